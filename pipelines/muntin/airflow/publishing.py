@@ -9,7 +9,7 @@ from muntin.airflow import log_lines
 from muntin.airflow.events import announced, spelled
 from muntin.airflow.one_definition import check_same
 from muntin.airflow.sending import sent_to_sinks
-from muntin.definition.instants import from_us, instant_us
+from muntin.definition.instants import from_us
 from muntin.errors import ConflictError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from muntin.airflow.place import Place
     from muntin.jobs.published.changes import Changes
+    from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.metrics import Metric
     from muntin.jobs.records.reports import BatchReport
     from muntin.tasks import Runner
@@ -37,6 +38,7 @@ def publish(
     quality: Quality,
     again: Again,
     record: Callable[[Callable[[], Sequence[Metric]]], None] = lambda _: None,
+    cost: Callable[[], Cost] | None = None,
 ) -> dict[str, Any]:
     """Publish the staged windows. If another run published since, finalize and validate again.
 
@@ -45,6 +47,7 @@ def publish(
         staged, accumulated, quality: what the earlier tasks returned.
         again: gives who runs tasks, for the case that there are any.
         record: called with what works out the metrics of the publication.
+        cost: gives what the run has cost so far.
 
     Returns:
         JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
@@ -54,15 +57,14 @@ def publish(
     """
     from muntin.jobs.records.announcements import begin
     from muntin.jobs.records.metrics import of_publishing
-    from muntin.jobs.records.reports_table import utc_now
     from muntin.jobs.upkeep.rebuild import left_behind
 
     check_same(place, accumulated)
     begin(place.bound)
     done, missing, quality = _publish(place, staged, quality, again)
     batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
-    reports = _record(place, sorted(batches), changed=accumulated["source_changed"])
-    record(lambda: of_publishing(place.bound, reports, [place.interval.start_us], done, instant_us(utc_now(), "now")))
+    reports = _record(place, sorted(batches), cost, changed=accumulated["source_changed"])
+    record(lambda: of_publishing(place.bound.pipeline.name, reports, [place.interval.start_us], done))
     report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
     for line in log_lines.published(place.interval, report, done, missing):
         log.info(line)
@@ -128,14 +130,15 @@ def _again(place: Place, folder: str, done: Published, again: Again) -> tuple[Pu
     return both, [list(hole) for hole in finished.missing], finished.quality
 
 
-def _record(place: Place, starts: Sequence[int], *, changed: bool) -> list[BatchReport]:
+def _record(place: Place, starts: Sequence[int], cost: Callable[[], Cost] | None, *, changed: bool) -> list[BatchReport]:
     """Record the reports of these batches, and return them."""
     from muntin.definition.schedule import Interval
     from muntin.jobs.records.batch_reports import batch_reports
+    from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.reports_table import record_published, utc_now
 
     own = place.interval
     intervals = [Interval(start, place.bound.pipeline.intervals.after(start)) for start in starts]
     reports = batch_reports(place.bound, intervals, {own.start_us: changed})
-    record_published(place.bound.store, reports, utc_now())
+    record_published(place.bound.store, reports, utc_now(), cost() if cost else Cost())
     return reports

@@ -11,6 +11,7 @@ from muntin.airflow.assets import emit, window_assets
 from muntin.airflow.events import extras
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
+from muntin.airflow.noting import noted
 from muntin.airflow.place import place_of
 from muntin.airflow.spark import locate_spark, runner_again, runner_of
 
@@ -31,13 +32,14 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
 
     place, reported = partial(place_of, pipeline, root=root), partial(ending_reported, pipeline, root)
     failing, ending = callbacks(pipeline, root, dag.default_args)
+    noting = partial(noted, place)
     options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
     locate_alone = locate_spark(spark) if spark else None
 
     def locate(context: Context) -> None:
         """Say where Spark is. The credentials first: workers of a local Spark have the environment that it starts in."""
         begin(context)
-        with reported(context):
+        with reported(context), noting(context, begins=False):
             place(context)
             if locate_alone:
                 locate_alone(context)
@@ -46,7 +48,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
 
     def checked(context: Context) -> None:
         """Refuse a definition that does not fit, before Spark is looked for."""
-        with reported(context):
+        with reported(context), noting(context, begins=False):
             steps.check(place(context))
         locate(context)
 
@@ -58,28 +60,29 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
 
         def read(batches: Sequence[Accumulated]) -> None:
             """Let Airflow know what was read."""
+            now.meter.bytes_read = sum(file.bytes for batch in batches for file in batch.manifest)
             metrics.record(lambda: of_reading(pipeline.name, batches))
             lineage.accumulated(at.bound, batches, context["task"])
 
-        with reported(context):
+        with reported(context), noting(context) as now:
             return steps.accumulate(at, runner_of(spark), read)
 
     def finalize(accumulated: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""
-        with reported(context):
+        with reported(context), noting(context):
             return steps.finalize(place(context), runner_of(spark), accumulated)
 
     def validate(staged: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
-        with reported(context):
+        with reported(context), noting(context):
             return steps.validate(place(context), runner_of(spark), staged)
 
     def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
         again = partial(runner_again, spark, context["dag"].fileloc)
-        with reported(context, last=True):
-            result = publishing.publish(at, staged, accumulated, quality, again, metrics.record)
+        with reported(context, last=True), noting(context, last=True) as now:
+            result = publishing.publish(at, staged, accumulated, quality, again, metrics.record, cost=lambda: now.cost)
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, cast("Context", context), extras(at, result))
         return result

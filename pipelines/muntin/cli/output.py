@@ -107,8 +107,13 @@ def size(count: float) -> str:
     return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
 
 
-def stretches(holes: Sequence[tuple[datetime, datetime]]) -> str:
-    """Intervals, neighbours joined.
+def in_zone(value: datetime, name: str | None) -> datetime:
+    """An instant by the clock of a zone, for `moment`; None: as it is."""
+    return value.astimezone(ZoneInfo(name)) if name else value
+
+
+def stretches(holes: Sequence[tuple[datetime, datetime]], zone: str | None = None) -> str:
+    """Intervals, neighbours joined. `zone`: whose clock they are shown by; None: UTC.
 
     >>> day = [datetime(2013, 1, n, tzinfo=UTC) for n in (1, 2, 3)]
     >>> stretches([(day[0], day[1]), (day[1], day[2])])
@@ -120,4 +125,4 @@ def stretches(holes: Sequence[tuple[datetime, datetime]]) -> str:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))
-    return ", ".join(f"[{moment(start)}, {moment(end)})" for start, end in joined)
+    return ", ".join(f"[{moment(in_zone(start, zone))}, {moment(in_zone(end, zone))})" for start, end in joined)

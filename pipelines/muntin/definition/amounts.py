@@ -4,6 +4,7 @@ import re
 
 from muntin.errors import DefinitionError
 
+_TIMES = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"))
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -32,3 +33,22 @@ def many(count: int, noun: str) -> str:
     """
     plural = f"{noun}es" if noun.endswith(("ch", "sh", "s", "x")) else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+def lasting(us: int | None) -> str:
+    """A length of time, in its largest unit and the next.
+
+    >>> lasting(90_061_000_000), lasting(500_000)
+    ('1 d 1 h', '0 s')
+    """
+    if us is None:
+        return "\N{EN DASH}"
+    parts: list[str] = []
+    rest = abs(us)
+    for size, unit in _TIMES:
+        if rest >= size and len(parts) < 2:  # noqa: PLR2004 - see above
+            parts.append(f"{rest // size:,} {unit}")
+            rest %= size
+        elif parts:
+            break
+    return ("\N{MINUS SIGN}" if us < 0 else "") + (" ".join(parts) or "0 s")

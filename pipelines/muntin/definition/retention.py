@@ -71,7 +71,7 @@ def _check_long_enough(kept: Retention, windows: Mapping[str, Kind], schedule: S
     spans = {name: us for name in TABLES if (us := getattr(kept, f"{name}_us")) is not None}
     least = dict.fromkeys(spans, (batch.end_us - batch.start_us, "a batch"))
     if "windows" in least:
-        apart = [(us, f"a window of {name!r}") for name, window in windows.items() if (us := _apart_us(window, schedule.first_us))]
+        apart = [(us, f"a window of {name!r}") for name, window in windows.items() if (us := apart_us(window, schedule.first_us))]
         least["windows"] = max(least["windows"], *apart) if apart else least["windows"]
     for name, us in spans.items():
         least_us, what = least[name]
@@ -82,7 +82,7 @@ def _check_long_enough(kept: Retention, windows: Mapping[str, Kind], schedule: S
             )
 
 
-def _apart_us(window: Kind, at_us: int) -> int:
+def apart_us(window: Kind, at_us: int) -> int:
     """How far the ends of two windows lie apart, where windows have one size and lie side by side or at even steps; else 0."""
     if window.even:
         return window.even.step_us

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us, instant_us
@@ -14,7 +15,9 @@ from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.promotion import lacking
 from muntin.jobs.records import metrics, telemetry
+from muntin.jobs.records.attempts import attempted
 from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.costs import metered
 from muntin.jobs.records.reports import RunReport
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.sending.send import after_run
@@ -24,7 +27,7 @@ from muntin.jobs.upkeep.rebuild import automatic_intervals, left_behind
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from pyspark.sql import SparkSession
@@ -80,20 +83,31 @@ def run(
     bound = bind(pipeline, root, store=store)
     changes = source_changes(bound)
     intervals = sorted({*intervals, *changes.intervals, *automatic_intervals(bound)})
-    check(bound, intervals, validate=validate, allow_missing=allow_missing)
-    bound = claimed(bound)
-    adopt(bound)
-    with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
-        tell("accumulate")
-        done = accumulate(bound, runner, intervals, allow_missing=allow_missing)
-        changed = record_accumulated(bound.store, done, utc_now())
-        changes.remember(bound)
-        telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
-        finished = finish(bound, runner, intervals, validate=validate, tell=tell, promoting=promoting)
-        batches = batch_reports(bound, intervals, changed)
-        record_published(bound.store, batches, utc_now())
-        telemetry.record(lambda: _published_metrics(bound, batches, finished))
-        sent = after_run(bound, runner.spark)
+    with _states_measured(bound), attempted(bound.folder, intervals) as attempt, metered() as meter:
+
+        def begin(step: str) -> None:
+            attempt.step(step)
+            tell(step)
+
+        check(bound, intervals, validate=validate, allow_missing=allow_missing)
+        bound = claimed(bound)
+        attempt.state = bound.folder
+        adopt(bound)
+        with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
+            begin("accumulate")
+            done = accumulate(bound, runner, intervals, allow_missing=allow_missing)
+            meter.bytes_read = sum(file.bytes for one in done for file in one.manifest)
+            changed = record_accumulated(bound.store, done, utc_now())
+            changes.remember(bound)
+            telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
+            finished = finish(bound, runner, intervals, validate=validate, tell=begin, promoting=promoting)
+            batches = batch_reports(bound, intervals, changed)
+            reports = [*batches, *_waited(bound, intervals, finished)]
+            record_published(bound.store, reports, utc_now(), meter.cost)
+            own = [interval.start_us for interval in intervals]
+            telemetry.record(lambda: metrics.of_publishing(pipeline.name, reports, own, finished.published))
+            attempt.step("send")
+            sent = after_run(bound, runner.spark)
     return RunReport(
         tuple(batches),
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
@@ -110,10 +124,18 @@ def run(
     )
 
 
-def _published_metrics(bound: Bound, batches: Sequence[BatchReport], finished: Finished) -> list[metrics.Metric]:
-    """The metrics of the whole run; batches of earlier runs that waited for it count too."""
-    own = [instant_us(report.interval_start, "start") for report in batches]
-    waited = sorted({start for starts in finished.published.values() for start in starts} - {*own})
-    after = bound.pipeline.intervals.after
-    reports = [*batches, *batch_reports(bound, [Interval(start, after(start)) for start in waited])]
-    return metrics.of_publishing(bound, reports, own, finished.published, instant_us(utc_now(), "now"))
+def _waited(bound: Bound, intervals: Sequence[Interval], finished: Finished) -> list[BatchReport]:
+    """The reports of batches that earlier runs had read, and that this run published."""
+    own, after = {interval.start_us for interval in intervals}, bound.pipeline.intervals.after
+    waited = sorted({start for starts in finished.published.values() for start in starts} - own)
+    return batch_reports(bound, [Interval(start, after(start)) for start in waited])
+
+
+@contextmanager
+def _states_measured(bound: Bound) -> Iterator[None]:
+    """Send the metrics of the state once a run has ended, well or not."""
+    try:
+        yield
+    finally:
+        if bound.folder.is_dir():
+            telemetry.record(lambda: metrics.of_state(bound, instant_us(utc_now(), "now")))

@@ -34,6 +34,7 @@ from muntin.store.seen_tables import (
     tables,
 )
 from muntin.store.store import Snapshot
+from muntin.store.written import written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,6 +82,7 @@ class DeltaStore:
         try:
             self._commit(table, base, change)
             sync(self._top(table, base), newest_commits(self._path(table), base.version))
+            written(change.adds)
         except (CommitFailedError, DeltaError) as wrong:
             if unreached := refusal(str(self._path(table)), str(wrong)):
                 raise unreached from None

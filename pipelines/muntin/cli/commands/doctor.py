@@ -31,8 +31,8 @@ def doctor(
     """Say what is wrong with a state.
 
     The disk (can it be written, does one of two writers win, is its clock right), the logs of all tables, their files, states
-    against reports and ledgers, notes; with --workers the versions of packages on Spark's workers. Nothing is changed. The exit
-    status is 3 if anything is found.
+    against reports and ledgers, notes; batches whose run failed, and batches that a suite holds; with --workers the versions of
+    packages on Spark's workers. Nothing is changed. The exit status is 3 if anything is found.
 
     Example:
       muntin doctor dags/flights.py --root state --deep

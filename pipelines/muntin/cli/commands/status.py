@@ -1,10 +1,13 @@
 """`muntin status`: what is there, how far it is, what it waits for."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli import options as opt
-from muntin.cli.output import columns, moment, say, say_json, size, stretches
+from muntin.cli.batch_lines import Again, batch_lines
+from muntin.cli.local_time import Timezone
+from muntin.cli.output import columns, in_zone, moment, say, say_json, size, stretches
 from muntin.cli.place import inspected, root_of
 from muntin.cli.working import working
 from muntin.definition.amounts import many
@@ -12,7 +15,7 @@ from muntin.errors import StateError
 from muntin.files.paths import AnyPath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.inspect.status import PipelineStatus
@@ -40,11 +43,18 @@ _STANDING = {
 }
 
 
-def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
+def status(
+    file: opt.SomeFile = None,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    timezone: Timezone = None,
+    as_json: opt.Json = False,
+) -> None:
     """Say how far each window is.
 
-    And what it waits for. With FILE also which batches wait for which missing intervals. "to publish" counts the
-    batches that were read since the window was last published.
+    And what it waits for. With FILE also the state of each batch: waiting, running, failed at a step, held by a suite, published or
+    corrected; and whether `fresh_within` of the definition is met. "to publish" counts the batches that were read since the window was
+    last published.
 
     Example:
       muntin status dags/flights.py --root state
@@ -60,7 +70,7 @@ def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = No
     if not found:
         say(_none(pipeline, folder))
     for at, one in enumerate(found):
-        say("\n" * bool(at) + "\n".join(_lines(one)))
+        say("\n" * bool(at) + "\n".join(_lines(one, timezone, _again(file, name, folder))))
     return None
 
 
@@ -103,18 +113,24 @@ def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
     return f"{pipeline.name}: nothing was run yet; its state will be {home}"
 
 
-def _lines(one: "PipelineStatus") -> list[str]:
+def _lines(one: "PipelineStatus", zone: str | None, again: Again) -> list[str]:
     """A state for people."""
-    lines = [f"{one.pipeline} ({one.fingerprint}), {_STANDING[one.standing]}, {size(one.bytes)}; instants in UTC"]
-    lines.append(f"last run: {moment(one.last_run.replace(microsecond=0))}" if one.last_run else "last run: never recorded")
+
+    def at(value: datetime) -> str:
+        return moment(in_zone(value, zone))
+
+    lines = [f"{one.pipeline} ({one.fingerprint}), {_STANDING[one.standing]}, {size(one.bytes)}; instants in {zone or 'UTC'}"]
+    lines.append(f"last run: {at(one.last_run.replace(microsecond=0))}" if one.last_run else "last run: never recorded")
     lines.append(f"read: {many(one.batches, 'batch')}; quarantined: {many(one.rows_quarantined, 'row')}")
-    lines.append(columns([*_WINDOW], [[getattr(window, field) for field in _WINDOW.values()] for window in one.windows]))
+    lines += batch_lines(one, at, again)
+    cells = [[getattr(window, field) for field in _WINDOW.values()] for window in one.windows]
+    lines.append(columns([*_WINDOW], [[in_zone(each, zone) if isinstance(each, datetime) else each for each in row] for row in cells]))
     if one.missing:
-        lines.append(f"missing: {stretches(one.missing)}")
+        lines.append(f"missing: {stretches(one.missing, zone)}")
     if one.waiting:
-        lines.append(f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {moment(one.waiting[0])} to {moment(one.waiting[-1])}")
-    lines += [f"staged, not published: {each.folder}, {size(each.bytes)}, written {moment(each.written_at)}" for each in one.staged]
-    lines += _gone(one)
+        lines.append(f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {at(one.waiting[0])} to {at(one.waiting[-1])}")
+    lines += [f"staged, not published: {each.folder}, {size(each.bytes)}, written {at(each.written_at)}" for each in one.staged]
+    lines += _gone(one, at)
     if one.unsent:
         lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
     return lines + [line for sink in one.sinks for line in _sink(sink)]
@@ -129,9 +145,16 @@ def _sink(sink: "SinkStanding") -> "Iterator[str]":
         yield f"sinks: {many(len(sink.misfits), 'window')} of {sink.window} not as published at {sink.sink}; muntin sinks FILE names them"
 
 
-def _gone(one: "PipelineStatus") -> list[str]:
+def _again(file: Path | None, name: str | None, root: AnyPath) -> Again:
+    """Gives the command that runs a range again."""
+    from muntin.cli.commands.run import command_of
+
+    return lambda start, end: command_of("run", file, name, root, start, end) if file else ""
+
+
+def _gone(one: "PipelineStatus", at: "Callable[[datetime], str]") -> list[str]:
     """The parts of old batches that were removed."""
     windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
     tables = [("states", one.states_gone_before), *windows, ("refused rows", one.refused_gone_before), ("reports", one.reports_gone_before)]
-    told = [f"{what} before {moment(before)}" for what, before in tables if before]
+    told = [f"{what} before {at(before)}" for what, before in tables if before]
     return [f"gone, as retain says: {', '.join(told)}"] if told else []

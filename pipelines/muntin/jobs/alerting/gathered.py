@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from muntin.alerts.facts import Batch, Hole, Run
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.definition.schedule import Interval
 from muntin.jobs.published.window_tables import published as published_windows
+from muntin.jobs.records.attempts import first_line
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.quality.errors import ExpectationsFailed
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
 
 _MOST = 1000
-_USER = re.compile(r"(\w://)[^\s/@]+@")
-_NAMED = re.compile(r"(?i)((?:token|password|passwd|secret|api_?key)[\"']?\s*[=:]\s*)[^\s;&,]+")
 
 
 def ended_well(
@@ -68,17 +66,6 @@ def failed(bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *,
 def spanned(intervals: Sequence[Interval]) -> Interval:
     """The interval from the first start to the last end."""
     return Interval(min(each.start_us for each in intervals), max(each.end_us for each in intervals))
-
-
-def first_line(wrong: BaseException) -> str:
-    """The name of an error, and the first line of its text, without passwords of addresses.
-
-    >>> first_line(ValueError("no answer of sc://me:secret@host/;token=abc"))
-    'ValueError: no answer of sc://***@host/;token=***'
-    """
-    text = next((line for line in str(wrong).splitlines() if line.strip()), "no message")
-    text = _USER.sub(r"\1***@", _NAMED.sub(r"\1***", text.strip()))
-    return f"{type(wrong).__name__}: {text}"
 
 
 def _batch(report: BatchReport) -> Batch:

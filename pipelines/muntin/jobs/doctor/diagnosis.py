@@ -12,7 +12,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from muntin.definition.amounts import many
-from muntin.definition.instants import label
+from muntin.definition.instants import instant_us, label, spell_instant
 from muntin.errors import ConflictError
 from muntin.files.paths import path_of, remove_folder
 from muntin.jobs.doctor.bad_files import without
@@ -20,6 +20,8 @@ from muntin.jobs.doctor.examine import damaged_logs, examine
 from muntin.jobs.doctor.finding import Finding
 from muntin.jobs.doctor.set_aside import unmarked
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.batch_facts import batch_states
+from muntin.jobs.records.batch_states import NEED_A_PERSON, spelled, stretches
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
 from muntin.jobs.state.state_folders import bind_existing, stagings
@@ -63,7 +65,17 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
         for problems in damaged_logs(bound).values()
         for path, problem in problems.items()
     ]
-    return [*found, *logs, *(() if logs else _of_state(bound, deep=deep))]
+    return [*found, *logs, *(() if logs else [*_of_state(bound, deep=deep), *_of_batches(bound, now or utc_now())])]
+
+
+def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
+    """The batches that a suite holds back, and the batches whose run failed."""
+    for each in stretches(batch_states(bound, instant_us(now, "now")).of(*NEED_A_PERSON)):
+        checks = "".join(f"; {check}" for check in each.one.checks)
+        start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
+        first = "the data or the suite" if each.one.state == "held" else "that"
+        mend = f"mend {first}, then muntin run FILE --start {start} --end {end}"
+        yield Finding(f"{bound.folder}: [{start}, {end})", f"{spelled(each.one)}{checks}", mend)
 
 
 def _of_state(bound: Bound, *, deep: bool) -> Iterator[Finding]:

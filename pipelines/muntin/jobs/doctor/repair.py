@@ -21,6 +21,7 @@ from muntin.jobs.published.lost_commits import lost_commits, table_versions
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.costs import metered
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.store.store import Change
@@ -139,13 +140,13 @@ def _derived(
     asked = sorted({*read, *(Interval(start, after(start)) for start in lost)})
     if not asked and not any(pending.work for pending in pending_windows(bound, [])):
         return {}
-    with runner_for(spark, needed=spark_needed(bound.pipeline)) as runner:
+    with metered() as meter, runner_for(spark, needed=spark_needed(bound.pipeline)) as runner:
         if read:
             progress(f"read {many(len(read), 'batch')} again")
             record_accumulated(bound.store, accumulate(bound, runner, read), utc_now())
         finished = finish(bound, runner, asked, validate=True, tell=progress)
     published_starts = sorted({start for starts in finished.published.values() for start in starts})
     intervals = [Interval(start, after(start)) for start in published_starts]
-    record_published(bound.store, batch_reports(bound, intervals), utc_now())
+    record_published(bound.store, batch_reports(bound, intervals), utc_now(), meter.cost)
     both = ((window, {*finished.published.get(window, ()), *damage.windows.get(window, ())}) for window in bound.windows)
     return {window: tuple(sorted(starts)) for window, starts in both if starts}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
+from muntin.definition.freshness import Freshness
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.files.paths import folders_in, sizes_below
 from muntin.jobs.alerting.folders import below
 from muntin.jobs.alerting.outbox import Outbox
@@ -18,7 +19,8 @@ from muntin.jobs.inspect.published_to import latest_end
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.standing import Standing, standing
 from muntin.jobs.published.window_tables import current, published, windows_of
-from muntin.jobs.records.reports_table import TABLE
+from muntin.jobs.records.batch_facts import BatchStates, batch_states
+from muntin.jobs.records.reports_table import TABLE, utc_now
 from muntin.jobs.sending.standing import SinkStanding, standings
 from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
 from muntin.store.batch_facts import batches_of
@@ -30,12 +32,17 @@ from muntin.timeline.batches import Batches
 from muntin.timeline.ledger import no_entries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+    from muntin.jobs.records.attempts import Attempt
+    from muntin.jobs.records.batch_states import BatchState
     from muntin.store.store import Store
     from muntin.timeline.ledger import Entries
+
+_SECOND_US = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,7 @@ class PipelineStatus:
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
     `sinks`: how far each sink is, where the definition is known.
+    `states`: of the batches, where the definition is known. `fresh`: the target of the definition and how far it is from it.
     `..._gone_before`: states, refused rows and reports of batches before it are gone, as the definition's `retain` says; None: none are.
     """
 
@@ -100,10 +108,33 @@ class PipelineStatus:
     refused_gone_before: datetime | None = None
     reports_gone_before: datetime | None = None
     sinks: tuple[SinkStanding, ...] = ()
+    states: BatchStates | None = None
+    fresh: Freshness | None = None
+
+    @property
+    def watermark(self) -> datetime | None:
+        """How far time is known in what is published; of several windows the earliest."""
+        return min((window.watermark for window in self.windows if window.watermark), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The status as plain dicts; instants are datetimes."""
-        return asdict(self)
+        """The status as plain dicts; instants are datetimes. `states` has the counts, `told` the batches that are told one by one."""
+        plain = asdict(replace(self, states=None, fresh=None))
+        told = [_told(each) for each in self.states.told] if self.states else []
+        return plain | {
+            "states": dict(self.states.counts) if self.states else None,
+            "told": told,
+            "fresh": self.fresh and _fresh(self.fresh),
+        }
+
+
+def _told(one: BatchState) -> dict[str, Any]:
+    words = {name: getattr(one, name) for name in ("state", "step", "reason", "link", "checks")}
+    return {"start": from_us(one.start_us), "end": from_us(one.end_us), "since": _moment(one.since_us), **words}
+
+
+def _fresh(one: Freshness) -> dict[str, Any]:
+    lag_s = None if one.lag_us is None else one.lag_us / _SECOND_US
+    return {"within_s": one.within_us / _SECOND_US, "lag_s": lag_s, "met": one.met}
 
 
 def states_below(root: str | AnyPath) -> list[PipelineStatus]:
@@ -111,8 +142,15 @@ def states_below(root: str | AnyPath) -> list[PipelineStatus]:
     return [_from_tables(folder, {}) for folder in state_folders(root)]
 
 
-def status(pipeline: Pipeline, *, root: str | AnyPath) -> PipelineStatus:
+def status(
+    pipeline: Pipeline, *, root: str | AnyPath, now_us: int | None = None, others: Sequence[Attempt] | None = None
+) -> PipelineStatus:
     """The status of a pipeline under its present definition.
+
+    Args:
+        pipeline, root: the pipeline, and the folder above its state.
+        now_us: the present; None: the clock tells.
+        others: the runs that Airflow knows.
 
     Raises:
         StateError: there is no state of it, or it cannot be used.
@@ -123,8 +161,14 @@ def status(pipeline: Pipeline, *, root: str | AnyPath) -> PipelineStatus:
     from_tables = _from_tables(bound.folder, opened)
     waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
+    now_us = instant_us(utc_now(), "now") if now_us is None else now_us
+    states = batch_states(bound, now_us, windows=windows, others=others)
+    within_us, known_us = pipeline.fresh_within_us, from_tables.watermark
+    lag_us = None if known_us is None else now_us - instant_us(known_us, "watermark")
     return replace(
         from_tables,
+        states=states,
+        fresh=None if within_us is None else Freshness(within_us, lag_us),
         waiting=tuple(map(from_us, waiting)),
         missing=tuple((from_us(a), from_us(b)) for a, b in holes),
         sinks=tuple(standings(bound)),

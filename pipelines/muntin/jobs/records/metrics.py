@@ -1,16 +1,19 @@
-"""Metrics of a run: by name, with units, for each pipeline or each of its windows."""
+"""Metrics of a run and of a state: by name, with units, for each pipeline, each of its windows or each state of batches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from muntin.definition.freshness import Freshness
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.batch_facts import batch_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from muntin.jobs.records.batch_states import State
     from muntin.jobs.records.reports import Accumulated, BatchReport
     from muntin.jobs.state.bound import Bound
 
@@ -38,22 +41,25 @@ KINDS = {
     "muntin.rows_late": Kind("counter", "{row}", "rows that came too late for at least one window"),
     "muntin.windows_published": Kind("counter", "{window}", "windows that were published, those of a batch that was read again too"),
     "muntin.lag": Kind("gauge", "s", "from the watermark of what is published to now"),
+    "muntin.batches": Kind("gauge", "{batch}", "batches that are waiting, running, failed, held, published or corrected"),
+    "muntin.fresh": Kind("gauge", "1", "1 if all windows are as fresh as `fresh_within` asks, else 0"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric with its value. `window`: None for a metric of the pipeline."""
+    """A metric with its value. `window`: None for a metric of the pipeline; `state`: of batches, where they are counted."""
 
     name: str
     value: float
     pipeline: str
     window: str | None = None
+    state: State | None = None
 
     @property
     def labels(self) -> dict[str, str]:
-        """The pipeline and the window of the value."""
-        return {"pipeline": self.pipeline} | ({"window": self.window} if self.window else {})
+        """The pipeline, the window and the state of the value."""
+        return {name: label for name in ("pipeline", "window", "state") if (label := getattr(self, name))}
 
 
 def of_reading(pipeline: str, batches: Sequence[Accumulated]) -> list[Metric]:
@@ -62,25 +68,32 @@ def of_reading(pipeline: str, batches: Sequence[Accumulated]) -> list[Metric]:
     return [Metric("muntin.rows_read", read, pipeline), Metric("muntin.rows_quarantined", refused, pipeline)]
 
 
-def of_publishing(
-    bound: Bound, reports: Sequence[BatchReport], own: Sequence[int], starts: Mapping[str, Sequence[int]], now_us: int
-) -> list[Metric]:
+def of_publishing(name: str, reports: Sequence[BatchReport], own: Sequence[int], starts: Mapping[str, Sequence[int]]) -> list[Metric]:
     """The metrics of publishing.
 
     Args:
-        bound: the pipeline state, after its commits.
+        name: of the pipeline.
         reports: of all batches whose windows were published, and of the batches that the run has read.
         own: starts of the batches that the run has read: their late rows count.
         starts: window -> starts of the batches whose windows were published.
-        now_us: the present.
     """
-    name, by_start = bound.pipeline.name, {instant_us(report.interval_start, "start"): report for report in reports}
+    by_start = {instant_us(report.interval_start, "start"): report for report in reports}
     late = sum(by_start[start].rows_late for start in own if start in by_start)
     found = [Metric("muntin.rows_late", late, name)]
     for window, published_starts in starts.items():
         closed = sum(by_start[start].windows_closed.get(window, 0) for start in published_starts if start in by_start)
         found.append(Metric("muntin.windows_published", closed, name, window))
-    return [*found, *_lags(bound, now_us)]
+    return found
+
+
+def of_state(bound: Bound, now_us: int) -> list[Metric]:
+    """The metrics of what is there, whoever ran it: lags, batches by state, and whether `fresh_within` is met where it is asked for."""
+    name, lags, states = bound.pipeline.name, _lags(bound, now_us), batch_states(bound, now_us)
+    found = [*lags, *(Metric("muntin.batches", count, name, state=state) for state, count in states.counts.items())]
+    if (within_us := bound.pipeline.fresh_within_us) is None:
+        return found
+    furthest_us = max((round(lag.value * _SECOND_US) for lag in lags), default=None)
+    return [*found, Metric("muntin.fresh", int(Freshness(within_us, furthest_us).met), name)]
 
 
 def _lags(bound: Bound, now_us: int) -> list[Metric]:

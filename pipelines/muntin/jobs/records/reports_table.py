@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.definition.schedule import Interval
+    from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.reports import Accumulated, BatchReport, SourceRows
     from muntin.store.store import Store
 
@@ -42,6 +43,10 @@ _SCHEMA = pa.schema(
         ("rows_late", pa.int64()),
         ("windows_closed", pa.string()),
         ("watermark", INSTANT),
+        ("seconds", pa.float64()),
+        ("cpu_seconds", pa.float64()),
+        ("bytes_read", pa.int64()),
+        ("bytes_written", pa.int64()),
     ]
 )
 
@@ -67,6 +72,10 @@ _TEXTS = Texts(
         "count by themselves, and the greatest count is reported",
         "windows_closed": "JSON: window, how many of it the batch closed",
         "watermark": "how far time is known after the batch, UTC",
+        "seconds": "of the run that published it, by the clock: the batch's share [s]",
+        "cpu_seconds": "of the run's processes: the batch's share [s]; workers of Spark elsewhere do not count",
+        "bytes_read": "of files of the source that the run read: the batch's share",
+        "bytes_written": "of files that the run added to tables: the batch's share",
     },
 )
 
@@ -139,8 +148,9 @@ def _differs(before: Mapping[str, Any] | None, now: Accumulated, *, same_version
     )
 
 
-def record_published(store: Store, batches: Sequence[BatchReport], now: datetime) -> None:
-    """Write down what became of batches."""
+def record_published(store: Store, batches: Sequence[BatchReport], now: datetime, cost: Cost) -> None:
+    """Write down what became of the batches of a run, each with its share of the run's cost."""
+    share = asdict(cost.share(max(1, len(batches))))
     _append(
         store,
         [
@@ -155,6 +165,7 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
                 **_rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
                 "watermark": one.watermark,
+                **share,
             }
             for one in batches
         ],

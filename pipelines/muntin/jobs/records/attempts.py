@@ -1,0 +1,193 @@
+"""Attempts: runs that have begun and not published, at work or failed, in a small file each beside the state.
+
+begin               step accumulate    finalize     publish
+attempts/<run>.json   written            again        removed: the tables tell the rest
+                                         failed: it stays, with its reason, until a run of the same batches begins
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
+
+from muntin.definition.instants import instant_us
+from muntin.errors import MuntinError
+from muntin.jobs.records.costs import NOTHING, Cost
+from muntin.jobs.records.processes import is_gone, this_process
+from muntin.jobs.records.reports_table import utc_now
+from muntin.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
+
+FOLDER = "attempts"
+Phase = Literal["queued", "running", "failed", "killed"]
+_USER = re.compile(r"(\w://)[^\s/@]+@")
+_NAMED = re.compile(r"(?i)((?:token|password|passwd|secret|api_?key)[\"']?\s*[=:]\s*)[^\s;&,]+")
+log = logging.getLogger("muntin")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A run of some batches that has begun and not published; instants in microseconds.
+
+    Attributes:
+        run: its name.
+        spans: the stretches of its batches, (start, end) each.
+        phase: queued, running, failed, or killed: its process is gone without a word.
+        step: the step that it is at, or failed at.
+        began_us, at_us: when it began; when its step began or failed.
+        reason: why it failed, in a line.
+        link: where its log is.
+        process: host, number and age of the process, by which a reader tells whether it lives.
+        cost: what the steps before this step cost.
+    """
+
+    run: str
+    spans: tuple[tuple[int, int], ...]
+    phase: Phase
+    step: str
+    began_us: int
+    at_us: int
+    reason: str | None = None
+    link: str | None = None
+    process: tuple[str, int, str] | None = None
+    cost: Cost = NOTHING
+
+    def covers(self, start_us: int, end_us: int) -> bool:
+        """Whether it is about all of a stretch."""
+        return any(first <= start_us and end_us <= end for first, end in self.spans)
+
+
+@dataclass(slots=True)
+class Noted:
+    """The note of a run in this process. `state`: the folder of the state; it may be taken over under another name meanwhile."""
+
+    state: AnyPath
+    attempt: Attempt | None
+
+    def step(self, name: str) -> None:
+        """Note that a step begins."""
+        self._note(lambda attempt: replace(attempt, step=name, at_us=_now_us()))
+
+    def fail(self, wrong: BaseException) -> None:
+        """Note that the run failed."""
+        self._note(lambda attempt: failed(attempt, wrong))
+
+    def _note(self, changed: Callable[[Attempt], Attempt]) -> None:
+        if self.attempt and self.state.is_dir():  # a run that was asked for in a wrong place makes no folder
+            self.attempt = changed(self.attempt)
+            note(self.state, self.attempt)
+
+
+@contextmanager
+def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[Noted]:
+    """Keep the note of a run in this process while it works; yields the note, to say which step begins."""
+    noted = Noted(state, begun(uuid4().hex, intervals, "check") if intervals else None)
+    noted.step("check")
+    try:
+        yield noted
+    except BaseException as wrong:
+        noted.fail(wrong)
+        raise
+    if noted.attempt:
+        forget(noted.state, noted.attempt)
+
+
+def begun(run: str, intervals: Sequence[Interval], step: str, link: str | None = None) -> Attempt:
+    """An attempt that begins now, in this process."""
+    now_us = _now_us()
+    return Attempt(run, _joined(intervals), "running", step, now_us, now_us, link=link, process=this_process())
+
+
+def _joined(intervals: Sequence[Interval]) -> tuple[tuple[int, int], ...]:
+    """The intervals, neighbours joined."""
+    spans: list[tuple[int, int]] = []
+    for each in sorted(intervals):
+        if spans and spans[-1][1] == each.start_us:
+            spans[-1] = (spans[-1][0], each.end_us)
+        else:
+            spans.append((each.start_us, each.end_us))
+    return tuple(spans)
+
+
+def failed(attempt: Attempt, wrong: BaseException) -> Attempt:
+    """The attempt, failed now."""
+    return replace(attempt, phase="failed", at_us=_now_us(), reason=first_line(wrong))
+
+
+def note(state: AnyPath, attempt: Attempt) -> None:
+    """Write an attempt down; notes of earlier attempts at its batches go. Whatever goes wrong is a line of the log: no run fails by it."""
+    try:
+        write_whole(_file(state, attempt.run), json.dumps(asdict(attempt)).encode())
+        _forget_covered(state, attempt)
+    except Exception as wrong:  # noqa: BLE001 - windows go before notes about them
+        log.warning("not noted that a run is at its step %s: %s", attempt.step, wrong)
+
+
+def forget(state: AnyPath, attempt: Attempt) -> None:
+    """Remove the note of an attempt that has ended well, and notes of earlier attempts at its batches."""
+    _forget_covered(state, attempt)
+    with suppress(OSError, MuntinError):
+        _file(state, attempt.run).unlink()
+
+
+def _forget_covered(state: AnyPath, attempt: Attempt) -> None:
+    """Remove the notes of other attempts that have ended, at these batches alone."""
+    for each in attempts(state):
+        if each.run != attempt.run and each.phase != "running" and all(attempt.covers(*span) for span in each.spans):
+            with suppress(OSError, MuntinError):
+                _file(state, each.run).unlink()
+
+
+def attempts(state: AnyPath) -> list[Attempt]:
+    """The attempts that are noted, in the order of their last words; a damaged note is none."""
+    found = [each for path in _notes(state) if (each := _read(path))]
+    return sorted(found, key=lambda each: each.at_us)
+
+
+def _notes(state: AnyPath) -> list[AnyPath]:
+    folder = state / FOLDER
+    with suppress(OSError, MuntinError):
+        return [path for path in folder.glob("*.json") if not path.name.startswith(".")] if folder.is_dir() else []
+    return []
+
+
+def _read(path: AnyPath) -> Attempt | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        spans, process = tuple((int(first), int(end)) for first, end in found["spans"]), found["process"]
+        parts = {"spans": spans, "process": tuple(process) if process else None, "cost": Cost(**found["cost"])}
+        each = Attempt(**{**found, **parts})
+        return replace(each, phase="killed") if each.phase == "running" and is_gone(each.process) else each
+    except (OSError, ValueError, KeyError, TypeError, MuntinError):
+        return None
+
+
+def _file(state: AnyPath, run: str) -> AnyPath:
+    return state / FOLDER / f"{sha256(run.encode()).hexdigest()[:16]}.json"
+
+
+def _now_us() -> int:
+    return instant_us(utc_now(), "now")
+
+
+def first_line(wrong: BaseException) -> str:
+    """The name of an error, and the first line of its text, without passwords of addresses.
+
+    >>> first_line(ValueError("no answer of sc://me:secret@host/;token=abc"))
+    'ValueError: no answer of sc://***@host/;token=***'
+    """
+    text = next((line for line in str(wrong).splitlines() if line.strip()), "no message")
+    text = _USER.sub(r"\1***@", _NAMED.sub(r"\1***", text.strip()))
+    text = "".join(each if each.isprintable() else " " for each in text)
+    return f"{type(wrong).__name__}: {text}"

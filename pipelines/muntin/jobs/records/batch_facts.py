@@ -1,0 +1,217 @@
+"""The facts about the batches of a pipeline, from ledgers, states, reports, verdicts and the notes of runs; and the states they make."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.definition.instants import instant_us
+from muntin.errors import DefinitionError
+from muntin.jobs.published.pending import pending_windows
+from muntin.jobs.records.attempts import attempts
+from muntin.jobs.records.batch_states import STATES, BatchState, Facts, Held, State, state_of
+from muntin.jobs.records.batch_times import Times, corrected_in, published_at, reports_of
+from muntin.jobs.records.quality_notes import last_verdicts
+from muntin.states.ascending import is_among
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.records.attempts import Attempt
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+
+RECENT = 10
+"""So many of the newest batches are told one by one, beside all that are neither published nor corrected."""
+DUE = 3
+"""So many intervals after the last batch are told, of a pipeline that keeps up with the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStates:
+    """The states of all batches of a pipeline.
+
+    Attributes:
+        counts: state -> number of batches; every state is there.
+        told: the batches that are neither published nor corrected, and the newest ones, ascending.
+        keeps_up: whether the last batch was read within two intervals of its end: a pipeline that works through the past does not keep up.
+        corrected: starts of the batches that were read again from another source.
+        last: start and end of the last batch that was read.
+        published_us: when something was last published.
+    """
+
+    counts: Mapping[State, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
+    told: tuple[BatchState, ...] = ()
+    keeps_up: bool = False
+    corrected: frozenset[int] = frozenset()
+    last: tuple[int, int] | None = None
+    published_us: int | None = None
+
+    def settled(self, start_us: int, end_us: int) -> BatchState:
+        """The state of a batch that is not told one by one."""
+        return BatchState(start_us, end_us, "corrected" if start_us in self.corrected else "published")
+
+    def of(self, *states: State) -> list[BatchState]:
+        """The batches in these states."""
+        return [each for each in self.told if each.state in states]
+
+
+def batch_states(
+    bound: Bound, now_us: int, *, windows: Sequence[Pending] | None = None, others: Sequence[Attempt] | None = None
+) -> BatchStates:
+    """The states of the batches of a pipeline.
+
+    Args:
+        bound: the pipeline state, which exists.
+        now_us: the present.
+        windows: the pending windows, where they are known.
+        others: the runs that Airflow knows; they count before notes of the same runs.
+    """
+    windows = pending_windows(bound, []) if windows is None else windows
+    table = reports_of(bound)
+    runs, held, corrected = _together(attempts(bound.folder), others), _held(bound), corrected_in(table)
+    last = _last(windows)
+    keeps_up = last is not None and _keeps_up(*last, table)
+    every = _Every.of(windows, [*(_due(bound, last[1], now_us) if last and keeps_up else ()), *_asked(bound, runs)])
+    chosen = ~every.published | _among(every, runs) | (np.arange(len(every.starts)) >= len(every.starts) - RECENT)
+    times, is_corrected = Times.of(table, every.starts[chosen]), is_among(every.starts, corrected)
+    told = tuple(state_of(_facts(every, at, corrected, times, runs, held)) for at in np.flatnonzero(chosen).tolist())
+    counts = Counter[State](each.state for each in told)
+    counts.update({"published": int((~chosen & ~is_corrected).sum()), "corrected": int((~chosen & is_corrected).sum())})
+    return BatchStates({state: counts[state] for state in STATES}, told, keeps_up, frozenset(corrected.tolist()), last, published_at(table))
+
+
+@dataclass(frozen=True, slots=True)
+class _Every:
+    """All batches, missing intervals and intervals that are due, ascending."""
+
+    starts: Ints
+    ends: Ints
+    read: np.ndarray
+    published: np.ndarray
+    first_missing_us: int | None
+
+    @classmethod
+    def of(cls, windows: Sequence[Pending], asked: Sequence[tuple[int, int]]) -> _Every:
+        """The batches of a history; and the intervals that were asked for, or are due, and were not read."""
+        history = windows[0].history
+        batches = [(part.start_us, part.end_us) for part in (history.batches, history.waiting)]
+        known = {start for starts, _ in batches for start in starts.tolist()} if asked else set[int]()
+        more = {(hole.start_us, hole.end_us) for hole in history.missing} | {each for each in asked if each[0] not in known}
+        holes = np.array(sorted(more), np.int64).reshape(-1, 2)
+        starts = np.concatenate([*(start for start, _ in batches), holes[:, 0]])
+        ends = np.concatenate([*(end for _, end in batches), holes[:, 1]])
+        read = np.arange(len(starts)) < len(starts) - len(holes)
+        published = read & np.logical_and.reduce([_is_published(window, starts) for window in windows])
+        order = np.argsort(starts, kind="stable")
+        missing = min((hole.start_us for hole in history.missing), default=None)
+        return cls(starts[order], ends[order], read[order], published[order], missing)
+
+
+def _is_published(window: Pending, starts: Ints) -> np.ndarray:
+    """Whether the ledger of a window has the batches with the states that they have now."""
+    if window.published.ledger is None:
+        return np.zeros(len(starts), np.bool_)
+    entries, history = window.published.ledger.entries, window.history
+    known, at = entries.position(starts), history.batches.position(starts)
+    there = (known >= 0) & (at >= 0)
+    same = np.append(entries.version, np.uint64(0))[known] == np.append(history.batches.version, np.uint64(0))[at]
+    return there & same
+
+
+def _last(windows: Sequence[Pending]) -> tuple[int, int] | None:
+    """Start and end of the last batch that was read."""
+    parts = (windows[0].history.batches, windows[0].history.waiting)
+    return max(((int(part.start_us[-1]), int(part.end_us[-1])) for part in parts if len(part)), default=None)
+
+
+def _due(bound: Bound, border_us: int, now_us: int) -> list[tuple[int, int]]:
+    """The intervals from a border on that have ended, at most `DUE`; none where windows of another pipeline say when."""
+    found = list[tuple[int, int]]()
+    if bound.pipeline.origin.upstream is not None:
+        return found
+    while len(found) < DUE and (end_us := bound.pipeline.intervals.after(border_us)) <= now_us:
+        found.append((border_us, end_us))
+        border_us = end_us
+    return found
+
+
+def _asked(bound: Bound, runs: Sequence[Attempt]) -> Iterator[tuple[int, int]]:
+    """The intervals that runs are about, as the schedule has them now."""
+    for first, end in (span for each in runs for span in each.spans):
+        with suppress(DefinitionError):
+            yield from ((each.start_us, each.end_us) for each in bound.pipeline.intervals.intervals(first, end))
+
+
+def _keeps_up(start_us: int, end_us: int, table: pa.Table | None) -> bool:
+    """Whether the last batch was read within two intervals of its end: a pipeline that works through the past never keeps up."""
+    read_us = Times.of(table, np.array([start_us])).first_read.get(start_us)
+    return read_us is not None and read_us - end_us <= 2 * (end_us - start_us)
+
+
+def _together(own: Sequence[Attempt], others: Sequence[Attempt] | None) -> list[Attempt]:
+    """Our notes of runs, and Airflow's runs: these are as Airflow says, with what our note adds; a note of a run that has ended is old."""
+    notes = {each.run: each for each in own}
+    kept = own if others is None else [each for each in own if not each.link]
+    theirs = (_completed(each, notes.get(each.run)) for each in others or ())
+    return sorted([*kept, *theirs], key=lambda each: each.at_us)
+
+
+def _completed(run: Attempt, known: Attempt | None) -> Attempt:
+    """A run of Airflow's with the interval and the reason that our note has: Airflow's database keeps no error."""
+    if known is None:
+        return run
+    reason = known.reason if known.phase == run.phase and known.step == run.step else run.reason
+    return replace(run, spans=run.spans or known.spans, reason=reason)
+
+
+def _among(every: _Every, runs: Sequence[Attempt]) -> np.ndarray:
+    """Whether a run is about a batch."""
+    found = np.zeros(len(every.starts), np.bool_)
+    for first, end in (span for each in runs for span in each.spans):
+        found |= (every.starts >= first) & (every.ends <= end)
+    return found
+
+
+def _held(bound: Bound) -> list[tuple[int, int, Held]]:
+    """(first batch, last batch, verdict) of the windows whose last verdict is that they failed."""
+    found = []
+    for window in bound.pipeline.expectations:
+        newest: Mapping[str, Any] | None = next(iter(last_verdicts(bound.folder, window)), None)
+        if newest and newest["status"] == "failed" and newest["batches"]:
+            at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")
+            found.append((*newest["batches"], Held(window, at_us, newest["verdict"], tuple(_failed_checks(newest)))))
+    return found
+
+
+def _failed_checks(verdict: Mapping[str, Any]) -> Iterator[str]:
+    for check in verdict["checks"]:
+        if check["success"] is False:
+            found = check.get("error") or (
+                f"{check['unexpected_count']:,} rows" if check["unexpected_count"] else f"observed {check['observed_value']}"
+            )
+            yield f"{check['severity']}: {check['type']}({check['column'] or ''}): {found}"
+
+
+def _facts(every: _Every, at: int, corrected: Ints, times: Times, runs: Sequence[Attempt], held: Sequence[tuple[int, int, Held]]) -> Facts:
+    start_us, end_us, missing_us = int(every.starts[at]), int(every.ends[at]), every.first_missing_us
+    return Facts(
+        start_us,
+        end_us,
+        bool(every.read[at]),
+        bool(every.published[at]),
+        bool(is_among(every.starts[at : at + 1], corrected)[0]),
+        missing_us if missing_us is not None and missing_us < start_us else None,
+        times.read.get(start_us),
+        times.published.get(start_us),
+        next((each for each in reversed(runs) if each.covers(start_us, end_us)), None),
+        max((one for low, high, one in held if low <= start_us <= high), key=lambda one: one.at_us, default=None),
+    )

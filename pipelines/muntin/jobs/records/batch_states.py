@@ -1,0 +1,192 @@
+"""The state of a batch, decided from the facts alone: the same words on the page, in `muntin status`, in JSON and in metrics.
+
+waiting     not read, or read and behind a missing interval, or not published yet: `reason` says which
+running     a run is at work on it since then, at this step
+failed      its newest run failed at a step, for this reason
+held        a suite holds its windows back: these checks failed
+published   readers see what its rows make
+corrected   so they do, and it had been published from another source before
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.jobs.records.attempts import Attempt
+
+State = Literal["waiting", "running", "failed", "held", "published", "corrected"]
+STATES: tuple[State, ...] = get_args(State)
+NEED_A_PERSON: tuple[State, ...] = ("failed", "held")
+_VALIDATE = "validate"
+_KILLED = "its process ended without a word: it was killed, or had no memory left"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A suite's last verdict that a window's staged batches failed: when, in words, and the failed checks, a line each."""
+
+    window: str
+    at_us: int
+    verdict: str
+    checks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The facts about one batch; instants in microseconds.
+
+    Attributes:
+        start_us, end_us: its interval.
+        is_read: whether there are states of it.
+        is_published: whether the windows that readers see are of its newest states.
+        is_corrected: whether it was read again from another source.
+        behind_us: start of the missing interval that it waits for.
+        read_us, published_us: when it was last read, last published.
+        attempt: the newest run that is about it and has not published.
+        held: the newest failed verdict that is about it.
+    """
+
+    start_us: int
+    end_us: int
+    is_read: bool
+    is_published: bool = False
+    is_corrected: bool = False
+    behind_us: int | None = None
+    read_us: int | None = None
+    published_us: int | None = None
+    attempt: Attempt | None = None
+    held: Held | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """The state of one batch; instants in microseconds.
+
+    Attributes:
+        start_us, end_us: its interval.
+        state: the state.
+        since_us: since when, where somebody knows.
+        step: the step that a run is at, or failed at.
+        reason: why it failed, is held, or waits.
+        link: the log of the run.
+        checks: the failed checks of the suite that holds it, a line each.
+    """
+
+    start_us: int
+    end_us: int
+    state: State
+    since_us: int | None = None
+    step: str | None = None
+    reason: str | None = None
+    link: str | None = None
+    checks: tuple[str, ...] = ()
+
+
+def state_of(facts: Facts) -> BatchState:
+    """The state of a batch. The newest word counts: a failure until the batch was read or published since."""
+    attempt = facts.attempt if facts.attempt and not _is_outlived(facts.attempt, facts) else None
+    if attempt and attempt.phase == "running":
+        return _of(facts, "running", attempt.began_us, attempt.step, link=attempt.link)
+    if facts.held and _holds(facts.held, attempt, facts):
+        link = attempt.link if attempt else None
+        reason = f"{facts.held.window}: {facts.held.verdict}"
+        return _of(facts, "held", facts.held.at_us, _VALIDATE, reason, link, facts.held.checks)
+    if attempt and attempt.phase in ("failed", "killed"):
+        reason = attempt.reason or (_KILLED if attempt.phase == "killed" else "no reason is known here: see its log")
+        return _of(facts, "failed", attempt.at_us, attempt.step, reason, attempt.link)
+    if facts.is_published:
+        return _of(facts, "corrected" if facts.is_corrected else "published", facts.published_us)
+    return _waiting(facts, attempt)
+
+
+def _waiting(facts: Facts, queued: Attempt | None) -> BatchState:
+    if queued:
+        return _of(facts, "waiting", queued.at_us, reason="its run is queued", link=queued.link)
+    if facts.behind_us is not None:
+        return _of(facts, "waiting", facts.read_us, reason="an interval before it is missing")
+    if facts.is_read:
+        return _of(facts, "waiting", facts.read_us, reason="read, not published: the next run publishes it")
+    return _of(facts, "waiting", facts.end_us, reason="missing: no run has read it")
+
+
+def _holds(held: Held, attempt: Attempt | None, facts: Facts) -> bool:
+    """Whether the suite's verdict is the newest word on windows that are not published."""
+    if attempt and attempt.phase in ("failed", "killed"):
+        return attempt.step == _VALIDATE and attempt.phase == "failed" and held.at_us >= attempt.began_us
+    return facts.is_read and not facts.is_published
+
+
+def _is_outlived(attempt: Attempt, facts: Facts) -> bool:
+    """Whether a failed run needs nobody any more: its batch was read after it failed to read it, or is published after all."""
+    if attempt.phase in ("running", "queued") or not facts.is_published:
+        return False
+    return attempt.step not in ("check", "accumulate") or (facts.read_us is not None and facts.read_us > attempt.at_us)
+
+
+def _of(
+    facts: Facts,
+    state: State,
+    since_us: int | None,
+    step: str | None = None,
+    reason: str | None = None,
+    link: str | None = None,
+    checks: tuple[str, ...] = (),
+) -> BatchState:
+    return BatchState(facts.start_us, facts.end_us, state, since_us, step, reason, link, checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Adjacent batches in one state, for one reason."""
+
+    batches: tuple[BatchState, ...]
+
+    @property
+    def one(self) -> BatchState:
+        """The newest of them, which speaks for all."""
+        return self.batches[-1]
+
+    @property
+    def start_us(self) -> int:
+        return self.batches[0].start_us
+
+    @property
+    def end_us(self) -> int:
+        return self.batches[-1].end_us
+
+
+def stretches(batches: Sequence[BatchState]) -> list[Stretch]:
+    """Batches, ascending, joined where neighbours say the same."""
+    found: list[list[BatchState]] = []
+    for each in batches:
+        if found and found[-1][-1].end_us == each.start_us and _says(found[-1][-1]) == _says(each):
+            found[-1].append(each)
+        else:
+            found.append([each])
+    return [Stretch(tuple(each)) for each in found]
+
+
+def _says(one: BatchState) -> tuple[object, ...]:
+    return one.state, one.step, one.reason, one.link, one.checks
+
+
+def spelled(one: BatchState, moment: str | None = None) -> str:
+    """A state in words. `moment`: `since_us` as the reader's clock has it.
+
+    >>> spelled(BatchState(0, 1, "failed", 5, "accumulate", "SourceError: no file"))
+    'failed at accumulate: SourceError: no file'
+    """
+    match one.state:
+        case "running":
+            return f"running since {moment}, at {one.step}" if moment else f"running, at {one.step}"
+        case "failed":
+            return f"failed at {one.step}{f', {moment}' if moment else ''}: {one.reason}"
+        case "held":
+            return f"held by the suite of {one.reason}{f', {moment}' if moment else ''}"
+        case "waiting":
+            return f"waiting: {one.reason}"
+    return one.state

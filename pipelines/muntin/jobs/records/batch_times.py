@@ -1,0 +1,71 @@
+"""The times of batches in the table of reports: when each was read and published, and which were corrected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.jobs.records.reports_table import TABLE
+from muntin.store.reading import read_files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+
+
+def reports_of(bound: Bound) -> pa.Table | None:
+    """Some columns of the reports, instants in microseconds; None before the first."""
+    snapshot = bound.store.snapshot(TABLE)
+    if snapshot.version < 0:
+        return None
+    table = read_files(bound.store.root / TABLE, snapshot, ["batch", "step", "recorded_at", "source_changed", "watermark"])
+    table = table.filter(pc.or_(pc.equal(table["step"], "accumulate"), pc.is_valid(table["watermark"])))  # others waited, unpublished
+    for name in ("batch", "recorded_at"):
+        table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.int64()))
+    return table
+
+
+def corrected_in(table: pa.Table | None) -> Ints:
+    """Starts of the batches that were read from another source after they had been published, ascending."""
+    if table is None:
+        return np.empty(0, np.int64)
+    changed = _by_batch(table.filter(table["source_changed"]), last=True)
+    published = Times.of(table, np.array([*changed], np.int64)).first_published
+    return np.array(sorted(batch for batch, at in changed.items() if published.get(batch, at) < at), np.int64)
+
+
+def published_at(table: pa.Table | None) -> int | None:
+    """When something was last published."""
+    found: int | None = None if table is None else pc.max(table.filter(pc.equal(table["step"], "publish"))["recorded_at"]).as_py()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Start of a batch -> when it was first read, last read, first published, last published."""
+
+    first_read: Mapping[int, int]
+    read: Mapping[int, int]
+    first_published: Mapping[int, int]
+    published: Mapping[int, int]
+
+    @classmethod
+    def of(cls, table: pa.Table | None, starts: Ints) -> Times:
+        if table is None:
+            return cls({}, {}, {}, {})
+        some = table.filter(pc.is_in(table["batch"], pa.array(starts)))
+        read, published = (some.filter(pc.equal(some["step"], step)) for step in ("accumulate", "publish"))
+        return cls(*(_by_batch(rows, last=last) for rows in (read, published) for last in (False, True)))
+
+
+def _by_batch(rows: pa.Table, *, last: bool) -> dict[int, int]:
+    """Start of a batch -> the last, or the first, time of its rows."""
+    batch, at = rows["batch"].to_numpy(), rows["recorded_at"].to_numpy()
+    order = np.lexsort((at, batch) if last else (-at, batch))  # of equal keys of a dict the last one stays
+    return dict(zip(batch[order].tolist(), at[order].tolist(), strict=True))

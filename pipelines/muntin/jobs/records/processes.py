@@ -1,0 +1,43 @@
+"""Processes by host, number and age, so that whoever looks on the same machine can tell whether one lives."""
+
+from __future__ import annotations
+
+import os
+import socket
+from functools import cache
+from pathlib import Path
+
+
+def this_process() -> tuple[str, int, str]:
+    """The host, number and age of this process."""
+    return socket.gethostname(), os.getpid(), _age_of(os.getpid()) or ""
+
+
+def is_gone(process: tuple[str, int, str] | None) -> bool:
+    """Whether a process of this machine has ended; of another machine nobody knows, and it counts as alive."""
+    if process is None or process[0] != socket.gethostname():
+        return False
+    return not _is_alive(process[1]) or (_age_of(process[1]) or process[2]) != process[2]
+
+
+def _is_alive(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _age_of(number: int) -> str | None:
+    """When a process began, as Linux counts it, with the boot that it counts from; None where nobody tells. Numbers come again."""
+    try:
+        return f"{Path(f'/proc/{number}/stat').read_text(encoding='utf-8').rpartition(')')[2].split()[19]}@{_boot()}"
+    except (OSError, IndexError):
+        return None
+
+
+@cache
+def _boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
