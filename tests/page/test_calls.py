@@ -6,46 +6,102 @@ from pathlib import Path
 
 import pytest
 
+from muntin.definition.freshness import Freshness
 from muntin.definition.instants import instant_us
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
+from muntin.jobs.records.batch_facts import BatchStates
+from muntin.jobs.records.batch_states import BatchState, State
 from muntin.jobs.sending.standing import SinkStanding
 from muntin.page.installation import Known
-from muntin.page.views.overview import _of_silence, _of_sinks, _of_unpublished
+from muntin.page.views.around import NOTHING, Around, Dead
+from muntin.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
 from tests.end_to_end.hourly import Hourly, hour
 
 MINUTE = timedelta(minutes=1)
 
 
-def status(last: datetime | None, run: datetime | None, *, unpublished: int = 0, waiting: int = 0) -> PipelineStatus:
-    window = WindowStatus("hour", last, last, 1, 1, None, None, None, 0, 0, unpublished)
-    return PipelineStatus("hourly", "0", 1, 0, (window,), tuple(hour(n) for n in range(waiting)), (), (), run)
+def us(moment: datetime) -> int:
+    return instant_us(moment, "time")
+
+
+def batch(at: int, state: State, **more: object) -> BatchState:
+    return BatchState(us(hour(at)), us(hour(at + 1)), state, **more)  # type: ignore[arg-type]
+
+
+def status(*told: BatchState, keeps_up: bool = True, fresh: Freshness | None = None) -> PipelineStatus:
+    window = WindowStatus("hour", hour(0), hour(3), 1, 1, None, None, None, 0, 0, 0)
+    states = BatchStates(told=told, keeps_up=keeps_up, last=(us(hour(3)), us(hour(4))))
+    return PipelineStatus("hourly", "0", 1, 0, (window,), (), (), (), None, states=states, fresh=fresh)
+
+
+def known(folder: Path) -> Known:
+    return Known("hourly", Path("state"), Hourly(folder).pipeline, Path("dags/hourly.py"))
 
 
 # batches of an hour; the last one [3, 4)
-#   read at 4:05, and it is 4:30, 6:00          on time, the next is not due for two intervals: nobody is called
-#   read at 4:05, and it is 6:01                two intervals without a batch: somebody is
-#   read a day later                            it works through the past: nobody
+#   it kept up, and it is 4:30, 6:00            on time, the next is not due for two intervals: nobody is called
+#   it kept up, and it is 6:01                  two intervals without a batch: somebody is
+#   it works through the past                   nobody
+#   a run is at work, or failed                 it is not silent
 @pytest.mark.parametrize(
-    ("last", "run", "now", "called"),
+    ("told", "keeps_up", "now", "called"),
     [
-        (hour(3), hour(4) + 5 * MINUTE, hour(4.5), False),
-        (hour(3), hour(4) + 5 * MINUTE, hour(6), False),
-        (hour(3), hour(4) + 5 * MINUTE, hour(6) + MINUTE, True),
-        (hour(3), hour(28), hour(29), False),
-        (hour(3), hour(28), hour(99), False),
-        (hour(3), None, hour(99), False),
-        (None, hour(4), hour(99), False),
+        ((), True, hour(4.5), False),
+        ((), True, hour(6), False),
+        ((), True, hour(6) + MINUTE, True),
+        ((), False, hour(29), False),
+        ((batch(4, "running", step="finalize"),), True, hour(9), False),
+        ((batch(4, "failed", step="finalize"),), True, hour(9), False),
     ],
 )
-def test_silence(tmp_path: Path, last: datetime | None, run: datetime | None, now: datetime, called: bool) -> None:
-    calls = _of_silence(Hourly(tmp_path).pipeline, status(last, run), instant_us(now, "now"))
-    assert [call.what for call in calls] == (["no batch since 2024-01-01T03:00"] if called else [])
+def test_silence(tmp_path: Path, told: tuple[BatchState, ...], keeps_up: bool, now: datetime, called: bool) -> None:
+    calls = _of_silence(known(tmp_path), status(*told, keeps_up=keeps_up), NOTHING, us(now))
+    assert [call.what for call in calls] == (["no batch since 2024-01-01 03:00"] if called else [])
 
 
-@pytest.mark.parametrize(("unpublished", "waiting", "left"), [(0, 0, 0), (2, 2, 0), (2, 0, 2), (3, 2, 1)])
-def test_batches_that_wait_for_a_hole_are_no_failure(unpublished: int, waiting: int, left: int) -> None:
-    calls = _of_unpublished(status(hour(3), None, unpublished=unpublished, waiting=waiting))
-    assert [call.what.partition(" ")[0] for call in calls] == ([str(left)] if left else [])
+def test_silence_names_its_cause_where_airflow_knows_it(tmp_path: Path) -> None:
+    paused = Around(paused=frozenset({"hourly"}), in_airflow=True)
+    dead = Around(dead=(Dead("scheduler", us(hour(4))),), in_airflow=True)
+    (by_pause,), (by_death,) = (_of_silence(known(tmp_path), status(), around, us(hour(9))) for around in (paused, dead))
+    assert (by_pause.do, by_pause.command) == ("its DAG is paused", "airflow dags unpause hourly")
+    assert "Airflow is not at work" in by_death.do
+
+
+def test_batches_that_wait_for_a_hole_are_no_failure(tmp_path: Path) -> None:
+    left = batch(2, "waiting", reason="read, not published: the next run publishes it")
+    behind = batch(3, "waiting", reason="an interval before it is missing")
+    (call,) = _of_unpublished(known(tmp_path), status(left, behind), NOTHING)
+    assert call.what == "1 batch read and not published"
+    assert _of_unpublished(known(tmp_path), status(behind), NOTHING) == []
+
+
+def test_what_failed_and_what_is_held_have_one_command_each(tmp_path: Path) -> None:
+    failed = [batch(at, "failed", step="finalize", reason="OSError: full") for at in (1, 2)]
+    held = batch(4, "held", step="validate", reason="hour: failed", checks=("critical: n",))
+    first, second = _of_batches(known(tmp_path), status(*failed, held), NOTHING)
+    assert (first.what, first.more) == ("batch [2024-01-01 04:00, 2024-01-01 05:00) held by a suite", ("hour: failed", "critical: n"))
+    assert (second.what, second.more) == ("2 batches [2024-01-01 01:00, 2024-01-01 03:00) failed at finalize", ("OSError: full",))
+    assert second.command == "muntin run dags/hourly.py --root state --start 2024-01-01T01:00 --end 2024-01-01T03:00"
+
+
+# of a run that Airflow knows; an earlier step than the step that failed read nothing new
+@pytest.mark.parametrize(
+    ("state", "step", "clears"), [("failed", "finalize", "finalize"), ("held", "validate", "accumulate"), ("failed", "check", "accumulate")]
+)
+def test_in_airflow_the_run_is_cleared_from_the_step_on(tmp_path: Path, state: State, step: str, clears: str) -> None:
+    one = batch(1, state, step=step, reason="why", link="http://airflow/dags/hourly/runs/a")
+    (call,) = _of_batches(known(tmp_path), status(one), Around(in_airflow=True))
+    span = "--start-date 2024-01-01T01:00:00+00:00 --end-date 2024-01-01T01:00:00+00:00"
+    assert call.command == f"airflow tasks clear hourly {span} --task-regex {clears} --downstream --yes"
+    assert call.link == one.link
+
+
+@pytest.mark.parametrize(
+    ("lag_us", "says"), [(None, "nothing is published"), (3 * 3_600_000_000, "windows are 3 h behind"), (7_200_000_000, None)]
+)
+def test_windows_that_are_not_fresh_call(lag_us: int | None, says: str | None) -> None:
+    calls = _of_freshness(status(fresh=Freshness(7_200_000_000, lag_us)))
+    assert [call.what for call in calls] == ([f"not fresh: {says}, the target is 2 h"] if says else [])
 
 
 def test_a_sink_that_is_down_calls_with_its_reason() -> None:
@@ -53,7 +109,7 @@ def test_a_sink_that_is_down_calls_with_its_reason() -> None:
         SinkStanding("topic t at b:9092", "hour", 3, 2, None, "b:9092: refused"),
         SinkStanding("table t at w", "hour", 3, 2, None, ""),
     )
-    known = Known("hourly", Path("state"), None, Path("dags/hourly.py"))
-    (call,) = _of_sinks(known, replace(status(hour(3), None), sinks=(down, behind)))
+    at = Known("hourly", Path("state"), None, Path("dags/hourly.py"))
+    (call,) = _of_sinks(at, replace(status(), sinks=(down, behind)))
     assert call.what == "hour was not sent to topic t at b:9092: b:9092: refused"
     assert call.command == "muntin sinks dags/hourly.py --root state --send"

@@ -21,6 +21,7 @@ from muntin.jobs.inspect.open_count import open_count
 from muntin.jobs.published.pending import pending_window
 from muntin.page.answers import TABS, answer
 from muntin.page.installation import Known
+from muntin.page.views.around import NOTHING
 from muntin.page.views.explained import no_runs
 from muntin.page.views.seen import chosen_key, seen
 from muntin.page.views.timeline import timeline
@@ -45,9 +46,11 @@ def made(folder: Path, window: Any) -> Hourly:
 
 def pages(known: Known) -> dict[str, str]:
     """The tabs, and the explanations of the windows that the timeline leads to."""
-    found = {tab: answer(known, tab, {}, NOW_US, no_runs) for tab, _ in TABS}
+    found = {tab: answer(known, tab, {}, NOW_US, no_runs, NOTHING) for tab, _ in TABS}
     links = [html.unescape(link) for link in re.findall(r'href="window(\?[^"]*)"', found["timeline"])]
-    return found | {link: answer(known, "window", dict(parse_qsl(link[1:], keep_blank_values=True)), NOW_US, no_runs) for link in links}
+    return found | {
+        link: answer(known, "window", dict(parse_qsl(link[1:], keep_blank_values=True)), NOW_US, no_runs, NOTHING) for link in links
+    }
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -87,10 +90,10 @@ def test_rollups_have_pages_of_their_own_keys(tmp_path: Path) -> None:
     rolled.run(0, 2)
     known = Known("hourly", rolled.root, rolled.pipeline, tmp_path / "hourly.py")
     for window, keys in {"w": ["k", "v"], "w.by_k": ["k"], "w.all": []}.items():
-        found = {tab: answer(known, tab, {"window": window}, NOW_US, no_runs) for tab in ("timeline", "windows", "results")}
+        found = {tab: answer(known, tab, {"window": window}, NOW_US, no_runs, NOTHING) for tab in ("now", "timeline", "windows", "results")}
         assert re.findall(r"<th>(.*?)</th>", found["windows"])[: len(keys) + 1] == [*keys, "window"]
         assert "polyline" in found["results"] or "<path" in found["results"]
         [link, *_] = [html.unescape(link) for link in re.findall(r'href="window(\?[^"]*)"', found["timeline"])]
-        assert "Made of " in answer(known, "window", dict(parse_qsl(link[1:], keep_blank_values=True)), NOW_US, no_runs)
-    plan = answer(known, "plan", {"from": "2024-01-01T00", "to": "2024-01-01T03"}, NOW_US, no_runs)
+        assert "Made of " in answer(known, "window", dict(parse_qsl(link[1:], keep_blank_values=True)), NOW_US, no_runs, NOTHING)
+    plan = answer(known, "plan", {"from": "2024-01-01T00", "to": "2024-01-01T03"}, NOW_US, no_runs, NOTHING)
     assert all(f"<h2>{window}</h2>" in plan for window in rolled.pipeline.windows)

@@ -9,11 +9,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from muntin.definition.instants import spell_instant
+from muntin.jobs.records.attempts import Attempt
+from muntin.page.views.around import Around, Dead
 from muntin.page.views.explained import Run
-from tests.page.conftest import Get, client_of
+from tests.page.conftest import NOW_US, Get, client_of
 from tests.page.sensors import SCRIPT, Sensors
 
 EVERY_PAGE = (
+    "now",
     "timeline",
     "timeline?window=visit&count=1&end=2",
     "windows",
@@ -44,13 +47,58 @@ def table(page: str) -> list[list[str]]:
 def test_the_overview_says_how_it_is_and_what_to_do(client: TestClient) -> None:
     said = client.get("/")
     first, *_ = table(said.text)
-    assert first[:5] == ["sensors", "2024-01-01 02:00", "3 h", "2", "2024-01-01 01:00"]
-    assert first[6:] == ["1", "1", "1", "failed: 1 critical of 1 check on 3 rows"]
-    for call in ("1 interval missing: 2024-01-01T02:00; 1 batch waiting for it", "1 row quarantined", "hour failed: 1 critical"):
+    assert first[:5] == ["sensors", "2 waiting 2\N{NO-BREAK SPACE}published", "-", "3 h", "2024-01-01 02:00"]
+    assert first[6:] == ["2", "1", "1", "1", "failed"]
+    for call in ("1 interval missing: 2024-01-01 02:00; 1 batch waiting for it", "1 row quarantined"):
         assert call in words(said.text)
-    assert "airflow backfill create --dag-id sensors --from-date 2024-01-01T02:00:00+00:00 --to-date 2024-01-01T02:00:00+00:00" in words(
-        said.text
+    assert "--start 2024-01-01T02:00 --end 2024-01-01T03:00" in words(said.text)
+
+
+def test_now_tells_the_state_of_each_batch_and_the_week(get: Get) -> None:
+    page = get("now")
+    assert [row[:3] for row in table(page)] == [
+        ["2024-01-01 03:00 - 2024-01-01 04:00", "1", "waiting"],
+        ["2024-01-01 02:00 - 2024-01-01 03:00", "1", "waiting"],
+        ["2024-01-01 - 2024-01-01 02:00", "2", "published"],
+    ]
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
+    assert captions[:3] == ["rows read", "late rows", "quarantined rows"]
+    assert [caption.partition(" [")[0] for caption in captions[3:]] == ["lag at publication", "seconds of runs", "bytes of runs"]
+
+
+def test_a_reader_chooses_the_clock(made: Sensors) -> None:
+    client = client_of(made)
+    client.cookies["muntin_timezone"] = "Asia%2FKolkata"
+    page = client.get("/pipeline/sensors/windows?f0=a").text
+    assert table(page)[0][1] == "2024-01-01 06:30+05:30 - 2024-01-01 07:30+05:30"
+    link = html.unescape(re.findall(r'href="(window\?[^"]*)"', page)[0])
+    assert "Made of" in words(client.get(f"/pipeline/sensors/{link}").text)  # the same instant, whatever clock spells it
+    client.cookies["muntin_timezone"] = "Nowhere%2F%3Cb%3E"
+    assert "2024-01-01 01:00 - 2024-01-01 02:00" in words(client.get("/pipeline/sensors/windows?f0=a").text)
+
+
+def test_a_dead_scheduler_is_said_first(made: Sensors) -> None:
+    dead = Around(dead=(Dead("scheduler", NOW_US - 600_000_000), Dead("DAG processor", None)), in_airflow=True)
+    client = client_of(made, around=lambda _: dead)
+    for path in ("/", "/pipeline/sensors/now"):
+        said = words(client.get(path).text)
+        assert "Airflow's scheduler is dead: its last sign of life was 10 min ago, 2024-01-01 04:50" in said
+        assert "Airflow's DAG processor is dead: it never gave a sign of life" in said
+        assert said.index("is dead") < said.index("missing")
+
+
+def test_runs_of_airflow_are_told_in_the_same_words(made: Sensors) -> None:
+    at = NOW_US - 60_000_000
+    run = Attempt(
+        "scheduled", ((NOW_US - 2 * 3_600_000_000, NOW_US - 3_600_000_000),), "failed", "finalize", at, at, link="http://airflow/log"
     )
+    known = Around({"sensors": [run]}, in_airflow=True)
+    page = client_of(made, around=lambda _: known).get("/pipeline/sensors/now").text
+    assert table(page)[0] == [
+        "2024-01-01 03:00 - 2024-01-01 04:00", "1", "failed", "2024-01-01 04:59",
+        "at finalize: no reason is known here: see its log log in Airflow",
+    ]  # fmt: skip
+    assert 'href="http://airflow/log"' in page
 
 
 def test_the_timeline_tells_each_batch_and_window(get: Get) -> None:
@@ -107,9 +155,9 @@ def test_the_batches_with_their_reports(get: Get) -> None:
     rows = [[*row[:7]] for row in table(get("batches"))]
     assert rows == [
         ["2024-01-01 03:00 - 2024-01-01 04:00", "waiting", "1", "1", "0", "0", "-"],
-        ["2024-01-01 02:00 - 2024-01-01 03:00", "missing", "-"],
-        ["2024-01-01 01:00 - 2024-01-01 02:00", "", "4", "3", "1", "1", "2"],
-        ["2024-01-01 - 2024-01-01 01:00", "", "4", "4", "0", "0", "2"],
+        ["2024-01-01 02:00 - 2024-01-01 03:00", "waiting", "-"],
+        ["2024-01-01 01:00 - 2024-01-01 02:00", "published", "4", "3", "1", "1", "2"],
+        ["2024-01-01 - 2024-01-01 01:00", "published", "4", "4", "0", "0", "2"],
     ]
 
 

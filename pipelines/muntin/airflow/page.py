@@ -45,7 +45,7 @@ def plugin_parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     app = {"app": PageLater(_made), "url_prefix": PREFIX, "name": "Windows"}
     place = PREFIX.removeprefix("/")
     everywhere = {"name": "Windows", "href": f"{place}/", "destination": "nav", "url_route": "windows", "category": "browse"}
-    of_dag = {"name": "Windows", "href": f"{place}/pipeline/{{DAG_ID}}/timeline", "destination": "dag", "url_route": "muntin"}
+    of_dag = {"name": "Windows", "href": f"{place}/pipeline/{{DAG_ID}}/now", "destination": "dag", "url_route": "muntin"}
     return [app], [everywhere, of_dag]
 
 
@@ -57,6 +57,7 @@ def _made() -> Any:  # noqa: ANN401 - an application
 
     from muntin.airflow.page_facts import definition_files, runs_that_published
     from muntin.airflow.page_rights import enter, may_see
+    from muntin.airflow.page_runs import around
     from muntin.definition.instants import instant_us
     from muntin.jobs.records.reports_table import utc_now
     from muntin.page.app import page_app
@@ -64,4 +65,11 @@ def _made() -> Any:  # noqa: ANN401 - an application
 
     home = Path(conf.get("core", "dags_folder")).absolute().parent
     installation = Installation(definition_files, None, home)
-    return page_app(installation, enter=enter, may_see=may_see, clock=lambda: instant_us(utc_now(), "now"), runs=runs_that_published)
+    return page_app(
+        installation,
+        enter=enter,
+        may_see=may_see,
+        clock=lambda: instant_us(utc_now(), "now"),
+        runs=runs_that_published,
+        around=around,
+    )

@@ -8,27 +8,33 @@ from typing import TYPE_CHECKING, Any
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.some_windows import Asked
 from muntin.page.address import instant_of, key_of, key_query, number, place_of, query
-from muntin.page.html import instant, page
+from muntin.page.html import page
 from muntin.page.pictures.results import results_picture
 from muntin.page.pictures.svg import drawn
 from muntin.page.pictures.timeline import timelines
+from muntin.page.pictures.trends import trend_pictures
 from muntin.page.views import results as of_results
+from muntin.page.views.batches import batch_table, newest_first, states_of
 from muntin.page.views.explained import reported
 from muntin.page.views.overview import line
 from muntin.page.views.planned import planned
 from muntin.page.views.seen import Seen, chosen_key, seen
-from muntin.page.views.tables import batch_table, refused_table, verdicts, window_table
+from muntin.page.views.tables import refused_table, verdicts, window_table
 from muntin.page.views.timeline import BATCHES, timeline
+from muntin.page.views.trends import trends
+from muntin.page.zone import instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muntin.page.installation import Known
+    from muntin.page.views.around import Around
     from muntin.page.views.explained import Runs
     from muntin.page.views.planned import Planned
     from muntin.page.views.timeline import Bar
 
 TABS = (
+    ("now", "Now"),
     ("timeline", "Timeline"),
     ("windows", "Windows"),
     ("results", "Results"),
@@ -45,7 +51,7 @@ def static(name: str) -> str:
     return files("muntin.page").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: Runs) -> str:
+def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: Runs, around: Around) -> str:
     """A page of a pipeline.
 
     Args:
@@ -54,6 +60,7 @@ def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: 
         asked: the query.
         now_us: the present.
         runs: who published what.
+        around: what Airflow knows.
 
     Raises:
         DefinitionError: there is no such page, or the query asks for what cannot be.
@@ -62,15 +69,17 @@ def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: 
     at = seen(known)
     shared = {"up": "../../", "name": at.name, "tab": tab, "tabs": TABS, "asked": asked, "keys": at.keys(asked.get("window"))}
     match tab:
+        case "now":
+            view = _now(at, now_us, around)
         case "timeline":
-            view = _timeline(at, asked, now_us)
+            view = _timeline(at, asked, now_us, around)
         case "windows":
             view = _windows(at, asked)
         case "results":
             view = _results(at, asked)
         case "batches":
             skip = number(asked.get("skip", "0"), "skip")
-            view = {"table": batch_table(at, skip), "skip": skip}
+            view = {"table": batch_table(at, skip, states_of(at, now_us, around)), "skip": skip}
         case "plan":
             view = {"shown": _planned(at, asked)}
         case "quarantine":
@@ -84,14 +93,20 @@ def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: 
     return page(f"{tab}.html", **shared, **view)
 
 
-def _timeline(at: Seen, asked: Mapping[str, str], now_us: int) -> dict[str, Any]:
+def _now(at: Seen, now_us: int, around: Around) -> dict[str, Any]:
+    week = trends(at.bound)
+    about = line(at.known, now_us, around)
+    return {"line": about, "batches": newest_first(about.states), "dead": around.dead, "now_us": now_us, "pictures": trend_pictures(week)}
+
+
+def _timeline(at: Seen, asked: Mapping[str, str], now_us: int, around: Around) -> dict[str, Any]:
     window = at.window(asked.get("window"))
     count = min(_MOST, max(1, number(asked.get("count", str(BATCHES)), "count")))
     end = number(asked["end"], "end") if asked.get("end") else None
     shown = timeline(at, window, chosen_key(at, window, asked), count=count, end=end)
     same = {"window": window, "count": count, **(key_query(shown.key) if shown.key is not None else {})}
     picture = drawn(timelines([shown], lambda bar: f"window{_address(window, bar, shown.key or ())}")) if shown.batches else ""
-    about = line(at.known, now_us)
+    about = line(at.known, now_us, around)
     windows = tuple(at.pipeline.windows)
     return {"shown": shown, "picture": picture, "line": about, "windows": windows, "same": same, "chosen_count": count}
 

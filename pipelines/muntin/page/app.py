@@ -15,13 +15,16 @@ from starlette.exceptions import HTTPException
 from muntin.errors import DefinitionError, MuntinError
 from muntin.page import answers
 from muntin.page.html import page
+from muntin.page.views.around import no_airflow
 from muntin.page.views.explained import no_runs
 from muntin.page.views.overview import RECENT, overview
+from muntin.page.zone import show_as_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from muntin.page.installation import Installation, Known
+    from muntin.page.views.around import Around
     from muntin.page.views.explained import Runs
 
 _SAFE = {
@@ -42,6 +45,7 @@ def page_app(
     may_see: Callable[[Request, str], bool],
     clock: Callable[[], int],
     runs: Runs = no_runs,
+    around: Callable[[Sequence[str]], Around] = no_airflow,
 ) -> FastAPI:
     """The page of an installation.
 
@@ -51,13 +55,15 @@ def page_app(
         may_see: whether a request may see the pipeline of a name.
         clock: gives the present, microseconds since 1970.
         runs: who published what.
+        around: what Airflow knows about pipelines.
     """
     app = FastAPI(dependencies=[Depends(enter)], docs_url=None, redoc_url=None, openapi_url=None)
 
     def start(request: Request) -> HTMLResponse:
         seen = {name: known for name, known in installation.known().items() if may_see(request, name)}
-        now_us = clock()
-        return HTMLResponse(page("overview.html", up="", lines=overview(seen, now_us), now_us=now_us, recent=RECENT))
+        now_us, known = clock(), around([*seen])
+        lines = overview(seen, now_us, known)
+        return HTMLResponse(page("overview.html", up="", lines=lines, dead=known.dead, now_us=now_us, recent=RECENT))
 
     def static(name: str) -> Response:
         if name not in _STATIC:
@@ -67,7 +73,7 @@ def page_app(
     def pipeline(request: Request, name: str, tab: str) -> HTMLResponse:
         if not may_see(request, name):
             raise HTTPException(403, f"You may not read the DAG {name}.")
-        return HTMLResponse(answers.answer(_known(installation, name), tab, dict(request.query_params), clock(), runs))
+        return HTMLResponse(answers.answer(_known(installation, name), tab, dict(request.query_params), clock(), runs, around([name])))
 
     def nothing(rest: str) -> None:
         raise HTTPException(404, f"There is no page {rest}.")
@@ -90,7 +96,8 @@ def _known(installation: Installation, name: str) -> Known:
 
 
 async def _guarded(request: Request, answer: Callable[[Request], Any]) -> Any:  # noqa: ANN401 - a response
-    """Add the security headers for browsers to every answer."""
+    """Show instants by the reader's clock, and add the security headers for browsers to every answer."""
+    show_as_asked(request.cookies)
     response = await answer(request)
     response.headers.update(_SAFE)
     return response

@@ -8,14 +8,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from muntin.definition.instants import spell_instant
+from muntin.definition.amounts import lasting
+from muntin.definition.instants import instant_us
+from muntin.jobs.records.batch_states import spelled
 from muntin.page.address import key_query, query
+from muntin.page.zone import instant, shown_in, zone_name
 from muntin.printable import lines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"))
+    from muntin.jobs.records.batch_states import BatchState
 
 
 def page(template: str, **view: Any) -> str:  # noqa: ANN401 - the values of a view
@@ -36,7 +39,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"instant": instant, "lasting": lasting, "value": value, "segment": lambda text: quote(text, safe="")}
-    found.globals |= {"query": query, "key_query": key_query}
+    found.filters |= {"spelled": _spelled, "second": _second, "about": _about}
+    found.globals |= {"query": query, "key_query": key_query, "zone_name": zone_name}
     return found
 
 
@@ -49,32 +53,23 @@ def shown(text: object) -> object:
     return lines(text) if type(text) is str else text
 
 
-def instant(us: int | None) -> str:
-    """An instant in UTC.
+def _spelled(one: BatchState) -> str:
+    """A batch's state in words."""
+    return spelled(one, instant(_second(one.since_us)))
 
-    >>> instant(1_356_998_400_000_000)
-    '2013-01-01'
+
+def _about(us: int) -> str:
+    """A length of time in its largest unit alone.
+
+    >>> _about(90_061_000_000)
+    '1 d'
     """
-    return "\N{EN DASH}" if us is None else spell_instant(us).replace("T", " ")
+    return " ".join(lasting(us).split(" ")[:2])
 
 
-def lasting(us: int | None) -> str:
-    """A length of time, in its largest unit and the next.
-
-    >>> lasting(90_061_000_000), lasting(500_000)
-    ('1 d 1 h', '0 s')
-    """
-    if us is None:
-        return "\N{EN DASH}"
-    parts: list[str] = []
-    rest = abs(us)
-    for size, unit in _UNITS:
-        if rest >= size and len(parts) < 2:  # noqa: PLR2004 - see above
-            parts.append(f"{rest // size:,} {unit}")
-            rest %= size
-        elif parts:
-            break
-    return ("\N{MINUS SIGN}" if us < 0 else "") + (" ".join(parts) or "0 s")
+def _second(us: int | None) -> int | None:
+    """The second that an instant is in."""
+    return None if us is None else us // 1_000_000 * 1_000_000
 
 
 def value(found: object) -> str:
@@ -93,8 +88,12 @@ def value(found: object) -> str:
         case bytes() | str():
             return _cut(found.hex() if isinstance(found, bytes) else found)
         case datetime():
-            return found.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S").removesuffix(":00")
+            return instant(instant_us(found.replace(microsecond=0), "time")) if shown_in() else _in_utc(found)
     return _cut(repr(found))
+
+
+def _in_utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S").removesuffix(":00")
 
 
 def _cut(text: str) -> str:

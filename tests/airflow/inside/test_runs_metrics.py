@@ -55,6 +55,8 @@ def test_what_a_run_counts_and_where_its_rows_went(run_day: Run, root: Path, pro
     ours = dict(line.split(":") for line in server.lines() if line.startswith("airflow.muntin."))
     lags = [float(ours.pop(f"airflow.muntin.lag{end}").removesuffix("|g")) for end in ("", ".shop.half_day", ".shop.two_days")]
     assert min(lags) > 365 * 86400
+    batches = {name: ours.pop(name) for name in [*ours] if name.startswith("airflow.muntin.batches")}
+    assert {name.rpartition(".")[2]: count for name, count in batches.items() if count not in ("0|g", "0.0|g")} == {"published": "1|g"}
     rows = {"rows_read": f"{len(DAYS[1])}|c", "rows_quarantined": "0|c", "rows_late": "0|c"}
     windows = ("", ".shop.half_day", ".shop.two_days")  # without labels, and under a name that has them
     assert ours == {

@@ -24,7 +24,10 @@ NO_FOLDERS = (
     "(body, folder) => body.querySelectorAll('code').forEach(code => code.textContent = code.textContent.replaceAll(folder, '/srv'))"
 )
 WINDOW = f"{SHOP}/window?window=half_day&k0=ann&at=2024-01-{MENDED:02d}&ends=2024-01-{MENDED:02d}T12:00"
-OF_SHOP = (*(f"{SHOP}/{tab}" for tab in ("timeline", "windows", "results", "batches", "plan", "quarantine", "suites", "nothing")), WINDOW)
+OF_SHOP = (
+    *(f"{SHOP}/{tab}" for tab in ("now", "timeline", "windows", "results", "batches", "plan", "quarantine", "suites", "nothing")),
+    WINDOW,
+)
 BESIDE = ("/", "/static/page.css", "/static/page.js", "/nothing", "/pipeline/others/timeline", "/pipeline/no_dag/timeline", "/docs")
 Ask = Callable[..., tuple[int, str]]
 
@@ -60,7 +63,7 @@ def test_who_may_read_the_dags_sees_the_pages(ask: Ask, user: str, cookie: bool)
     for path in OF_SHOP:
         assert ask(path, user, cookie=cookie)[0] == (400 if path.endswith("nothing") else 200), path
     said = ask("/", user, cookie=cookie)[1]
-    assert "pipeline/shop/timeline" in said
+    assert "pipeline/shop/now" in said
     assert "was never run" in said  # others
 
 
@@ -122,7 +125,7 @@ def test_a_person_mends_a_day_by_a_backfill_from_the_form(airflow: Airflow, home
         with signed_in(opened, home.url, "admin", color_scheme="light") as page:
             page.get_by_role("button", name="Browse").first.click()
             page.get_by_role("menuitem", name="Windows").click()
-            inside(page).get_by_role("link", name="shop").wait_for()
+            inside(page).get_by_role("link", name="shop").first.wait_for()
             page.screenshot(path=shots / "overview-light.png")
 
             look_at_the_window(page, home, shots)
@@ -130,8 +133,9 @@ def test_a_person_mends_a_day_by_a_backfill_from_the_form(airflow: Airflow, home
             backfill(page, date(2024, 1, DAYS[0]), date(2024, 1, DAYS[-1]), at_once=3, shot=shots / "form-light.png")
             airflow.follow(is_over)
             page.goto(f"{home.url}/dags/shop/plugin/muntin")
-            inside(page).locator("figure svg").wait_for()
+            inside(page).locator("figure svg").first.wait_for()
             told_again(page, shots)
+            look_at_what_failed(page, airflow, home, shots)
         look_at_it(opened, home, shots, "dark", color_scheme="dark")
         look_at_it(opened, home, shots, "narrow", color_scheme="light", viewport=NARROW)
 
@@ -151,6 +155,7 @@ def ask_for_the_window(page: Page) -> None:
 def ask_for_the_timeline(page: Page) -> None:
     """Of windows that overlap; some are open."""
     frame = inside(page)
+    frame.get_by_role("link", name="Timeline").click()
     frame.locator("select[name=window]").select_option("two_days")
     frame.get_by_label("who").fill(WHO[0])
     frame.get_by_role("button", name="Show").click()
@@ -185,11 +190,28 @@ def told_again(page: Page, shots: Path) -> None:
     page.screenshot(path=shots / "results-light.png")
 
 
+def look_at_what_failed(page: Page, airflow: Airflow, home: Home, shots: Path) -> None:
+    """A run of a day without a file: the page says at which step it failed, why, and leads to its log, out of its frame."""
+    day = f"2024-01-{DAYS[-1] + 1:02d}T00:00:00Z"
+    airflow.api.post("backfills", {"dag_id": "shop", "from_date": day, "to_date": day, "reprocess_behavior": "none", "max_active_runs": 1})
+    airflow.follow(is_over)
+    page.goto(f"{home.url}/dags/shop/plugin/muntin")
+    call = inside(page).locator(".call").first
+    expect(call.locator("strong")).to_contain_text("failed at accumulate")
+    expect(call).to_contain_text("SourceError: no file at")
+    expect(call.locator("code")).to_contain_text("airflow tasks clear shop")
+    inside(page).locator(".trends svg").first.wait_for()
+    inside(page).locator("body").evaluate(NO_FOLDERS.replace("'code'", "'code, .more li, td.reason'"), str(home.folder.parent))
+    page.screenshot(path=shots / "now-light.png")
+    call.get_by_role("link", name="log in Airflow").click()
+    page.wait_for_url("**/dags/shop/runs/**/tasks/accumulate*")
+
+
 def look_at_it(opened: Browser, home: Home, shots: Path, name: str, **style: object) -> None:
     """Pictures of the pages as another reader sees them."""
     with signed_in(opened, home.url, "viewer", **style) as page:
         page.goto(f"{home.url}/plugin/windows")
-        inside(page).get_by_role("link", name="shop").click()
+        inside(page).get_by_role("link", name="shop").first.click()
         ask_for_the_timeline(page)
         page.screenshot(path=shots / f"timeline-{name}.png")
 

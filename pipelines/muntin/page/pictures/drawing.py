@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from muntin.page.zone import zone_name
 from muntin.printable import printable
 
 if TYPE_CHECKING:
@@ -95,5 +96,5 @@ def _letters(colours: Mapping[str, str]) -> dict[str, Any]:
         "ytick.color": colours["muted"],
         "grid.color": colours["line"],
         "hatch.linewidth": 0.8,
-        "timezone": "UTC",
+        "timezone": zone_name(),
     }

@@ -1,4 +1,4 @@
-// Light or dark as the page around is; a click on a command or a value copies it.
+// Light or dark as the page around is; a click copies a command; a sign while a page loads; the reader's clock; a table sifted by name.
 "use strict";
 
 function theme() {
@@ -35,4 +35,52 @@ document.addEventListener("click", (event) => {
     code.dataset.copied = "yes";
     setTimeout(() => delete code.dataset.copied, 1200);
   }, () => {});
+});
+
+// While the next page is on its way. A page that comes back from the browser's memory is there at once.
+const busy = () => { document.documentElement.dataset.loading = "yes"; document.getElementById("loading").textContent = ""; };
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  if (link.classList.contains("out")) {
+    leave(event, link);
+  } else if (!link.getAttribute("href").startsWith("#")) {
+    busy();
+  }
+});
+document.addEventListener("submit", busy);
+window.addEventListener("pageshow", () => { delete document.documentElement.dataset.loading; });
+
+// Airflow's frame opens nothing outside of itself; the page around it may.
+function leave(event, link) {
+  try {
+    if (window.parent === window) return;
+    event.preventDefault();
+    const around = window.parent.document.createElement("a");
+    around.href = link.href;
+    around.click();
+  } catch {
+    // another origin around: the browser decides
+  }
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  const zone = document.getElementById("zone");
+  if (zone) {
+    const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const names = [...new Set([zone.dataset.zone, "UTC", own])];
+    zone.replaceChildren(...names.map((name) => new Option(name, name, name === zone.dataset.zone, name === zone.dataset.zone)));
+    zone.addEventListener("change", () => {
+      document.cookie = `muntin_timezone=${encodeURIComponent(zone.value)}; path=/; max-age=31536000; samesite=strict`;
+      busy();
+      location.reload();
+    });
+  }
+  for (const field of document.querySelectorAll("[data-sift]")) {
+    const rows = document.querySelectorAll(`#${field.dataset.sift} tbody tr`);
+    field.addEventListener("input", () => {
+      const asked = field.value.trim().toLowerCase();
+      for (const row of rows) row.hidden = !row.cells[0].textContent.toLowerCase().includes(asked);
+    });
+  }
 });

@@ -56,3 +56,9 @@ def _iso(us: int) -> str:
 def _filled(us: int) -> str:
     """An instant as the form's two fields take it."""
     return f"{from_us(us):%Y/%m/%d %H:%M}"
+
+
+def clear(known: Known, first_us: int, last_us: int, step: str | None) -> str:
+    """The command that lets Airflow do the runs of batches again, from a step on. Their logical dates are the starts of their intervals."""
+    words = ["airflow", "tasks", "clear", known.name, "--start-date", _iso(first_us), "--end-date", _iso(last_us)]
+    return " ".join(map(quote, [*words, *(["--task-regex", step, "--downstream"] if step else []), "--yes"]))

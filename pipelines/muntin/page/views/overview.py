@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
-from muntin.definition.instants import instant_us, spell_instant
+from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
-from muntin.jobs.inspect.batch_list import published_at
 from muntin.jobs.inspect.status import PipelineStatus, status
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.quality_notes import last_verdicts
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import newest_earlier
-from muntin.page.views.commands import again
+from muntin.page.views.around import NOTHING
+from muntin.page.views.calls import Call, calls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from muntin.definition.freshness import Freshness
     from muntin.definition.pipeline import Pipeline
+    from muntin.jobs.records.batch_facts import BatchStates
     from muntin.jobs.records.reports import BatchReport
     from muntin.jobs.state.bound import Bound
     from muntin.page.installation import Known
+    from muntin.page.views.around import Around
 
 RECENT = 10
 """Late and quarantined rows are those of so many of the last batches."""
-_TOLD = 3  # holes
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """Something that needs a person: what is wrong, and what to do about it; `command` is to be typed as it stands."""
-
-    what: str
-    do: str
-    command: str | None = None
+_AT_ONCE = 8  # pipelines
+_WEEK_US = 7 * 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +46,15 @@ class Line:
         shown: whether it has pages of its own: it has a definition and a state.
         batches: how many were read.
         watermark_us: how far time is known; of several windows the earliest.
-        lag_us: how long ago that is.
+        lag_us: how long ago that is; None of a pipeline that works through the past, which no clock says anything about.
         opened: how many windows are open; None: too many states would have to be read to count them, or nothing is published.
         open_us: since when a window is open; None: no window is open, or nobody knows.
         published_us: when something was last published.
         holes: how many intervals are missing.
         late, quarantined: rows of the last `RECENT` batches.
         verdict: of the suite that ran last; None without suites.
+        states: of its batches; None where they are not known.
+        fresh: the target of the definition, and how far it is from it.
         calls: what needs a person.
     """
 
@@ -72,16 +70,25 @@ class Line:
     late: int = 0
     quarantined: int = 0
     verdict: str | None = None
+    states: BatchStates | None = None
+    fresh: Freshness | None = None
     calls: tuple[Call, ...] = ()
 
+    @property
+    def past(self) -> bool:
+        """Whether it works through the past."""
+        return self.watermark_us is not None and self.lag_us is None
 
-def overview(known: Mapping[str, Known], now_us: int) -> list[Line]:
+
+def overview(known: Mapping[str, Known], now_us: int, around: Around = NOTHING) -> list[Line]:
     """A line for each pipeline, in the order given; pipelines that need a person come first."""
-    lines = [line(each, now_us) for each in known.values()]
+    with ThreadPoolExecutor(_AT_ONCE) as threads:  # each waits for disks; in the context of the request, which knows the reader's clock
+        asked = [threads.submit(copy_context().run, line, each, now_us, around) for each in known.values()]
+        lines = [each.result() for each in asked]
     return sorted(lines, key=lambda each: not each.calls)
 
 
-def line(known: Known, now_us: int) -> Line:
+def line(known: Known, now_us: int, around: Around = NOTHING) -> Line:
     """The line of one pipeline."""
     if known.pipeline is None:
         what = f"its file {known.file} cannot be run" if known.file else "only its state is there: no file defines it"
@@ -90,35 +97,44 @@ def line(known: Known, now_us: int) -> Line:
         bound = bind(known.pipeline, known.root)
         if not bound.folder.is_dir():
             return _unborn(known, bound)
-        return _line(known, known.pipeline, bound, status(known.pipeline, root=known.root), now_us)
+        now = status(known.pipeline, root=known.root, now_us=now_us, others=around.of(known.name))
+        return _line(known, known.pipeline, bound, now, around, now_us)
     except MuntinError as wrong:
         return Line(known.name, calls=(Call("it cannot be read", str(wrong)),))
 
 
-def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, now_us: int) -> Line:
-    watermarks_us = [_us(window.watermark) for window in now.windows if window.watermark]
+def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, around: Around, now_us: int) -> Line:
     since, counts = [_us(window.open_since) for window in now.windows if window.open_since], [window.open for window in now.windows]
     reports, verdicts = _last_reports(bound), _last_verdicts(bound)
     worst = max(verdicts, key=lambda each: (_GRAVE.get(each["status"], 0), each["recorded_at"]), default=None)
-    published, watermark_us = published_at(bound.store), min(watermarks_us, default=None)
+    published_us = now.states.published_us if now.states else None
+    watermark_us = None if now.watermark is None else _us(now.watermark)
     late, refused = (sum(getattr(report, name) for report in reports) for name in ("rows_late", "rows_quarantined"))
-    calls = [*_of_holes(known, pipeline, now), *_of_verdicts(verdicts), *_of_refused(reports, refused), *_of_silence(pipeline, now, now_us)]
-    calls += _of_sinks(known, now)
     return Line(
         known.name,
         shown=True,
         batches=now.batches,
         watermark_us=watermark_us,
-        lag_us=None if watermark_us is None else now_us - watermark_us,
+        lag_us=_lag(now, watermark_us, now_us),
         opened=None if None in counts else sum(count or 0 for count in counts),
         open_us=min(since, default=None),
-        published_us=_us(published.replace(microsecond=0)) if published else None,
+        published_us=None if published_us is None else published_us // 1_000_000 * 1_000_000,
         holes=len(now.missing or ()),
         late=late,
         quarantined=refused,
         verdict=worst["verdict"] if worst else None,
-        calls=(*_of_unpublished(now), *calls),
+        states=now.states,
+        fresh=now.fresh,
+        calls=calls(known, pipeline, now, reports, around, now_us),
     )
+
+
+def _lag(now: PipelineStatus, watermark_us: int | None, now_us: int) -> int | None:
+    """How long ago the watermark is, of a pipeline that keeps up, that says how fresh it should be, or that is less than a week behind."""
+    if watermark_us is None:
+        return None
+    lag_us, keeps_up = now_us - watermark_us, now.states is not None and now.states.keeps_up
+    return lag_us if keeps_up or now.fresh or lag_us <= _WEEK_US else None
 
 
 def _unborn(known: Known, bound: Bound) -> Line:
@@ -149,56 +165,3 @@ def _last_verdicts(bound: Bound) -> list[Mapping[str, Any]]:
     """The last verdict on each window that has a suite."""
     found = ((name, last_verdicts(bound.folder, name)) for name in bound.pipeline.expectations)
     return [verdicts[0] | {"window": name} for name, verdicts in found if verdicts]
-
-
-def _of_holes(known: Known, pipeline: Pipeline, now: PipelineStatus) -> list[Call]:
-    holes = [(_us(low), _us(high)) for low, high in now.missing or ()]
-    if not holes:
-        return []
-    named = ", ".join(spell_instant(low) for low, _ in holes[:_TOLD]) + (", ..." if len(holes) > _TOLD else "")
-    waiting = f"; {many(len(now.waiting), 'batch')} waiting for it" if now.waiting else ""
-    how = again(known, holes[0][0], pipeline.intervals.after(holes[0][0]), holes[0][0], reprocess=False)
-    return [Call(f"{many(len(holes), 'interval')} missing: {named}{waiting}", "run it, as by a backfill", how.airflow or how.command)]
-
-
-def _of_verdicts(verdicts: Sequence[Mapping[str, Any]]) -> list[Call]:
-    do = "nothing of that run was published: mend the data or the suite, then clear the run from its task accumulate on"
-    return [Call(f"{each['window']} {each['verdict']}", do) for each in verdicts if each["status"] == "failed"]
-
-
-def _of_refused(reports: Sequence[BatchReport], refused: int) -> list[Call]:
-    if not refused:
-        return []
-    return [Call(f"{many(refused, 'row')} quarantined in the last {many(len(reports), 'batch')}", "see the reasons under Quarantine")]
-
-
-def _of_unpublished(now: PipelineStatus) -> list[Call]:
-    """Batches that were read, wait for nothing, and are not published."""
-    left = max((window.unpublished for window in now.windows), default=0) - len(now.waiting or ())
-    if left <= 0:
-        return []
-    return [Call(f"{many(left, 'batch')} read and not published", "a run is at work, or failed: clear it from its task finalize on")]
-
-
-def _of_sinks(known: Known, now: PipelineStatus) -> list[Call]:
-    command = f"muntin sinks {quote(str(known.file))} --root {quote(str(known.root))} --send"
-    do = "the next run tries again; so does"
-    calls = [Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command) for each in now.sinks if each.failed]
-    left = [(len(each.misfits), each) for each in now.sinks if each.misfits]
-    names = command.removesuffix(" --send")
-    return calls + [
-        Call(f"{many(count, 'window')} of {each.window} not as published at {each.sink}", "named, with column and reason, by", names)
-        for count, each in left
-    ]
-
-
-def _of_silence(pipeline: Pipeline, now: PipelineStatus, now_us: int) -> list[Call]:
-    """The call for a pipeline that kept up with its schedule, and stopped. A pipeline that works through the past never kept up."""
-    last = max((_us(window.last) for window in now.windows if window.last), default=None)
-    if last is None or now.last_run is None:
-        return []
-    end = pipeline.intervals.after(last)
-    long = 2 * (end - last)
-    if _us(now.last_run) - end > long or now_us - end <= long:
-        return []
-    return [Call(f"no batch since {spell_instant(last)}", "see whether the DAG is paused or its scheduler is dead")]

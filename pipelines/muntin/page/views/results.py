@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
+from muntin.definition.retention import apart_us
 from muntin.jobs.inspect.some_windows import Asked, some_windows
 from muntin.page.views.seen import keys_of
 from muntin.states.sorted import instants
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from muntin.page.views.seen import Key, Seen
+    from muntin.states.frames import Ints
 
 KEYS = 5
 """So many lines; of more keys nobody tells the lines apart."""
@@ -23,11 +26,13 @@ WINDOWS = 400
 """So many of the newest windows of each key."""
 PICTURES = 6
 """So many aggregates on a page."""
+_WIDER, _USUAL = 1.5, 5
+"""A gap is wider than so many times the distance of two windows; of windows at no even distance, so many times the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The values of a key: ends of windows in microseconds, ascending; a value for each, None where the result is null."""
+    """The values of a key: ends of windows in microseconds, ascending; a value for each, None where the result is null, or in a gap."""
 
     key: Key
     end_us: tuple[int, ...]
@@ -54,7 +59,8 @@ def results(at: Seen, window: str, asked: Asked, *, skip: int = 0) -> Results:
     names = [*at.bound.windows[window].columns, *at.pipeline.aggregates, *at.pipeline.derive]
     numbers = tuple(name for name in names if tables and any(_is_number(table, name) for _, table in tables))
     shown = numbers[skip : skip + PICTURES]
-    return Results(window, {name: tuple(_series(key, table, name) for key, table in tables) for name in shown}, numbers, skip)
+    apart = apart_us(at.bound.windows[window], at.pipeline.intervals.first_us)
+    return Results(window, {name: tuple(_series(key, table, name, apart) for key, table in tables) for name in shown}, numbers, skip)
 
 
 def _keys(at: Seen, window: str, asked: Asked) -> Sequence[Key]:
@@ -75,6 +81,18 @@ def _is_number(table: pa.Table, name: str) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _series(key: Key, table: pa.Table, name: str) -> Series:
-    values = (None if value is None else float(value) for value in table[name].to_pylist())
-    return Series(key, tuple(instants(table["window_end"]).tolist()), tuple(values))
+def _series(key: Key, table: pa.Table, name: str, apart_us: int) -> Series:
+    """The values of a key; where windows are missing between two, a null, so that no line leads over the gap."""
+    ends, values = instants(table["window_end"]), [None if value is None else float(value) for value in table[name].to_pylist()]
+    gaps = _gaps(ends, apart_us)
+    for at in reversed(gaps):
+        values.insert(at, None)
+    return Series(key, tuple(np.insert(ends, gaps, [ends[at - 1] + 1 for at in gaps]).tolist()), tuple(values))
+
+
+def _gaps(ends: Ints, apart_us: int) -> list[int]:
+    """The numbers of the windows that a gap is before."""
+    between = np.diff(ends)
+    usual = apart_us or _USUAL * float(np.median(between)) if len(between) else 0
+    found: list[int] = (np.flatnonzero(between > _WIDER * usual) + 1).tolist()
+    return found

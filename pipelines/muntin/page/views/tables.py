@@ -1,4 +1,4 @@
-"""Tables of a pipeline, a page at a time: windows, batches, refused rows, verdicts."""
+"""Tables of a pipeline, a page at a time: windows, refused rows, verdicts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from muntin.definition.instants import instant_us, spell_instant
-from muntin.definition.schedule import Interval
-from muntin.jobs.inspect.batch_list import Standing, listed_batches
+from muntin.definition.instants import spell_instant
 from muntin.jobs.inspect.some_windows import Asked, refused_rows, some_windows
-from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.quality_notes import last_verdicts
 from muntin.page.address import place_text
 from muntin.page.views.seen import keys_of
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.jobs.inspect.newest_rows import Place
-    from muntin.jobs.records.reports import BatchReport
     from muntin.page.views.seen import Key, Seen
 
 ROWS = 50
@@ -75,37 +70,6 @@ def values_of(column: pa.ChunkedArray) -> list[Any]:
         return column.to_pylist()  # type: ignore[no-any-return]
     whole = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_pylist()
     return [None if us is None else spell_instant(us) for us in whole]
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRow:
-    """A batch, or a missing interval; its report is None where nobody wrote it down."""
-
-    start_us: int
-    end_us: int
-    standing: Standing
-    report: BatchReport | None
-
-
-@dataclass(frozen=True, slots=True)
-class BatchTable:
-    """Some batches, the newest first; `more`: how many of the newest the next page leaves out."""
-
-    windows: tuple[str, ...]
-    rows: tuple[BatchRow, ...]
-    total: int
-    more: int | None
-
-
-def batch_table(at: Seen, skip: int) -> BatchTable:
-    """A page of the batches."""
-    every = listed_batches(pending_window(at.bound, next(iter(at.pipeline.windows))))
-    some = every[max(0, len(every) - skip - ROWS) : len(every) - skip] if skip < len(every) else []
-    reports = batch_reports(at.bound, [Interval(start, end) for start, end, _ in some])
-    by_start = {instant_us(report.interval_start, "batch"): report for report in reports}
-    rows = tuple(BatchRow(*each, by_start.get(each[0])) for each in reversed(some))
-    more = skip + ROWS
-    return BatchTable(tuple(at.pipeline.windows), rows, len(every), more if more < len(every) else None)
 
 
 @dataclass(frozen=True, slots=True)

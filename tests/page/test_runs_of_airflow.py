@@ -1,0 +1,73 @@
+"""Rows of Airflow's database as attempts: which phase, which step, which batch, where its log is. No Airflow is needed for it."""
+
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from muntin.airflow.page_runs import attempt_of
+from muntin.definition.instants import instant_us
+from tests.end_to_end.hourly import hour
+
+MINUTE = timedelta(minutes=1)
+STEPS = ("accumulate", "finalize", "validate", "publish")
+
+
+def run(state: str, **other: Any) -> Any:
+    facts = {
+        "dag_id": "shop",
+        "run_id": "manual+1",
+        "state": state,
+        "conf": None,
+        "queued_at": hour(1),
+        "start_date": hour(1) + MINUTE,
+        "end_date": None,
+    }
+    return SimpleNamespace(**facts | {"data_interval_start": hour(0), "data_interval_end": hour(1)} | other)
+
+
+def tasks(*states: str | None) -> dict[str, Any]:
+    """The tasks in order; each begins ten minutes after the one before, and takes five."""
+    begins = [hour(1) + 10 * (at + 1) * MINUTE for at in range(len(states))]
+    return {
+        name: SimpleNamespace(state=state, start_date=begin, end_date=begin + 5 * MINUTE)
+        for name, state, begin in zip(STEPS, states, begins, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "of_tasks", "phase", "step", "at"),
+    [
+        ("queued", (None, None, None, None), "queued", "accumulate", hour(1) + 10 * MINUTE),
+        ("running", ("running", None, None, None), "running", "accumulate", hour(1) + 10 * MINUTE),
+        ("running", ("success", "up_for_retry", None, None), "running", "finalize", hour(1) + 20 * MINUTE),
+        ("running", ("success", "queued", None, None), "queued", "finalize", hour(1) + 20 * MINUTE),  # its next task waits for a worker
+        ("failed", ("success", "failed", "upstream_failed", "upstream_failed"), "failed", "finalize", hour(1) + 25 * MINUTE),
+        ("failed", ("success", "success", None, None), "failed", "validate", hour(1) + 35 * MINUTE),  # it was marked, or took too long
+    ],
+)
+def test_the_phase_and_the_step(state: str, of_tasks: tuple[str | None, ...], phase: str, step: str, at: datetime) -> None:
+    found = attempt_of(run(state), tasks(*of_tasks), "http://airflow")
+    assert (found.phase, found.step, found.at_us) == (phase, step, instant_us(at, "at"))
+    assert found.link == f"http://airflow/dags/shop/runs/manual%2B1/tasks/{step}"
+
+
+def test_a_run_without_tasks_links_to_itself() -> None:
+    found = attempt_of(run("queued", start_date=None), {}, "")
+    assert (found.link, found.began_us) == ("/dags/shop/runs/manual%2B1", instant_us(hour(1), "queued"))
+
+
+@pytest.mark.parametrize(
+    ("other", "spans"),
+    [
+        ({}, [(0, 1)]),
+        ({"conf": {"interval_start": hour(5).isoformat(), "interval_end": hour(6).isoformat()}}, [(5, 6)]),
+        ({"conf": {"interval_start": hour(5).isoformat()}}, []),  # our note of the run says where it ends
+        ({"data_interval_start": hour(3), "data_interval_end": hour(3)}, []),
+        ({"data_interval_start": None, "data_interval_end": None}, []),
+    ],
+)
+def test_the_batch(other: dict[str, Any], spans: list[tuple[int, int]]) -> None:
+    found = attempt_of(run("failed", **other), tasks("failed", None, None, None), "")
+    assert found.spans == tuple((instant_us(hour(first), "start"), instant_us(hour(end), "end")) for first, end in spans)
