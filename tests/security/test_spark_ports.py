@@ -5,8 +5,10 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import psutil
 import pytest
@@ -15,6 +17,7 @@ from muntin.airflow.spark import settings_of
 from muntin.spark.session import CLOSED
 
 pytestmark = pytest.mark.spark
+PATIENCE_S = 15
 DRIVER = """
 import sys
 from muntin.spark import session
@@ -42,18 +45,28 @@ def driver(more: dict[str, str]) -> Iterator[psutil.Process]:
 
 def listening(process: psutil.Process) -> list[tuple[str, int]]:
     """The addresses on which a process and all that it started listen, as `/proc/net/tcp` has them."""
-    family = [process, *process.children(recursive=True)]
-    return [tuple(found.laddr) for each in family for found in each.net_connections("inet") if found.status == psutil.CONN_LISTEN]
+    found = of_family(process, lambda each: each.net_connections("inet"))
+    return [tuple(each.laddr) for each in found if each.status == psutil.CONN_LISTEN]
+
+
+def of_family(process: psutil.Process, tell: Callable[[psutil.Process], list[Any]]) -> list[Any]:
+    """Whatever is told of a process and of all that it started; of a worker that ends meanwhile nothing is."""
+    found = []
+    for each in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            found += tell(each)
+    return found
 
 
 def asked(port: int, request: bytes) -> bytes:
-    """The answer to a stranger's request; what comes until nothing comes for a while."""
+    """The answer to a stranger's request; nothing where none comes, or the connection is closed."""
     answer = b""
     with socket.create_connection(("127.0.0.1", port), 5) as stranger, suppress(TimeoutError, ConnectionResetError):
-        stranger.settimeout(0.5)
+        stranger.settimeout(PATIENCE_S)
         stranger.sendall(request)
         while part := stranger.recv(65536):
             answer += part
+            stranger.settimeout(1)
     return answer
 
 
@@ -88,7 +101,9 @@ def answers(process: psutil.Process) -> list[bytes]:
     found = listening(process)
     assert {address for address, _ in found} <= {"127.0.0.1", "::ffff:127.0.0.1"}
     assert found
-    return [asked(port, made(port)) for _, port in found for made in STRANGERS.values()]
+    requests = [(port, made(port)) for _, port in found for made in STRANGERS.values()]
+    with ThreadPoolExecutor(len(requests)) as strangers:
+        return list(strangers.map(lambda each: asked(*each), requests))
 
 
 def test_a_local_driver_serves_nobody_without_the_secret() -> None:
@@ -97,8 +112,7 @@ def test_a_local_driver_serves_nobody_without_the_secret() -> None:
         assert [answer for answer in given if any(served in answer for served in SERVED)] == []
         assert sum(b"Expected SaslMessage" in answer for answer in given) == 4  # two ports, an object and a block
         assert sum(b"Authentication error" in answer for answer in given) == 1
-        family = [process, *process.children(recursive=True)]
-        assert not [word for each in family for word in each.cmdline() if "secret" in word]
+        assert not [word for word in of_family(process, psutil.Process.cmdline) if "secret" in word]
 
 
 def test_without_the_setting_it_serves_strangers() -> None:
