@@ -138,9 +138,9 @@ def whole_content(folder: AnyPath, file: File) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as wrong:
-        raise StateError(f"{path} cannot be read ({wrong.strerror})") from wrong
+        raise damaged(path, f"cannot be read ({wrong.strerror})") from wrong
     if not _is_named(path, BytesIO(content)):
-        raise StateError(f"{path} is damaged: its content is not what its name says")
+        raise damaged(path, _OTHER)
     return content
 
 
