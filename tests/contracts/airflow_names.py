@@ -101,6 +101,18 @@ def test_the_database_knows_dags_tasks_and_what_tasks_returned() -> None:
 
     assert definition_files() == {}
     assert runs_that_published("d", "w", 0, datetime(2024, 1, 1, tzinfo=UTC)) == []
+    from muntin.airflow.page_runs import around
+
+    assert (around(["d"]).runs, around(["d"]).paused) == ({"d": []}, frozenset())
+
+
+def test_health_tells_of_each_part() -> None:
+    from airflow.api.common.airflow_health import get_airflow_health
+
+    health = get_airflow_health()
+    assert {health["scheduler"]["status"], health["dag_processor"]["status"]} <= {"healthy", "unhealthy", None}
+    assert "latest_scheduler_heartbeat" in health["scheduler"]
+    assert "latest_dag_processor_heartbeat" in health["dag_processor"]
 
 
 def test_a_page_asks_who_may_read_a_dag() -> None:

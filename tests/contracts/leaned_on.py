@@ -37,7 +37,7 @@ DOCUMENTED_ATTRIBUTES = {
     "argv",  # of sys
     "args", "msg",  # of a record of a log
     "extra",  # of an outlet's event in Airflow
-    "kept", "of", "tables", "touched", "twice", "weight", "what",  # ours, set from outside of a class
+    "bytes", "bytes_read", "given", "kept", "of", "tables", "touched", "state", "twice", "weight", "what",  # ours
 }  # fmt: skip
 DOCUMENTED_TEXTS = {
     "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE",
@@ -53,7 +53,7 @@ AROUND_THE_RULES = {
 }  # fmt: skip
 ONLY_SHOWN = {
     "app", "batch_reports", "delivery", "definition_fit", "derive_expressions", "gathered", "local_time", "log_check", "options",
-    "overview", "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells",
+    "attempts", "overview", "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells",
     "spark",  # of ours, from a task to the driver
     "postgres", "postgres_rows", "misfits", "kafka_topic", "client",  # of psycopg and confluent-kafka, which document what errors hold
 }  # fmt: skip
