@@ -74,7 +74,6 @@ class Trial:
         self._see("read, next", self.expected.next)
         self.ground.write(OLD, 2)
         self._mended("replace", lambda: self.ground.run(self.place, OLD, OLD + 1, self.only))
-        self.ground.write(OLD, 1)
         self._see("read, replaced", self.expected.replaced)
         left = self._ask("doctor, in the end", lambda: self._doctor(deep=True))
         if left:
@@ -82,6 +81,7 @@ class Trial:
             self._see("read, at last", self.expected.replaced)
             if left := self._ask("doctor, at last", lambda: self._doctor(deep=True)):
                 self.wrong.append(f"left: {left}")
+        self.ground.write(OLD, 1)
         rmtree(self.place)
         return self
 

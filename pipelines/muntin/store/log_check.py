@@ -45,11 +45,13 @@ def problem_of_commit(path: AnyPath) -> str | None:
         actions = [json.loads(line) for line in content.splitlines() if line.strip()]
         told = next((action["commitInfo"].get(DIGEST) for action in actions if "commitInfo" in action), None)
         says = any(action.keys() - {"commitInfo"} for action in actions)
+        for schema in (action["metaData"]["schemaString"] for action in actions if "metaData" in action):
+            json.loads(schema)  # JSON in JSON: a commit of deltalake has no digest
     except FileNotFoundError:
         return "is gone"
     except OSError as wrong:
         return f"cannot be read ({wrong.strerror})"
-    except (ValueError, AttributeError, TypeError):
+    except (ValueError, AttributeError, TypeError, KeyError):
         return "is torn: it is not the JSON of a commit"
     if not says:
         return "is empty: it says nothing"
