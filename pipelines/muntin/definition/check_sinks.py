@@ -9,7 +9,7 @@ from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from muntin.definition.kinds import Kind
     from muntin.definition.parts import Sink
@@ -19,13 +19,19 @@ _BOUNDS = ("window_start", "window_end")
 _OWN = ("revision", "change")  # columns that changes have in addition to the columns of windows
 
 
-def sinks_of(to: Any, windows: Mapping[str, Kind], columns: Sequence[str]) -> tuple[Sink, ...]:  # noqa: ANN401 - whatever the user gave
+def sinks_of(
+    to: Any,  # noqa: ANN401 - whatever the user gave
+    windows: Mapping[str, Kind],
+    columns: Sequence[str],
+    keys_of: Callable[[str], Sequence[str]],
+) -> tuple[Sink, ...]:
     """The sinks, each with its window.
 
     Args:
         to: what the user gave.
         windows: of the pipeline.
         columns: names of keys and results.
+        keys_of: window -> its keys.
 
     Raises:
         DefinitionError: something is no sink, names no window, or stands twice; or a key or result has a name that
@@ -36,6 +42,7 @@ def sinks_of(to: Any, windows: Mapping[str, Kind], columns: Sequence[str]) -> tu
         raise DefinitionError(f'to: {to!r} is not a list of sinks; write [sinks.jdbc("warehouse", table="flights_day", window="day")]')
     found = tuple(_with_window(sink, windows) for sink in given)
     for sink in found:
+        sink.check_keys(keys_of(str(sink.window)))
         sink.check_columns([*dict.fromkeys([*columns, *_BOUNDS, *windows[str(sink.window)].columns, "revision"])])
     for name, count in Counter(sink.name for sink in found).items():
         if count > 1:

@@ -202,6 +202,14 @@ class Sink(Protocol):
         """The sink of a window."""
         ...
 
+    def check_keys(self, keys: Sequence[str]) -> None:
+        """See that the sink can have windows of these keys.
+
+        Raises:
+            DefinitionError: it cannot.
+        """
+        ...
+
     def check_columns(self, names: Sequence[str]) -> None:
         """See that the sink can have columns of these names.
 

@@ -156,7 +156,7 @@ class Pipeline:
         schedule_of(self.schedule, instant_us(self.start, "start"))
         check_retention(self.retain, self.windows, self.intervals)
         within_us(self.fresh_within, self.intervals)
-        object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive)))
+        object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive), self.keys_of))
 
     @property
     def origin(self) -> Source:

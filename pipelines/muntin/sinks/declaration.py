@@ -45,6 +45,13 @@ class Declared:
             DefinitionError: it cannot.
         """
 
+    def check_keys(self, keys: Sequence[str]) -> None:
+        """See that the sink can have windows of these keys.
+
+        Raises:
+            DefinitionError: it cannot.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class JdbcSink(Declared):
@@ -54,11 +61,17 @@ class JdbcSink(Declared):
     table: str
     window: str | None = None
     on_unsupported: OnUnsupported = "quarantine"
+    latest: bool = False
 
     @property
     def name(self) -> str:
         """The name of the sink in logs."""
         return f"table {self.table} at {self.address}"
+
+    def check_keys(self, keys: Sequence[str]) -> None:
+        """See that there are keys to keep a row of."""
+        if self.latest and not keys:
+            raise DefinitionError(f"to: the {self.name}: latest=True keeps a row for each key, and window {self.window!r} has no keys")
 
     def check_columns(self, names: Sequence[str]) -> None:
         """See that PostgreSQL can have columns of these names."""
@@ -117,7 +130,9 @@ class SparkSink(Declared):
         return opened(self, reach)
 
 
-def jdbc(address: str, *, table: str, window: str | None = None, on_unsupported: OnUnsupported = "quarantine") -> JdbcSink:
+def jdbc(
+    address: str, *, table: str, window: str | None = None, on_unsupported: OnUnsupported = "quarantine", latest: bool = False
+) -> JdbcSink:
     """A table of PostgreSQL that holds a window's results, exactly once.
 
     >>> jdbc("warehouse", table="flights_day", window="day").name
@@ -131,12 +146,13 @@ def jdbc(address: str, *, table: str, window: str | None = None, on_unsupported:
         on_unsupported: what becomes of a window with a value that the sink refuses, as a text with U+0000. "quarantine": it is left out,
             and `muntin sinks` names it; "replace": the value is null there, in texts U+FFFD for U+0000, but a key is never another;
             "stop": nothing is sent until the value is mended.
+        latest: whether the table keeps one row for each key, of the newest window that is closed, for services that ask by key.
 
     Raises:
         DefinitionError: an address with a password, or of something else; a name that cannot be.
     """
     check_table(table)
-    return JdbcSink(postgres_address(address), table, window, _choice(on_unsupported, "sinks.jdbc"))
+    return JdbcSink(postgres_address(address), table, window, _choice(on_unsupported, "sinks.jdbc"), latest)
 
 
 def kafka(address: str, topic: str, *, window: str | None = None, on_unsupported: OnUnsupported = "quarantine") -> KafkaSink:

@@ -91,6 +91,7 @@ class Delivery:
         until: where it is afterwards.
         whole: whether the rows are all windows of the table, so that the sink drops other rows.
         anew: whether the user asked for it, and rows of unknown origin are dropped too.
+        latest: whether the sink keeps one row for each key, and `identity` is the keys: an older window never takes a newer one's place.
         may_alter: whether the sink may give columns of its target the types of these rows, which are whole then.
     """
 
@@ -103,6 +104,7 @@ class Delivery:
     whole: bool = False
     anew: bool = False
     may_alter: bool = False
+    latest: bool = False
 
     def key(self, row: Mapping[str, Any]) -> str:
         """The name of a window in `Misfit`s."""

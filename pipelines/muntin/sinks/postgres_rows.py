@@ -55,7 +55,7 @@ class Rows:
                 if rows["change"][0].as_py() == "gone":
                     self.connection.execute(sql.delete(self.table, types, self.delivery.identity))
                 else:
-                    self.connection.execute(sql.upsert(self.table, types, self.delivery.identity))
+                    self.connection.execute(sql.upsert(self.table, types, self.delivery.identity, latest=self.delivery.latest))
         except _OF_DATA as wrong:
             raise RefusedError(str(wrong).partition("\n")[0], self._column(wrong, rows)) from None
 

@@ -14,6 +14,7 @@ from muntin.errors import VersionGoneError
 from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.sending.newest import newest_changes
 from muntin.jobs.sending.notes import Note, mark_of, read_note, write_note
 from muntin.sinks.delivery import Delivery, Misfit, Position
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
@@ -95,6 +96,8 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
             position = opened.position(note.position)
             patience.own_work()
             delivery, remark = lacking(bound, window, position, anew=anew, why=why, tried=note.tried)
+            if delivery and getattr(sink, "latest", False):
+                delivery = _of_newest(bound, delivery)
             if delivery is None:
                 patience.alive()
                 sent = Sent(sink.name, window, *((position.version, 0, "", position.misfits) if position else ()))
@@ -114,6 +117,12 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
             sent = Sent(sink.name, window, now.version, rows, remark or _forgotten(note, position), now.misfits)
             return _noted(bound, sink, note, sent, now)
     raise SinkError("other runs keep sending to it")
+
+
+def _of_newest(bound: Bound, delivery: Delivery) -> Delivery:
+    """The same changes for a sink that keeps the newest window of each key."""
+    rows = newest_changes(bound, delivery.window, delivery.rows)
+    return replace(delivery, rows=rows, identity=bound.keys_of(delivery.window), latest=True)
 
 
 def _forgotten(note: Note, position: Position | None) -> str:
