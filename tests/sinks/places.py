@@ -75,7 +75,7 @@ class Table(Place):
     }
 
     def sink(self, **more: Any) -> Any:
-        return sinks.jdbc("env:WAREHOUSE", table="t", **more)
+        return sinks.postgres("env:WAREHOUSE", table="t", **more)
 
     def held(self) -> Held:
         with psycopg.connect(self.database, options="-c TimeZone=UTC") as connection:

@@ -11,7 +11,7 @@ from tests.cli.conftest import DAYS, RANGE, Muntin, Project, muntin, without_spa
 
 __all__ = ["muntin"]  # pytest looks for it here
 NOWHERE = "postgresql://muntin:geheim@127.0.0.1:9/nowhere"
-TO = 'to=[sinks.jdbc("env:WAREHOUSE", table="quarters", window="quarter")],'
+TO = 'to=[sinks.postgres("env:WAREHOUSE", table="quarters", window="quarter")],'
 
 
 @pytest.fixture

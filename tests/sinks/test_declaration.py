@@ -35,7 +35,7 @@ def to_lake(changes: Any, version: int) -> None:
 )
 def test_an_address_that_cannot_be(address: Any, words: str) -> None:
     with pytest.raises(DefinitionError, match=words) as told:
-        sinks.jdbc(address, table="day")
+        sinks.postgres(address, table="day")
     assert "geheim" not in str(told.value)
 
 
@@ -44,13 +44,13 @@ def test_an_address_that_cannot_be(address: Any, words: str) -> None:
     ["warehouse", "env:WAREHOUSE", "postgresql://muntin@db:5432/warehouse", "jdbc:postgresql://db/warehouse", "host=db dbname=warehouse"],
 )
 def test_an_address_without_a_secret(address: str) -> None:
-    assert sinks.jdbc(address, table="reports.day").address == address.removeprefix("jdbc:")
+    assert sinks.postgres(address, table="reports.day").address == address.removeprefix("jdbc:")
 
 
 @pytest.mark.parametrize("table", ["", "a.b.c", 'a"b', 7])
 def test_a_table_that_cannot_be(table: Any) -> None:
     with pytest.raises(DefinitionError, match="is not the name of a table"):
-        sinks.jdbc("warehouse", table=table)
+        sinks.postgres("warehouse", table=table)
 
 
 @pytest.mark.parametrize("address", ["user:geheim@broker:9092", "broker:9092/geheim", "sasl://geheim", None])
@@ -60,7 +60,7 @@ def test_brokers_that_cannot_be(address: Any) -> None:
     assert "geheim" not in str(told.value)
 
 
-@pytest.mark.parametrize("made", [lambda **more: sinks.jdbc("w", table="t", **more), lambda **more: sinks.kafka("b:9092", "t", **more)])
+@pytest.mark.parametrize("made", [lambda **more: sinks.postgres("w", table="t", **more), lambda **more: sinks.kafka("b:9092", "t", **more)])
 def test_a_choice_that_is_not_known(made: Any) -> None:
     with pytest.raises(DefinitionError, match="on_unsupported: 'drop' is not known; write one of quarantine, replace, stop"):
         made(on_unsupported="drop")
@@ -77,8 +77,11 @@ def test_a_function_without_a_name(write: Any) -> None:
     [
         (["warehouse"], "is not a list of sinks"),
         ("warehouse", "is not a list of sinks"),
-        ([sinks.jdbc("warehouse", table="day")], "say which window goes there, as window=...; there are hours, visits"),
-        ([sinks.jdbc("warehouse", table="day", window="hour")], "there is no window 'hour'; there are hours, visits; did you mean 'hours'"),
+        ([sinks.postgres("warehouse", table="day")], "say which window goes there, as window=...; there are hours, visits"),
+        (
+            [sinks.postgres("warehouse", table="day", window="hour")],
+            "no window 'hour'; there are hours, visits; did you mean 'hours'",
+        ),
         ([sinks.kafka("b:9092", "t", window=name) for name in ("hours", "visits")], "stands 2 times; each window needs a place of its own"),
     ],
 )
@@ -90,17 +93,17 @@ def test_sinks_that_do_not_fit(to: Any, words: str) -> None:
 def test_a_result_with_a_name_that_changes_need() -> None:
     named = replace(PLAIN, aggregates={"change": agg.count()})
     with pytest.raises(DefinitionError, match="changes have a column 'change' of their own"):
-        replace(named, to=sinks.jdbc("warehouse", table="hours", window="hours"))
+        replace(named, to=sinks.postgres("warehouse", table="hours", window="hours"))
 
 
 def with_sinks() -> Pipeline:
-    made = [sinks.jdbc("warehouse", table="hours"), sinks.kafka("b:9092", "hours"), sinks.spark(to_lake)]
+    made = [sinks.postgres("warehouse", table="hours"), sinks.kafka("b:9092", "hours"), sinks.spark(to_lake)]
     return replace(PLAIN, windows={"hours": windows.tumbling("1h")}, to=made)
 
 
 def test_the_only_window_need_not_be_named() -> None:
     assert [sink.window for sink in with_sinks().to] == ["hours"] * 3
-    alone = sinks.jdbc("warehouse", table="hours", window="hours")
+    alone = sinks.postgres("warehouse", table="hours", window="hours")
     assert replace(PLAIN, to=alone).to == (alone,)
 
 
@@ -121,7 +124,7 @@ def test_a_definition_imports_nothing_that_sends() -> None:
     import sys
 
     code = (
-        "import sys; from muntin import sinks; sinks.jdbc('w', table='t'); sinks.kafka('b:9092', 't'); "
+        "import sys; from muntin import sinks; sinks.postgres('w', table='t'); sinks.kafka('b:9092', 't'); "
         "print([name for name in ('psycopg', 'confluent_kafka', 'pyspark', 'deltalake', 'pyarrow') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -31,7 +31,7 @@ def pipeline(folder: Path, **other: Any) -> Pipeline:
         "keys": ["k"],
         "windows": {"visit": windows.session("10m")},
         "aggregates": {"n": agg.count()},
-        "to": sinks.jdbc("env:WAREHOUSE", table="newest", latest=True),
+        "to": sinks.postgres("env:WAREHOUSE", table="newest", latest=True),
     }
     return Pipeline(**definition | other)
 

@@ -26,7 +26,7 @@ from muntin.jobs.sending.standing import standings
 from muntin.jobs.state.bound import bind
 from muntin.sinks import postgres as sender
 from muntin.sinks import postgres_sql as sql
-from muntin.sinks.declaration import JdbcSink
+from muntin.sinks.declaration import PostgresSink
 from muntin.sinks.postgres_address import reported
 from muntin.store.commits import commits_between
 from tests.case_counts import cases
@@ -52,7 +52,7 @@ class Sending(Changing):
     @property
     def pipeline(self) -> Pipeline:
         plain = super().pipeline
-        to = [sinks.jdbc("env:WAREHOUSE", table=name, window=name) for name in plain.windows]
+        to = [sinks.postgres("env:WAREHOUSE", table=name, window=name) for name in plain.windows]
         return replace(plain, to=to if self.sends else ())
 
     def sent(self, **more: Any) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def test_a_report_says_what_was_sent_and_the_ledger_how_far_it_is(small: Sending
 def test_a_rollup_has_a_table_of_its_own_told_apart_by_fewer_columns(small: Sending, database: str) -> None:
     tables = {"hours": "hours", "hours.all": "hours_all"}
     windows_of = {"hours": small.pipeline.windows["hours"]}
-    to = [sinks.jdbc("env:WAREHOUSE", table=table, window=window) for window, table in tables.items()]
+    to = [sinks.postgres("env:WAREHOUSE", table=table, window=window) for window, table in tables.items()]
     pipeline = replace(small.pipeline, windows=windows_of, rollups={"all": []}, to=to)
     for _ in range(2):
         run(pipeline, root=small.folder / "state", start=START, end=START + 3 * HOUR, spark=HERE)
@@ -187,7 +187,7 @@ class TestServers:
     def test_a_server_that_says_nothing(self, small: Sending, monkeypatch: pytest.MonkeyPatch) -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:
             monkeypatch.setenv("WAREHOUSE", f"postgresql://muntin@127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=60")
-            monkeypatch.setattr(JdbcSink, "patience_us", 1_000_000)
+            monkeypatch.setattr(PostgresSink, "patience_us", 1_000_000)
             begun = monotonic()
             report = small.run("state")
         assert monotonic() - begun < 10
@@ -310,7 +310,7 @@ def test_values_of_every_type_and_keys_that_are_null(small: Sending, database: s
         source=sources.files(str(small.folder / "data/{start:%H}.parquet"), event_time="t"),
         windows={"hours": windows.tumbling("1h")},
         aggregates={name: aggregate for name, (aggregate, _) in KINDS.items()},
-        to=sinks.jdbc("env:WAREHOUSE", table="odd.of hours"),
+        to=sinks.postgres("env:WAREHOUSE", table="odd.of hours"),
     )
     rows = [
         {"t": START, "k": "ä\\\n\t", "x": 4.5, "shop": None, 'a "b".c': 7},

@@ -89,9 +89,9 @@ class TestNames:
         plain = Shop(tmp_path, ()).pipeline
         named = replace(plain, aggregates={name: agg.count()})
         with pytest.raises(DefinitionError, match=f"{name}' has 64 bytes, and PostgreSQL cuts names after 63|no column 'ctid'"):
-            replace(named, to=sinks.jdbc("warehouse", table="t"))
+            replace(named, to=sinks.postgres("warehouse", table="t"))
         assert replace(named, to=sinks.kafka("b:9092", "t")).to
 
     def test_a_table(self) -> None:
         with pytest.raises(DefinitionError, match="has 64 bytes"):
-            sinks.jdbc("warehouse", table="reports." + "t" * 64)
+            sinks.postgres("warehouse", table="reports." + "t" * 64)

@@ -39,7 +39,7 @@ def sinks_of(
     """
     given = [to] if hasattr(to, "opened") else to
     if isinstance(given, str) or not all(hasattr(sink, "opened") for sink in given):
-        raise DefinitionError(f'to: {to!r} is not a list of sinks; write [sinks.jdbc("warehouse", table="flights_day", window="day")]')
+        raise DefinitionError(f'to: {to!r} is not a list of sinks; write [sinks.postgres("warehouse", table="flights_day", window="day")]')
     found = tuple(_with_window(sink, windows) for sink in given)
     for sink in found:
         sink.check_keys(keys_of(str(sink.window)))

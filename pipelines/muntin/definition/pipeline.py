@@ -84,7 +84,7 @@ class Pipeline:
             {"states": "400d", "windows": "2000d", "quarantine": "90d", "reports": "400d"}. A batch without states cannot be replaced.
             None: for ever.
         alerts: messages when a run fails or its data seems wrong, as `alerts.to("alerts")`; no part of states and results.
-        to: where changed windows are sent after publishing, as [sinks.jdbc("warehouse", table="day", window="day")]; no part of states
+        to: where changed windows are sent after publishing, as [sinks.postgres("warehouse", table="day", window="day")]; no part of states
             and results. A sink that is down stops nothing: a later run catches up.
         idle_after: of several sources under watermark="events": how far the newest event of a source may be behind the end of a batch,
             as "2h". A source that is further behind does not hold the watermark back. None: each source does.

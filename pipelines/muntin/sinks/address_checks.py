@@ -30,9 +30,9 @@ def check_table(table: object) -> None:
         DefinitionError: it is none.
     """
     if not isinstance(table, str) or not _TABLE.fullmatch(table):
-        raise DefinitionError(f'sinks.jdbc: {table!r} is not the name of a table; write "flights_day" or "schema.flights_day"')
+        raise DefinitionError(f'sinks.postgres: {table!r} is not the name of a table; write "flights_day" or "schema.flights_day"')
     for part in table.split("."):
-        _check_length("sinks.jdbc: the name", part)
+        _check_length("sinks.postgres: the name", part)
 
 
 def check_columns(sink: str, names: Sequence[str]) -> None:
@@ -84,7 +84,7 @@ def postgres_address(address: object) -> str:
         DefinitionError: it is neither, or holds a password.
     """
     if not isinstance(address, str) or not address.strip():
-        raise DefinitionError('sinks.jdbc: give an address, as "postgresql://db.example/warehouse", or the name of an Airflow connection')
+        raise DefinitionError('sinks.postgres: give an address, as "postgresql://db.example/warehouse", or the name of a connection')
     plain = address.strip().removeprefix("jdbc:")
     if _is_a_name(plain):
         return plain
@@ -92,17 +92,17 @@ def postgres_address(address: object) -> str:
         parts = _parts(plain)
         if parts.scheme.partition("+")[0] not in ("postgresql", "postgres"):
             raise DefinitionError(
-                f"sinks.jdbc: {parts.scheme} is not known; results go to PostgreSQL, as postgresql://db.example/warehouse"
+                f"sinks.postgres: {parts.scheme} is not known; results go to PostgreSQL, as postgresql://db.example/warehouse"
             )
         secret = bool(parts.password) or any(name.lower() in _SECRETS for name in parse_qs(parts.query))
     elif "=" in plain:
         secret = _SECRET.search(plain) is not None
     else:
-        raise DefinitionError("sinks.jdbc: the address is neither postgresql://..., nor key=value words, nor the name of a connection")
+        raise DefinitionError("sinks.postgres: the address is neither postgresql://..., nor key=value words, nor the name of a connection")
     if secret:
         raise DefinitionError(
-            "sinks.jdbc: the address holds a password, which must not stand in code; put the address into an environment variable and "
-            'write sinks.jdbc("env:WAREHOUSE", ...), or into an Airflow connection and write its name'
+            "sinks.postgres: the address holds a password, which must not stand in code; put the address into an environment variable and "
+            'write sinks.postgres("env:WAREHOUSE", ...), or into an Airflow connection and write its name'
         )
     return plain
 
@@ -111,7 +111,7 @@ def _parts(address: str) -> SplitResult:
     try:
         return urlsplit(address)
     except ValueError:
-        raise DefinitionError("sinks.jdbc: the address cannot be read; write postgresql://db.example:5432/warehouse") from None
+        raise DefinitionError("sinks.postgres: the address cannot be read; write postgresql://db.example:5432/warehouse") from None
 
 
 def _is_a_name(address: str) -> bool:

@@ -54,8 +54,8 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class JdbcSink(Declared):
-    """A table of PostgreSQL; `jdbc` makes it."""
+class PostgresSink(Declared):
+    """A table of PostgreSQL; `postgres` makes it."""
 
     address: str
     table: str
@@ -79,7 +79,7 @@ class JdbcSink(Declared):
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
         """Reach it."""
-        from muntin.sinks.postgres import opened
+        from muntin.sinks.postgres_table import opened
 
         return opened(self, pipeline, reach)
 
@@ -130,12 +130,12 @@ class SparkSink(Declared):
         return opened(self, reach)
 
 
-def jdbc(
+def postgres(
     address: str, *, table: str, window: str | None = None, on_unsupported: OnUnsupported = "quarantine", latest: bool = False
-) -> JdbcSink:
+) -> PostgresSink:
     """A table of PostgreSQL that holds a window's results, exactly once.
 
-    >>> jdbc("warehouse", table="flights_day", window="day").name
+    >>> postgres("warehouse", table="flights_day", window="day").name
     'table flights_day at warehouse'
 
     Args:
@@ -152,7 +152,7 @@ def jdbc(
         DefinitionError: an address with a password, or of something else; a name that cannot be.
     """
     check_table(table)
-    return JdbcSink(postgres_address(address), table, window, _choice(on_unsupported, "sinks.jdbc"), latest)
+    return PostgresSink(postgres_address(address), table, window, _choice(on_unsupported, "sinks.postgres"), latest)
 
 
 def kafka(address: str, topic: str, *, window: str | None = None, on_unsupported: OnUnsupported = "quarantine") -> KafkaSink:

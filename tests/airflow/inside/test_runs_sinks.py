@@ -23,7 +23,7 @@ def test_a_server_that_is_down_fails_no_task_and_gets_all_later(
     dags: dict[str, Any], run_day: Callable[..., Any], database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = dags["shop"].fileloc
-    dag = airflow_dag(replace(load_pipeline(Path(file)), to=sinks.jdbc("warehouse", table="halves", window="half_day")))
+    dag = airflow_dag(replace(load_pipeline(Path(file)), to=sinks.postgres("warehouse", table="halves", window="half_day")))
     dag.fileloc = file
     monkeypatch.setitem(dags, "shop", dag)
     monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", "postgres://me:geheim@127.0.0.1:9/nowhere")

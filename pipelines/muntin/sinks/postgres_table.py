@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import psycopg
     import pyarrow as pa
 
-    from muntin.sinks.declaration import JdbcSink, OnUnsupported
+    from muntin.sinks.declaration import OnUnsupported, PostgresSink
     from muntin.sinks.delivery import Delivery, Reach
 
 CONNECT_S = 5
@@ -33,7 +33,7 @@ _NOWHERE = Position("", -1)
 
 
 @contextmanager
-def opened(sink: JdbcSink, pipeline: str, reach: Reach) -> Iterator[PostgresTable]:
+def opened(sink: PostgresSink, pipeline: str, reach: Reach) -> Iterator[PostgresTable]:
     """A connection to the server of a sink.
 
     Raises:
