@@ -20,6 +20,7 @@ BESIDE = {  # path in the repository -> path on the site
     "benchmarks/results.md": "benchmarks/results.md",
     "examples/notebooks/an_aggregate.ipynb": "examples/notebooks/an_aggregate.ipynb",
     "examples/notebooks/windows_of_flights.ipynb": "examples/notebooks/windows_of_flights.ipynb",
+    "examples/notebooks/a_training_set.ipynb": "examples/notebooks/a_training_set.ipynb",
 }
 _IN_REPOSITORY = {site: path for path, site in BESIDE.items()}
 _LEAVES = re.compile(r"\]\((?P<target>(?:\.\./)*(?:benchmarks|docs|examples)/[^)#]+|(?:\.\./)+[A-Z]+\.md)")
