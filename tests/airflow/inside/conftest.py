@@ -4,11 +4,14 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.airflow.project import write_project
+
+if TYPE_CHECKING:
+    from examples.demo.home import Home
 
 
 @pytest.fixture(scope="session")
@@ -56,15 +59,25 @@ def run_day(dags: dict[str, Any], root: Path) -> Callable[..., Any]:
     return run
 
 
+def home_without_token(folder: Path) -> "Home":
+    """The home of a Spark Connect server that asks for no token, for a process with many sessions one after the other.
+
+    A session that Python collects while grpc asks for the token, in its own thread, waits in pyspark's `close` for that thread for ever.
+    """
+    from examples.demo.home import TOKEN, make_home
+
+    home = make_home(folder, state=Path("unused"))
+    del home.env[TOKEN]
+    return home
+
+
 @pytest.fixture(scope="session")
 def spark_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A Spark Connect server, and the connection that says where it is."""
-    from examples.demo.home import TOKEN, make_home
     from examples.demo.servers import spark, until_spark
 
-    home = make_home(tmp_path_factory.mktemp("spark"), state=Path("unused"))
+    home = home_without_token(tmp_path_factory.mktemp("spark"))
     with spark(home) as server, pytest.MonkeyPatch.context() as patch:
         until_spark(home, server)
-        for name in ("AIRFLOW_CONN_SPARK_DEFAULT", TOKEN):
-            patch.setenv(name, home.env[name])
+        patch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", home.env["AIRFLOW_CONN_SPARK_DEFAULT"])
         yield

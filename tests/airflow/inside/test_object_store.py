@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from examples.demo.home import make_home
 from examples.demo.servers import spark, until_spark
 from muntin import read
+from tests.airflow.inside.conftest import home_without_token
 from tests.airflow.inside.test_runs import states
 from tests.airflow.project import half_days
 from tests.object_store import KEY, SECRET, AnyServer, object_store
@@ -22,7 +22,7 @@ __all__ = ["object_store"]  # pytest looks for it here
 @pytest.fixture
 def root_in_bucket(object_store: AnyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A root; a Spark Connect server that can reach it; and the connection by which tasks of Airflow can."""
-    home = make_home(tmp_path, state=Path("unused"))
+    home = home_without_token(tmp_path)
     with spark(replace(home, env=home.env | object_store.environment)) as server:
         until_spark(home, server)
         bucket = object_store.new_bucket()
