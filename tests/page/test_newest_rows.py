@@ -22,7 +22,9 @@ def written(folder: str, files: list[list[tuple[int, int]]]) -> Snapshot:
     for at, rows in enumerate(files):
         table = pa.table({"batch": pa.array([batch for batch, _ in rows], INSTANT), "k": pa.array([k for _, k in rows], pa.int64())})
         pq.write_table(table, Path(folder, f"{at}.parquet"))
-    return Snapshot(0, tuple(File(f"{at}.parquet", 1, len(rows)) for at, rows in enumerate(files)), SCHEMA)
+    return Snapshot(
+        0, tuple(File(f"{at}.parquet", Path(folder, f"{at}.parquet").stat().st_size, len(rows)) for at, rows in enumerate(files)), SCHEMA
+    )
 
 
 # files     [9 9]   [3..7]  [5..6]       pages of two rows:  9 9 | 7 6 | 6 5 | ...

@@ -63,6 +63,7 @@ def test_states_that_went_back_are_not_built_upon(small: Small, name: str, harm:
     found = diagnose(small.pipeline, root=small.folder / "state")
     assert any(name in each.place and "has lost commits" in each.problem and "muntin repair" in each.mend for each in found), found
     repair(small.pipeline, root=small.folder / "state", spark=HERE)
+    small.run("state", 2, 2)  # which was refused
     assert diagnose(small.pipeline, root=small.folder / "state", deep=True) == []
     assert same(small.tables("state"), small.tables("clean"))
     small.run("state", 2, 2)

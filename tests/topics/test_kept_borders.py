@@ -14,7 +14,7 @@ from muntin.store.state import states_of
 from tests.topics.orders import pipeline, topic_of
 
 HOUR = 3_600_000_000
-READ = kept_borders.pq.read_table
+READ = kept_borders.opened
 
 
 def bound_to(root: str) -> Bound:
@@ -46,7 +46,7 @@ def test_a_run_reads_the_files_near_its_batches_and_those_are_few(tmp_path: Path
         for number in range(40):
             note(bound, {number * HOUR: {0: number}})
     assert len(bound.store.snapshot(kept_borders.table_of("orders")).files) <= 12
-    with patch.object(kept_borders.pq, "read_table", side_effect=lambda *given: read.append(given) or READ(*given)):
+    with patch.object(kept_borders, "opened", side_effect=lambda *given: read.append(given) or READ(*given)):
         for number in (3, 20, 39):
             found = kept(bound, "orders", number * HOUR, number * HOUR).borders
             assert found[number * HOUR] == {0: number}

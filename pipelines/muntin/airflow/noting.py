@@ -1,4 +1,4 @@
-"""The notes of Airflow's runs beside the state, so that `muntin status` says of them what Airflow's own page does."""
+"""The notes of Airflow's runs beside the state, so that `muntin status` says of them what Airflow's own page does; and their metrics."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from muntin.airflow.place import Place
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.attempts import Attempt
     from muntin.jobs.records.costs import Cost, Meter
+    from muntin.jobs.records.metrics import Metric
 
 log = logging.getLogger("muntin")
 
@@ -43,7 +44,6 @@ def noted(
         begins: whether the step begins here; False of what comes before it, of which a failure alone is noted.
         last: whether the run ends with it: then nothing is left to note.
     """
-    from muntin.airflow.metrics import record
     from muntin.definition.instants import instant_us
     from muntin.jobs.records.attempts import failed, forget, note
     from muntin.jobs.records.costs import Cost, metered
@@ -83,3 +83,26 @@ def _begun(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, An
     if before is None or ti.task_id == "accumulate":
         return at.bound.folder, now
     return at.bound.folder, replace(now, began_us=before.began_us, cost=before.cost)
+
+
+def record(metrics: Callable[[], Sequence[Metric]]) -> None:
+    """Send metrics to Airflow's own: StatsD, Datadog or OpenTelemetry. What goes wrong is a line of the task's log: no task fails by it."""
+    try:
+        for each in metrics():
+            _send(each)
+    except Exception as wrong:  # noqa: BLE001 - windows go before figures about them
+        log.warning("metrics: not recorded: %s: %s", type(wrong).__name__, wrong)
+
+
+def _send(metric: Metric) -> None:
+    """Send a metric with labels; and, as Airflow does for its own, under a name that holds them, for receivers that know no labels."""
+    from airflow.sdk.configuration import conf
+    from airflow.sdk.observability import stats
+
+    from muntin.jobs.records.metrics import KINDS
+
+    send = stats.incr if KINDS[metric.name].type == "counter" else stats.gauge
+    send(metric.name, metric.value, tags=metric.labels)
+    if conf.getboolean("metrics", "legacy_names_on", fallback=True):
+        parts = (stats.normalize_name_for_stats(part, log_warning=False).replace(".", "__") for part in metric.labels.values())
+        send(".".join([metric.name, *parts]), metric.value)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from muntin.airflow import lineage, metrics, publishing, steps
+from muntin.airflow import lineage, publishing, steps
 from muntin.airflow.alerting import callbacks, ending_reported
 from muntin.airflow.assets import emit, window_assets
 from muntin.airflow.events import extras
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
-from muntin.airflow.noting import noted
+from muntin.airflow.noting import noted, record
 from muntin.airflow.place import place_of
 from muntin.airflow.spark import locate_spark, runner_again, runner_of
 
@@ -61,7 +61,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
         def read(batches: Sequence[Accumulated]) -> None:
             """Let Airflow know what was read."""
             now.meter.bytes_read = sum(file.bytes for batch in batches for file in batch.manifest)
-            metrics.record(lambda: of_reading(pipeline.name, batches))
+            record(lambda: of_reading(pipeline.name, batches))
             lineage.accumulated(at.bound, batches, context["task"])
 
         with reported(context), noting(context) as now:
@@ -82,7 +82,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
         at = place(context)
         again = partial(runner_again, spark, context["dag"].fileloc)
         with reported(context, last=True), noting(context, last=True) as now:
-            result = publishing.publish(at, staged, accumulated, quality, again, metrics.record, cost=lambda: now.cost)
+            result = publishing.publish(at, staged, accumulated, quality, again, record, cost=lambda: now.cost)
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, cast("Context", context), extras(at, result))
         return result

@@ -33,8 +33,7 @@ from muntin.store.seen_tables import (
     seen_at,
     tables,
 )
-from muntin.store.store import Snapshot
-from muntin.store.written import written
+from muntin.store.store import Snapshot, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -110,6 +110,8 @@ def _facts(home: AnyPath) -> dict[str, Any] | None:
         StateError: it is damaged.
     """
     owner_file = home / OWNER_FILE
+    if not owner_file.is_file():  # a question that is not asked for long: nobody may answer
+        return None
     try:
         facts = json.loads(owner_file.read_bytes())
         digest = facts.pop(_DIGEST, None)  # a mark from before marks had digests has none

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muntin.store.written import counting
+from muntin.store.store import counting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from muntin.store.written import Count
+    from muntin.store.store import Count
 
 
 @dataclass(frozen=True, slots=True)
