@@ -5,12 +5,12 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muntin.jobs.inspect.newest_rows import newest_rows
 from muntin.states.columns import INSTANT
+from muntin.store.parquet import write_named
 from muntin.store.store import File, Snapshot
 from tests.case_counts import cases
 
@@ -19,12 +19,12 @@ files_of_rows = st.lists(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3
 
 
 def written(folder: str, files: list[list[tuple[int, int]]]) -> Snapshot:
+    found = []
     for at, rows in enumerate(files):
         table = pa.table({"batch": pa.array([batch for batch, _ in rows], INSTANT), "k": pa.array([k for _, k in rows], pa.int64())})
-        pq.write_table(table, Path(folder, f"{at}.parquet"))
-    return Snapshot(
-        0, tuple(File(f"{at}.parquet", Path(folder, f"{at}.parquet").stat().st_size, len(rows)) for at, rows in enumerate(files)), SCHEMA
-    )
+        told = write_named(table, Path(folder), lambda digest, at=at: f"{at}-{digest}.parquet")  # type: ignore[misc]
+        found.append(File(told["path"], told["size"], told["rows"]))
+    return Snapshot(0, tuple(found), SCHEMA)
 
 
 # files     [9 9]   [3..7]  [5..6]       pages of two rows:  9 9 | 7 6 | 6 5 | ...
@@ -39,7 +39,7 @@ def test_pages_are_the_table(files: list[list[tuple[int, int]]], limit: int, key
             page = newest_rows(
                 Path(folder),
                 snapshot,
-                lambda path: spans[int(path.partition(".")[0])],
+                lambda path: spans[int(path.partition("-")[0])],
                 limit=limit,
                 begin=begin,
                 condition=None if key is None else ds.field("k") == key,

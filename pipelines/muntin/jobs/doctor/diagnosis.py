@@ -17,7 +17,7 @@ from muntin.errors import ConflictError
 from muntin.files.paths import path_of, remove_folder
 from muntin.jobs.doctor.bad_files import without
 from muntin.jobs.doctor.examine import damaged_logs, examine
-from muntin.jobs.doctor.finding import Finding
+from muntin.jobs.doctor.finding import Damage, Finding
 from muntin.jobs.doctor.set_aside import unmarked
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.batch_facts import batch_states
@@ -65,7 +65,11 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
         for problems in damaged_logs(bound).values()
         for path, problem in problems.items()
     ]
-    return [*found, *logs, *(() if logs else [*_of_state(bound, deep=deep), *_of_batches(bound, now or utc_now())])]
+    if logs:
+        return [*found, *logs]
+    damage = examine(bound, deep=deep)
+    sound = without(bound, damage.bad)
+    return [*found, *_of_state(sound, damage), *_of_batches(sound, now or utc_now())]
 
 
 def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
@@ -78,9 +82,8 @@ def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
         yield Finding(f"{bound.folder}: [{start}, {end})", f"{spelled(each.one)}{checks}", mend)
 
 
-def _of_state(bound: Bound, *, deep: bool) -> Iterator[Finding]:
-    damage = examine(bound, deep=deep)
-    bound = without(bound, damage.bad)
+def _of_state(bound: Bound, damage: Damage) -> Iterator[Finding]:
+    """The damage of files and tables. `bound`: without the damaged files."""
     for table, files in damage.bad.items():
         for file, problem in files.items():
             yield Finding(str(bound.table(table) / file.path), problem, f"{_REPAIR}: derives it again")
