@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from muntin.errors import MuntinError
@@ -85,17 +83,6 @@ def batches_without_locks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(accumulate, "locks", lambda _starts: [])
 
 
-def young_files_are_swept(patch: pytest.MonkeyPatch) -> None:
-    """Vacuum removes files of no commit whatever their age, also those of a run at work."""
-    old = vacuum._old
-
-    def any_age(root: Any, place: Any, what: str, files: Any, oldest: Any, **how: Any) -> Any:
-        later = SimpleNamespace(timestamp=lambda: np.inf) if what == "files of no commit" else oldest
-        return old(root, place, what, files, later, **how)
-
-    patch.setattr(vacuum, "_old", any_age)
-
-
 MUTATIONS: Mapping[str, Mutation] = {
     mutation.__name__: mutation
     for mutation in (
@@ -107,6 +94,5 @@ MUTATIONS: Mapping[str, Mutation] = {
         tidies_up_after_any_error,
         publishes_over_others,
         batches_without_locks,
-        young_files_are_swept,
     )
 }

@@ -155,6 +155,7 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (window_files, "read_parquet", contents.read_table),
         (batch_facts, "footer", contents.footer),
         (ledger_segments, "footer", contents.footer),
+        (ledger_segments, "problem_once", lambda place: None if place in at_hand.disk.files else "is gone"),
         (compact, "read_files", contents.read_files),
         (compact, "read_states", contents.read_files),
         (refused_rows_kept, "read_files", _refused_rows),
