@@ -1,6 +1,6 @@
 """How many cases tests try: few while you work (`make check`), more in `make test`, as many as you want on request.
 
-`MUNTIN_CORE` is the number of random cases of a test that tries many; others try their share. `make test` says 150, `make soak` goes on.
+`MUNTIN_CORE` is the number of random cases of a test that tries many; others try their share. `make test` says 100, `make soak` goes on.
 """
 
 import os

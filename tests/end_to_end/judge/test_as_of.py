@@ -1,6 +1,6 @@
 """Look-ups by `as_of` against a naive judge: a loop over raw events and the batches that had ended, in random scenarios.
 
-`MUNTIN_JUDGE=100` runs a hundred scenarios instead of six.
+`MUNTIN_JUDGE=100` runs a hundred scenarios instead of four.
 """
 
 import os
@@ -24,7 +24,7 @@ from tests.oracle import SECOND, Judgement, Window
 from tests.oracle.kinds import micros
 from tests.storage.three_batches import HERE
 
-SEEDS = some(range(int(os.environ.get("MUNTIN_JUDGE", "6"))))
+SEEDS = some(range(int(os.environ.get("MUNTIN_JUDGE", "4"))))
 KNOWLEDGE = [(known, provisional) for known in get_args(Knowledge) for provisional in (False, True)]
 WAYS: tuple[Callable[[Bench], None], ...] = (in_pieces, replaced, reversed_)
 ASKED = 60
