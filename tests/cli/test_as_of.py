@@ -50,9 +50,19 @@ def becomes(muntin: Muntin, done: Project, tmp_path: Path) -> None:
 
 
 def test_rows_are_never_written_over(muntin: Muntin, done: Project, tmp_path: Path) -> None:
-    pq.write_table(ROWS, tmp_path / "rows.parquet")
-    told = muntin(
-        *done.arguments("as-of", "quarter", str(tmp_path / "rows.parquet"), "--at", "asked", "--out", str(tmp_path / "rows.parquet"))
-    )
-    assert (told.status, pq.read_table(tmp_path / "rows.parquet")) == (2, ROWS)
-    assert "is where the rows lie" in told.err
+    rows = tmp_path / "in/rows.parquet"
+    rows.parent.mkdir()
+    pq.write_table(ROWS, rows)
+    for given, out in ((rows, rows), (rows.parent, rows.parent / "out")):
+        told = muntin(*done.arguments("as-of", "quarter", str(given), "--at", "asked", "--out", str(out)))
+        assert (told.status, pq.read_table(rows)) == (2, ROWS)
+        assert "is where the rows lie" in told.err
+
+
+def test_what_cannot_be_written_leaves_nothing_behind(muntin: Muntin, done: Project, tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.parquet", tmp_path / "out"
+    pq.write_table(ROWS.rename_columns(["sensor", "asked", "total"]), rows)
+    told = muntin(*done.arguments("as-of", "quarter", str(rows), "--at", "asked", "--out", str(out / "set.parquet")))
+    assert (told.status, out.exists()) == (2, False)
+    told = muntin(*done.arguments("as-of", "quarter", str(rows), "--at", "asked", "--out", "s3://bucket/set.parquet"))
+    assert (told.status, "lies in an object store" in told.err) == (2, True)

@@ -5,15 +5,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from muntin import read
+from muntin import as_of, over, read
 from muntin.errors import StateError
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
 from muntin.jobs.state.bound import bind
 from tests.storage.test_crash_points import same
-from tests.storage.three_batches import HERE, OTHER, Small
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
 
 @pytest.fixture
@@ -58,6 +59,8 @@ def test_states_that_went_back_are_not_built_upon(small: Small, name: str, harm:
         small.run("state", 2, 2)
     with pytest.raises(StateError, match="muntin repair FILE"):
         read(small.pipeline, "hours", root=small.folder / "state", provisional=True)
+    with pytest.raises(StateError, match="muntin repair FILE"):
+        over(small.pipeline, START, START + HOUR, root=small.folder / "state")
     assert sorted((table(small, name) / "_delta_log").iterdir()) == log
     assert same(small.tables("state"), whole), "what is published is right still"
     found = diagnose(small.pipeline, root=small.folder / "state")
@@ -77,6 +80,9 @@ def test_windows_that_went_back_are_not_read(small: Small, harm: Callable[[Small
         StateError, match=r"windows/hours has lost commits.* windows of batch 20240101T010000Z were published.* muntin repair"
     ):
         read(small.pipeline, "hours", root=small.folder / "state")
+    rows = pa.table({key: ["a"] for key in small.pipeline.keys} | {"seen": [START + HOUR]})
+    with pytest.raises(StateError, match=r"windows/hours has lost commits.* muntin repair"):
+        as_of(small.pipeline, "hours", rows, at="seen", root=small.folder / "state")
     [found] = diagnose(small.pipeline, root=small.folder / "state")
     assert ("windows/hours" in found.place, "muntin repair" in found.mend) == (True, True)
     repair(small.pipeline, root=small.folder / "state", spark=HERE)

@@ -28,6 +28,7 @@ class Declared:
 
     __slots__ = ()
     patience_us = PATIENCE_US
+    latest = False
 
     @property
     def connection_name(self) -> str | None:

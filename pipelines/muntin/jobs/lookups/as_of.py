@@ -13,6 +13,7 @@ from muntin.jobs.lookups.answers import Answers
 from muntin.jobs.lookups.asked_rows import instants_of, keys_of, pieces, with_columns
 from muntin.jobs.lookups.windows_then import WindowsThen
 from muntin.jobs.published.pending import pending_window
+from muntin.jobs.records.lost_publications import check_published
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
 from muntin.timeline.known import Knowledge
@@ -86,7 +87,9 @@ def answers_for(
     within_us = None if within is None else positive(within, "within")
     _check(window, bound.windows[window], within_us)
     check_rebuilt(bound, window)
-    return Answers(WindowsThen(bound, pending_window(bound, window), known), within_us, provisional)
+    todo = pending_window(bound, window)
+    check_published(bound, todo)
+    return Answers(WindowsThen(bound, todo, known), within_us, provisional)
 
 
 def found_for(answers: Answers, rows: Any, at: str, prefix: str) -> Iterator[pa.Table]:  # noqa: ANN401 - as `as_of` takes it

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
+from muntin.definition.relative_paths import is_object_store
 from muntin.errors import DefinitionError, SourceError
-from muntin.files.paths import path_of, relative, rename
+from muntin.files.paths import path_of, relative
 from muntin.jobs.lookups.as_of import answers_for, found_for
 from muntin.jobs.lookups.asked_rows import parquet_files
 
@@ -44,11 +46,13 @@ def as_of_files(runner: Runner, pipeline: Pipeline, window: str, rows: str, out:
         The number of rows written.
 
     Raises:
-        DefinitionError, SourceError, StateError: see `as_of`; and where `out` is the folder of the rows.
+        DefinitionError, SourceError, StateError: see `as_of`; and where `out` lies in an object store or among the rows.
     """
     answers_for(pipeline, window, **how)  # wrong arguments are told before a task begins
     place, target = path_of(rows).absolute(), path_of(out).absolute()
-    if str(place) == str(target):
+    if is_object_store(str(target)):
+        raise DefinitionError(f"out: {target} lies in an object store; write to a file or folder of this machine, and copy it from there")
+    if f"{target}/".startswith(f"{place}/"):
         raise DefinitionError(f"out: {target} is where the rows lie; write to another place")
     files = [FileToFile(str(file), str(target if file == place else target / relative(file, place))) for file in parquet_files(place)]
     return sum(runner.run(partial(_written, pipeline, window, at, prefix, how), files))
@@ -56,7 +60,7 @@ def as_of_files(runner: Runner, pipeline: Pipeline, window: str, rows: str, out:
 
 def _written(pipeline: Pipeline, window: str, at: str, prefix: str, how: dict[str, Any], file: FileToFile) -> int:
     """Write the answers for one file, and return their number."""
-    out, count = path_of(file.out), 0
+    out, count = Path(file.out), 0
     found = found_for(answers_for(pipeline, window, **how), file.rows, at, prefix)
     first, draft = next(found), out.with_name(f".{out.name}.draft")
     try:
@@ -65,7 +69,9 @@ def _written(pipeline: Pipeline, window: str, at: str, prefix: str, how: dict[st
             for piece in chain([first], found):
                 writer.write_table(piece)
                 count += len(piece)
-        rename(draft, out)
+        draft.rename(out)
     except OSError as wrong:
         raise SourceError(f"out: {out} cannot be written: {wrong}") from wrong
+    finally:
+        draft.unlink(missing_ok=True)
     return count

@@ -15,6 +15,7 @@ from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.lookups.asked_ranges import asked_ranges, frames_of_ranges
 from muntin.jobs.lookups.range_states import check_current, states_of_ranges
+from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.schema_check.derive_expressions import derived_of_ranges
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.states.keys import contiguous, key_codes
@@ -68,6 +69,7 @@ def over(
     Selection(keys=keys).check((), pipeline.keys)
     bound = bind_existing(pipeline, root)
     check_current(bound)
+    check_no_lost_commits(bound)
     found = [_of_frames(bound, frames, ranges, some, groups, keys) for frames, some in frames_of_ranges(pipeline, bound.frame_sets, ranges)]
     table = pa.concat_tables(found).combine_chunks()
     codes = key_codes([contiguous(table[name]) for name in groups], len(table))

@@ -96,7 +96,7 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
             position = opened.position(note.position)
             patience.own_work()
             delivery, remark = lacking(bound, window, position, anew=anew, why=why, tried=note.tried)
-            if delivery and getattr(sink, "latest", False):
+            if delivery and sink.latest:
                 delivery = _of_newest(bound, delivery)
             if delivery is None:
                 patience.alive()
