@@ -84,7 +84,10 @@ class Noted:
         self._note(lambda attempt: failed(attempt, wrong))
 
     def _note(self, changed: Callable[[Attempt], Attempt]) -> None:
-        if self.attempt and self.state.is_dir():  # a run that was asked for in a wrong place makes no folder
+        there = False
+        with suppress(OSError, MuntinError):  # the error of the run is what its reader needs
+            there = self.state.is_dir()  # a run that was asked for in a wrong place makes no folder
+        if self.attempt and there:
             self.attempt = changed(self.attempt)
             note(self.state, self.attempt)
 
