@@ -24,8 +24,8 @@ from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.sending.send import send
 from muntin.jobs.sending.standing import standings
 from muntin.jobs.state.bound import bind
-from muntin.sinks import postgres_table as sender
 from muntin.sinks import postgres_sql as sql
+from muntin.sinks import postgres_table as sender
 from muntin.sinks.declaration import PostgresSink
 from muntin.sinks.postgres_address import reported
 from muntin.store.commits import commits_between
