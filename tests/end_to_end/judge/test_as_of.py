@@ -1,12 +1,13 @@
 """Look-ups by `as_of` against a naive judge: a loop over raw events and the batches that had ended, in random scenarios.
 
-`MUNTIN_JUDGE=100` runs a hundred scenarios instead of four.
+`MUNTIN_JUDGE=100` runs a hundred scenarios instead of three.
 """
 
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,7 +25,7 @@ from tests.oracle import SECOND, Judgement, Window
 from tests.oracle.kinds import micros
 from tests.storage.three_batches import HERE
 
-SEEDS = some(range(int(os.environ.get("MUNTIN_JUDGE", "4"))))
+SEEDS = some(range(int(os.environ.get("MUNTIN_JUDGE", "3"))))
 KNOWLEDGE = [(known, provisional) for known in get_args(Knowledge) for provisional in (False, True)]
 WAYS: tuple[Callable[[Bench], None], ...] = (in_pieces, replaced, reversed_)
 ASKED = 60
@@ -86,11 +87,16 @@ class Judge:
 def ended(window: Window, at: int) -> Iterator[tuple[int, int]]:
     """The windows of a grid that ended by an instant, the last first."""
     for _ in range(2_000):
-        first = min(window.windows_for(at))[0]
-        found = {w for t in (first, first - 1) for w in window.windows_for(t) if w[1] <= at}
-        last = max(found, key=lambda w: w[1])
+        last = last_ended(window, at)
         yield last
         at = last[1] - 1
+
+
+@cache
+def last_ended(window: Window, at: int) -> tuple[int, int]:
+    """The window of a grid that ended last by an instant."""
+    first = min(window.windows_for(at))[0]
+    return max({w for t in (first, first - 1) for w in window.windows_for(t) if w[1] <= at}, key=lambda w: w[1])
 
 
 def asked(made: Bench, root: str, window: str, rows: Sequence[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from muntin.definition.instants import BEFORE_ALL, label
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, label
 from muntin.errors import StateError
 from muntin.jobs.lookups.key_index import comparable
 from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
 
 _PROVISIONAL = "provisional"
+_READING = Lock()
+"""Held while windows are read: several threads ask, and the first reads for all. Answers travel to workers, as locks do not."""
 
 
 @dataclass(slots=True)
@@ -67,6 +70,19 @@ class Asked:
         self.row[some[better]] = found[better] + sum(map(len, self.tables))
         self.place[some[better]] = place[better]
         self.tables.append(index.windows)
+
+
+def _taken(tables: Sequence[pa.Table], rows: Ints) -> pa.Table:
+    """Rows of tables by their numbers, which go on from table to table; all null for -1. Copied are these rows alone."""
+    if len(tables) == 1:
+        return tables[0].take(pa.array(rows, mask=rows < 0))
+    parts, at, begin = list[pa.Table](), np.full(len(rows), -1), 0
+    for table in tables:
+        inside = np.flatnonzero((begin <= rows) & (rows < begin + len(table)))
+        at[inside] = sum(map(len, parts)) + np.arange(len(inside))
+        parts.append(table.take(pa.array(rows[inside] - begin)))
+        begin += len(table)
+    return pa.concat_tables(parts, promote_options="permissive").combine_chunks().take(pa.array(at, mask=at < 0))
 
 
 @dataclass(slots=True)
@@ -139,20 +155,24 @@ class Answers:
         if not self.provisional or not len(some):
             return
         for each in np.unique(asked.reach[some]).tolist():
-            if each not in self._open:
-                self._open[each] = self.then.open_after(each)
+            with _READING:
+                if each not in self._open:
+                    self._open[each] = self.then.open_after(each)
             yield some[asked.reach[some] == each], self._open[each]
 
     def _published_in(self, low_us: int, high_us: int) -> KeyIndex:
         """The published windows that end in a range, or more of them: kept for further questions."""
-        if self._published:
-            low, high, index = self._published
-            if low <= low_us and high_us <= high:
-                return index
-            low_us, high_us = min(low, low_us), max(high, high_us)
-        index = self.then.published(low_us, high_us)
-        self._published = low_us, high_us, index
-        return index
+        with _READING:
+            if self._published:
+                low, high, index = self._published
+                if low <= low_us and high_us <= high:
+                    return index
+                low_us, high_us = min(low, low_us), max(high, high_us)
+            further = high_us - low_us  # else rows that ascend would have all windows read anew for each piece of them
+            low, high = max(low_us - further, BEFORE_ALL), min(high_us + further, AFTER_ALL)
+            index = self.then.published(low, high)
+            self._published = low, high, index
+            return index
 
     def _check_kept(self, position: Ints) -> None:
         """Refuse questions about windows that `retain` has removed."""
@@ -171,9 +191,7 @@ class Answers:
         schema = self.then.schema
         tables = [*asked.tables, *([self._empty(asked, empty)] if len(empty) else [])]
         alike = [with_types(table.select(schema.names), schema) for table in tables] or [schema.empty_table()]
-        windows = pa.concat_tables(alike, promote_options="permissive")
-        rows = pa.array(asked.row, mask=asked.row < 0)
-        out = windows.combine_chunks().take(rows)
+        out = _taken(alike, asked.row)
         if self.provisional:
             out = out.append_column(_PROVISIONAL, pa.compute.and_(out["window_end"].is_valid(), out["batch"].is_null()))
         return out

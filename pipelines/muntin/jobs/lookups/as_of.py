@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.lost_publications import check_published
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
+from muntin.tasks.local import cores
 from muntin.timeline.known import Knowledge
 
 if TYPE_CHECKING:
@@ -93,10 +96,18 @@ def answers_for(
 
 
 def found_for(answers: Answers, rows: Any, at: str, prefix: str) -> Iterator[pa.Table]:  # noqa: ANN401 - as `as_of` takes it
-    """The rows with what is found for them, a piece at a time, in order."""
-    for piece in pieces(rows):
-        found = answers.of(keys_of(piece, answers.then.keys), instants_of(piece, at))
-        yield with_columns(piece, found, prefix)
+    """The rows with what is found for them, a piece at a time, in order; as many pieces at once as there are cores."""
+
+    def looked_up(piece: pa.Table) -> pa.Table:
+        return with_columns(piece, answers.of(keys_of(piece, answers.then.keys), instants_of(piece, at)), prefix)
+
+    ahead = deque[Future[pa.Table]]()
+    with ThreadPoolExecutor(cores()) as threads:
+        for piece in pieces(rows):
+            ahead.append(threads.submit(looked_up, piece))
+            if len(ahead) > cores():
+                yield ahead.popleft().result()
+        yield from (each.result() for each in ahead)
 
 
 def _check(name: str, kind: Window, within_us: int | None) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.states.frames import Ints
 
-PIECE = 1_000_000
-"""So many rows are looked up at once."""
+PIECE = 250_000
+"""So many rows a thread looks up at once."""
 
 
 def pieces(rows: Any) -> Iterator[pa.Table]:  # noqa: ANN401 - whatever speaks Arrow, or the path of files
@@ -47,7 +47,8 @@ def pieces(rows: Any) -> Iterator[pa.Table]:  # noqa: ANN401 - whatever speaks A
             "or the path of a Parquet file or of a folder of them"
         )
     with pa.RecordBatchReader.from_stream(rows) as reader:
-        yield from gathered((pa.Table.from_batches([batch]) for batch in reader), reader.schema)
+        parts = (batch.slice(low, PIECE) for batch in reader for low in range(0, len(batch), PIECE))
+        yield from gathered((pa.Table.from_batches([part]) for part in parts), reader.schema)
 
 
 def parquet_files(place: AnyPath) -> list[AnyPath]:
