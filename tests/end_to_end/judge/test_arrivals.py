@@ -2,10 +2,9 @@
 
 Tasks run in this process; those of one bulk run on Spark.
 
-`MUNTIN_JUDGE=100` runs a hundred scenarios instead of three.
+`MUNTIN_JUDGE=100` runs a hundred scenarios instead of a few.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.case_counts import some
+from tests.case_counts import seeds
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.arrivals import ARRIVALS, ArrivalBench, arrival_bench, coming
 from tests.end_to_end.judge.test_random_batches import one_by_one, reversed_
 from tests.end_to_end.judge.verdict import accounted, bits, same
 from tests.storage.three_batches import HERE
 
-SEEDS = some(range(int(os.environ.get("MUNTIN_JUDGE", "3"))))
+SEEDS = seeds(3)
 
 
 def replaced(made: ArrivalBench) -> None:

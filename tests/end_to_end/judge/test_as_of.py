@@ -1,9 +1,8 @@
 """Look-ups by `as_of` against a naive judge: a loop over raw events and the batches that had ended, in random scenarios.
 
-`MUNTIN_JUDGE=100` runs a hundred scenarios instead of three.
+`MUNTIN_JUDGE=100` runs a hundred scenarios instead of a few.
 """
 
-import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.promote import rollback
 from muntin.timeline.known import Knowledge
-from tests.case_counts import some
+from tests.case_counts import seeds
 from tests.end_to_end.judge.scenario_on_disk import Bench, bench
 from tests.end_to_end.judge.scenarios import LENGTH, MEASURES, Scenario, scenario
 from tests.end_to_end.judge.test_random_batches import in_pieces, replaced, reversed_
@@ -29,7 +28,7 @@ from tests.oracle import SECOND, Judgement, Window
 from tests.oracle.kinds import micros
 from tests.storage.three_batches import HERE
 
-SEEDS = some(range(int(os.environ.get("MUNTIN_JUDGE", "3"))))
+SEEDS = seeds(3)
 KNOWLEDGE = [(known, provisional) for known in get_args(Knowledge) for provisional in (False, True)]
 WAYS: tuple[Callable[[Bench], None], ...] = (in_pieces, replaced, reversed_)
 ASKED = 60

@@ -2,11 +2,10 @@
 
 Tasks run in this process, and once on Spark: two runs at once.
 
-`MUNTIN_JUDGE=100` runs a hundred scenarios instead of eight.
+`MUNTIN_JUDGE=100` runs a hundred scenarios instead of a few.
 """
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.case_counts import some
+from tests.case_counts import seeds
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench, bench
 from tests.end_to_end.judge.scenarios import AHEAD, Scenario, scenario
 from tests.end_to_end.judge.verdict import accounted, bits, differences, in_order, truth
 from tests.storage.three_batches import HERE
 
-SEEDS = some(range(int(os.environ.get("MUNTIN_JUDGE", "8"))))
+SEEDS = seeds(8)
 
 
 def one_by_one(made: Bench) -> None:
