@@ -13,6 +13,7 @@ from muntin import read, windows
 from muntin.jobs.accumulate import slot_lift
 from muntin.states import linked
 from muntin.states.rows_in_slots import rows_in_slots
+from tests.case_counts import some
 from tests.storage.lifted_rows import AGGREGATES, OF_SEVERAL_ROWS, definition, slots_made, write_rows, written
 
 LAYOUTS = ("dense", "linked")
@@ -32,7 +33,7 @@ LAYOUTS = ("dense", "linked")
         ("texts", "integers", "far apart"),
     ],
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some(range(3)))
 def test_slots_give_what_groups_give(tmp_path: Path, seed: int, keys: tuple[str, ...]) -> None:
     write_rows(tmp_path / "data", seed, keys)
     pipeline = definition(tmp_path / "data", len(keys), {"wide": windows.tumbling("30m"), "gaps": windows.session("30m")}, AGGREGATES)
@@ -45,7 +46,7 @@ def test_slots_give_what_groups_give(tmp_path: Path, seed: int, keys: tuple[str,
 
 # seconds of a gap      1: nearly each row is a state      60: some rows are
 @pytest.mark.parametrize("seconds", [1, 60])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4)))
 def test_linked_states_of_many_frames(tmp_path: Path, seed: int, seconds: int) -> None:
     """Rows of odd seeds come in no order of time."""
     write_rows(tmp_path / "data", 3 * seed, ("ever more",))
@@ -64,7 +65,7 @@ EXACT = ("n", "positive", "known", "whole", "least", "narrow")
 
 # seconds of a gap      1: hardly two events are near each other      60: many are; rows of odd seeds, in no order, join runs
 @pytest.mark.parametrize("seconds", [1, 4, 60])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4)))
 def test_runs_of_rows_are_those_of_frames(tmp_path: Path, seed: int, seconds: int) -> None:
     write_rows(tmp_path / "data", 3 * seed, ("ever more",))
     kinds = {"gaps": windows.session(f"{seconds}s"), "splits": windows.session(f"{seconds}s", touching="split")}
@@ -97,7 +98,7 @@ def test_floats_of_runs_differ_in_the_last_bits_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4)))
 def test_moments_of_any_floats(tmp_path: Path, seed: int, layout: str) -> None:
     """No sum is among the aggregates: it would leave NaN and infinities to groups."""
     write_rows(tmp_path / "data", seed, ("ever more",))
@@ -109,7 +110,7 @@ def test_moments_of_any_floats(tmp_path: Path, seed: int, layout: str) -> None:
     assert all(made), "none was left to groups"
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some(range(2)))
 def test_slots_of_frames_of_several_lengths(tmp_path: Path, seed: int) -> None:
     """Nepal's clocks, once 5:30 and now 5:45 ahead: frames of 20 minutes begin at :10, :15, :30, :35, :50 and :55."""
     write_rows(tmp_path / "data", seed, ("texts",))

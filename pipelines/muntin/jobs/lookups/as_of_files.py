@@ -34,7 +34,7 @@ class FileToFile:
 def as_of_files(runner: Runner, pipeline: Pipeline, window: str, rows: str, out: str, *, at: str, prefix: str, **how: Any) -> int:  # noqa: ANN401 - see `answers_for`
     """Write what `as_of` gives for a Parquet file, or for each Parquet file below a folder, to a file or below a folder.
 
-    A file is there once it is whole. Memory is that of the windows and of a million rows, whatever the files hold.
+    A file is there once it is whole. Memory is that of the windows and of a few pieces of rows, whatever the files hold.
 
     Args:
         runner: runs a task for each file.
