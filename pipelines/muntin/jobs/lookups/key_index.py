@@ -32,16 +32,16 @@ class KeyIndex:
         place: of each window, an integer by which windows of a key follow each other: its index, or its end.
     """
 
-    def __init__(self, windows: pa.Table, keys: Sequence[str], known_us: Ints) -> None:
-        """Sort the windows. `known_us`: when each of them was known, microseconds."""
+    def __init__(self, windows: pa.Table, keys: Sequence[str], known_us: Ints | None = None) -> None:
+        """Sort the windows. `known_us`: when each of them was known, microseconds; None: at its end."""
         self.windows = windows = _in_one_piece(windows)
         self.place = place_of(windows)
-        columns = [contiguous(windows[key]) for key in keys]
-        codes = key_codes(columns, len(windows))
-        self._order = _order(codes, self.place, instants(windows["window_start"]))
-        heads = np.flatnonzero(run_starts(codes[self._order])) if len(windows) else np.empty(0, np.int64)
+        columns, end_us = [contiguous(windows[key]) for key in keys], instants(windows["window_end"])
+        self._order, key, place = _ordered(key_codes(columns, len(windows)), self.place, instants(windows["window_start"]))
+        heads = np.flatnonzero(run_starts(key)) if len(windows) else np.empty(0, np.int64)
         self._begins = np.append(heads, len(windows)).astype(np.int64)
-        self._settled = settled(self._begins, known_us[self._order])
+        is_end = known_us is None and np.shares_memory(self.place, end_us)
+        self._settled = place if is_end else settled(self._begins, (end_us if known_us is None else known_us)[self._order])
         firsts = pa.array(self._order[heads])
         self._keys = [column.take(firsts) for column in columns]
 
@@ -69,12 +69,14 @@ def _in_one_piece(windows: pa.Table) -> pa.Table:
         return pa.Table.from_arrays([*threads.map(contiguous, windows.columns)], schema=windows.schema)
 
 
-def _order(codes: Ints, place: Ints, start_us: Ints) -> Ints:
-    """The order by key, place and start. Batches come in order, so that the order by key alone is often enough."""
+def _ordered(codes: Ints, place: Ints, start_us: Ints) -> tuple[Ints, Ints, Ints]:
+    """The order by key, place and start, and the keys and places in it. Batches come in order, so that to sort by key is often enough."""
     order = sorted_order(codes)
     key, then = codes[order], place[order]
-    follows = (key[1:] > key[:-1]) | (then[1:] > then[:-1])
-    return order if follows.all() else sorted_order(codes, place, start_us)
+    if not ((key[1:] > key[:-1]) | (then[1:] > then[:-1])).all():
+        order = sorted_order(codes, place, start_us)
+        key, then = codes[order], place[order]
+    return order, key, then
 
 
 def place_of(windows: pa.Table) -> Ints:

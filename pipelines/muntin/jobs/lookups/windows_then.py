@@ -96,9 +96,9 @@ class WindowsThen:
         between = [pa.scalar(us, pa.int64()).cast(INSTANT) for us in (low_us, high_us)]
         condition = (pc.field("window_end") >= between[0]) & (pc.field("window_end") <= between[1])
         table = published_windows(self.bound, self.todo.published, condition)
-        known_us = end_us = instants(table["window_end"])
-        if self.kind.grid is None:  # a window of a grid is asked for by its end
-            known_us = self.known.known_us(instants(table["batch"]), end_us)
+        known_us = None  # a window of a grid is asked for by its end
+        if self.kind.grid is None:
+            known_us = self.known.known_us(instants(table["batch"]), instants(table["window_end"]))
         return KeyIndex(shaped(self.bound.pipeline, self.todo.window, table), self.keys, known_us)
 
     def open_after(self, position: int) -> KeyIndex:
@@ -119,4 +119,4 @@ class WindowsThen:
                 "Leave provisional=True out, or ask for later instants"
             )
         table = shaped(bound.pipeline, todo.window, unpublished(bound, todo))
-        return KeyIndex(table, self.keys, instants(table["window_end"]))
+        return KeyIndex(table, self.keys)
