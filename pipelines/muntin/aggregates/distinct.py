@@ -34,7 +34,6 @@ def _total(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - fi
 
 
 def _middle(values: pa.Array, counts: pa.Array) -> pa.Array:
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from muntin.engine.reduce.exact_quotients import exact_quotients
 
-    return pc.divide(_total(values, counts).cast(pa.float64(), safe=False), values.value_lengths().cast(pa.float64()))
+    return exact_quotients(_total(values, counts), values.value_lengths())

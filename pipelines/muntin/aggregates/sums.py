@@ -39,9 +39,9 @@ def _sum(n: pa.Array, total: pa.Array) -> pa.Array:
 
 
 def _mean(n: pa.Array, total: pa.Array) -> pa.Array:
-    import pyarrow as pa
+    from muntin.engine.reduce.exact_quotients import exact_quotients
 
-    return quotient(total.cast(pa.float64(), safe=False), n.cast(pa.float64()))
+    return exact_quotients(total, n)
 
 
 def quotient(above: pa.Array, below: pa.Array) -> pa.Array:
@@ -59,7 +59,10 @@ def sum(x: str, *, distinct: bool = False, where: str | None = None, **about: Un
 
 
 def mean(x: str, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The arithmetic mean of `x` as a double; null where every value is null. `distinct`: each value once."""
+    """The arithmetic mean of `x` as a double; null where every value is null. `distinct`: each value once.
+
+    Of integers and decimals it is the double nearest to the exact quotient.
+    """
     x = expression(x, "mean")
     return (mean_distinct(x) if distinct else Aggregate("mean", x, (present(x), total(x)), _mean)).only(where, **about)
 
