@@ -22,7 +22,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, as_of, over, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.cli.main import main
 from muntin.errors import MuntinError, SourceError, StateError, StorageError
@@ -91,6 +91,21 @@ class TestAState:
         assert all(ours[name].equals(theirs[name]) and len(ours[name]) for name in theirs)
         assert files_below(small.root("state")) == files_below(on_disk.root("state"))
         assert not Path("s3:").exists(), "an address is no folder"
+
+    def test_is_asked_as_of_an_instant_and_over_a_range(self, small: Small) -> None:
+        on_disk = replace(small, roots="")
+        instants = pa.array([START + at * HOUR / 2 for at in range(8)], pa.timestamp("us", "UTC"))
+        rows = pa.table({"k": [None, "a", "b", "a"] * 2, "seen": instants})
+        found = []
+        for made in (small, on_disk):
+            made.run("state")
+            how: dict[str, Any] = {"at": "seen", "root": made.root("state")}
+            asked = [as_of(made.pipeline, name, rows, provisional=True, **how) for name in made.pipeline.windows]
+            assert maintain(made.pipeline, root=made.root("state"), older_than_us=3_600_000_000)
+            found.append([*asked, over(made.pipeline, START, END, root=made.root("state"), by=[])])
+        assert found[0] == found[1]
+        assert found[0][0]["n"].drop_null().to_pylist() != []
+        assert found[0][2]["n"].to_pylist() == [10]
 
     def test_is_looked_at_and_kept_small(self, small: Small) -> None:
         small.run("state")
