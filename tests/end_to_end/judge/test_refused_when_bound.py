@@ -1,7 +1,9 @@
 """Aggregates that do not fit the source's types are refused before a row is read, with the columns there are."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -76,7 +78,7 @@ WRONG: list[tuple[Aggregate, str]] = [
 ]  # fmt: skip
 
 
-def bound(aggregate: Aggregate, folder: Path) -> None:
+def bound(aggregate: Aggregate, folder: Path, kind: Any = None) -> None:
     path = folder / "rows.parquet"
     pq.write_table(pa.table(COLUMNS), path)
     flow = Pipeline(
@@ -84,7 +86,7 @@ def bound(aggregate: Aggregate, folder: Path) -> None:
         source=sources.files(str(path), event_time="t", all_files=True),
         schedule="1h",
         start=datetime(2024, 1, 1, tzinfo=UTC),
-        windows={"w": windows.tumbling("1h")},
+        windows={"w": kind or windows.tumbling("1h")},
         aggregates={"it": aggregate},
     )
     bound_types(bind(flow, folder), {}, [[str(path)]])
@@ -114,3 +116,23 @@ def test_wrong_types_are_refused_with_the_columns_there_are(aggregate: Aggregate
 )
 def test_what_fits_is_not_refused(aggregate: Aggregate, tmp_path: Path) -> None:
     bound(aggregate, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("evict", "said"),
+    [
+        (lambda: windows.by_delta("s", 1.5), "needs a number"),
+        (lambda: windows.by_delta("l", 1.5), "needs a number"),
+        (lambda: windows.by_delta("d", 1.5), "needs a number"),
+        (lambda: windows.by_delta("l", "5m"), "needs an instant"),
+        (lambda: windows.by_delta("n", "5m"), "needs an instant"),
+        (lambda: windows.by_delta("nope", 1.5), "no column"),
+        (lambda: windows.by_punctuation("s"), CONDITION),
+        (lambda: windows.by_punctuation("l"), CONDITION),
+    ],
+)
+def test_arguments_of_windows_by_arrival_are_bound_before_a_row_is_read(evict: Callable[[], Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(DefinitionError, match=said) as told:
+        bound(agg.count(), tmp_path, windows.arrival(evict()))
+    assert "windows['w']" in str(told.value)
+    assert "The source has: t TIMESTAMP WITH TIME ZONE" in str(told.value)

@@ -77,10 +77,10 @@ def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str
 def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
     for name, window in bound.windows.items():
         if isinstance(window.made_of, RowStates):
-            for lift in window.made_of.lifts.values():
-                _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
             for sql, need in window.made_of.needs:
                 _check_need(session, bound, sql, need, rows, f"windows[{name!r}]", columns)
+            for lift in window.made_of.lifts.values():
+                _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
 
 
 def _check_need(

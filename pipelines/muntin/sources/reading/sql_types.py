@@ -61,6 +61,7 @@ NEEDS = {
     "order": 'values that have an order; ask for a text of them, as "x::VARCHAR", of intervals for seconds, as "epoch(x)"',
     "list": "a list",
     "difference": 'a number, a date or an instant; cast it, as "x::DOUBLE"',
+    "instant": 'an instant; cast it, as "x::TIMESTAMPTZ"',
     "condition": "a condition that is true or false",
 }
 _NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|\"NULL\"")
@@ -77,6 +78,8 @@ def meets(kind: str, need: str) -> bool:
         return kind != "INTERVAL" and not is_nested(kind)
     if need == "list":
         return kind.endswith("]")
+    if need == "instant":
+        return kind.startswith(("TIMESTAMP", "DATE", "VARCHAR", '"NULL"')) and not is_nested(kind)
     if need == "difference":
         return number or kind == "DATE" or kind.startswith("TIMESTAMP")
     return number or (need == "condition" and kind == "BOOLEAN")

@@ -27,6 +27,12 @@ def lifts(window: Parameters) -> Mapping[str, str]:
     return found | {_group(name): Plain(f'any_value("{name}")', "value", f'"{name}"') for name in window.group_by}
 
 
+def needs(window: Parameters) -> list[tuple[str, str]]:
+    """The SQL expressions of the policies, with what each must be."""
+    found = [(policy.of, "instant" if policy.in_time else "number") for policy in window.policies if isinstance(policy, Delta)]
+    return found + [(each.at, "condition") for each in window.policies if isinstance(each, Punctuation) and each.at not in BORDERS]
+
+
 def rules(window: Parameters) -> Rules:
     """The definition in numbers and names of columns."""
     evict, kept = window.evict, window.partitions or Keep()
