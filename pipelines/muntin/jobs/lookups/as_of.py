@@ -105,7 +105,7 @@ def found_for(answers: Answers, rows: Any, at: str, prefix: str) -> Iterator[pa.
     with ThreadPoolExecutor(cores()) as threads:
         for piece in pieces(rows):
             ahead.append(threads.submit(looked_up, piece))
-            if len(ahead) > cores():
+            if len(ahead) > 2 * cores():
                 yield ahead.popleft().result()
         yield from (each.result() for each in ahead)
 
