@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from muntin.sources.casts import SIGNED
-from muntin.sources.nested_types import members, struct
+from muntin.sources.nested_types import map_types, members, struct
 
 _DIGITS = dict(zip(SIGNED, (3, 5, 10, 19), strict=True))
 """Integer type -> digits of its largest value."""
@@ -42,6 +42,9 @@ def common_type(one: str, other: str) -> str | None:
         return None if inner is None else f"{inner}[]"
     if one.startswith("STRUCT(") and other.startswith("STRUCT("):
         return _of_structs(members(one), members(other))
+    if one.startswith("MAP(") and other.startswith("MAP("):
+        parts = [common_type(*pair) for pair in zip(map_types(one), map_types(other), strict=True)]
+        return None if None in parts else f"MAP({parts[0]}, {parts[1]})"
     return _of_numbers(one, other)
 
 

@@ -19,10 +19,12 @@ def storable_type(kind: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
         return pa.binary()
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return pa.list_(storable_type(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(storable_type(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        kind = pa.map_(storable_type(kind.key_type), storable_type(kind.item_type))
+    elif pa.types.is_struct(kind):
+        kind = pa.struct([field.with_type(storable_type(field.type)) for field in kind])
     return kind
 
 

@@ -32,7 +32,7 @@ from muntin.store.paths import StatesPath, parse_states_path
 from muntin.store.shared_files import write_shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from muntin.files.paths import AnyPath
     from muntin.store.store import File
@@ -108,15 +108,18 @@ def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
     Raises:
         SourceError: a value does not go into the wider type as it is.
     """
-    columns: Mapping[str, pa.ChunkedArray] = {name: table[name] for name in table.column_names}
+    found = [_wider(table[each.name], each, path) if each.name in table.column_names else pa.nulls(len(table), each.type) for each in wide]
+    return pa.table(found, wide)
+
+
+def _wider(column: pa.ChunkedArray, wide: pa.Field, path: str) -> pa.ChunkedArray:
     try:
-        found = [wider(columns[each.name], each.type) if each.name in columns else pa.nulls(len(table), each.type) for each in wide]
+        return wider(column, wide.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
         raise SourceError(
-            f"a type is wider than in earlier batches, and a state of these does not go into it as it is ({wrong}; {path}); "
-            f'say the type of the column in sources.files(..., types={{"x": "DOUBLE"}}), and all batches are read as it'
+            f"{wide.name} is {column.type} in earlier batches and {wide.type} in this one, and a state does not go into the wider type "
+            f"as it is ({wrong}; {path}); say the type of the column in sources.files(..., types={{...}}), and all batches are read as it"
         ) from wrong
-    return pa.table(found, wide)
 
 
 def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:

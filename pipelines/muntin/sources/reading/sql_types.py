@@ -10,7 +10,7 @@ import pyarrow as pa
 from muntin.errors import SourceError
 from muntin.sources.casts import SIGNED, widened
 from muntin.sources.common_types import UNKNOWN, alike, common_type
-from muntin.sources.nested_types import is_nested, members, struct
+from muntin.sources.nested_types import element, is_nested, map_types, members, of_leaves
 from muntin.sources.reading.scan import quoted
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.stored_types import storable_type
@@ -46,13 +46,13 @@ _STORED = {
 def stored_type(kind: str) -> str:
     """The SQL type a column is stored as.
 
-    >>> stored_type("STRUCT(n UINTEGER, moments TIMESTAMP[])[]")
-    'STRUCT(n BIGINT, moments TIMESTAMP WITH TIME ZONE[])[]'
+    >>> stored_type("STRUCT(n UINTEGER, moments TIMESTAMP[])[]"), stored_type("MAP(VARCHAR, TIME)")
+    ('STRUCT(n BIGINT, moments TIMESTAMP WITH TIME ZONE[])[]', 'MAP(VARCHAR, VARCHAR)')
     """
-    if kind.endswith("[]"):
-        return f"{stored_type(kind[:-2])}[]"
-    if kind.startswith("STRUCT("):
-        return struct([(name, stored_type(member)) for name, member in members(kind)])
+    if inner := element(kind):
+        return f"{stored_type(inner)}[]"
+    if kind.startswith(("STRUCT(", "MAP(")):
+        return of_leaves(kind, stored_type)
     return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
 
 
@@ -115,8 +115,10 @@ def targets_of(
 def _fits(kind: str, target: str) -> bool:
     if kind in (target, '"NULL"') or stored_type(kind) == target or target == UNKNOWN:
         return target != UNKNOWN or stored_type(kind) == UNKNOWN
-    if kind.endswith("[]") and target.endswith("[]"):
-        return _fits(kind[:-2], target[:-2])
+    inner = (element(kind), element(target))
+    if None not in inner or (kind.startswith("MAP(") and target.startswith("MAP(")):
+        parts = [inner] if None not in inner else zip(map_types(kind), map_types(target), strict=True)
+        return all(_fits(str(one), str(other)) for one, other in parts)
     if kind.startswith("STRUCT(") and target.startswith("STRUCT("):
         here, there = members(kind), dict(members(target))
         return [name for name, _ in here] == list(there) and all(_fits(member, there[name]) for name, member in here)
