@@ -1,10 +1,9 @@
 """Every type that files can have, with hostile values, alone and in pairs: exact windows, a row in the quarantine, or an error of ours."""
 
 import json
-import math
 import random
 from dataclasses import replace
-from datetime import date, time
+from datetime import date
 from decimal import Decimal
 from itertools import permutations
 from pathlib import Path
@@ -18,47 +17,11 @@ from muntin import aggregates as agg
 from muntin import read
 from muntin.errors import MuntinError
 from tests.end_to_end.exact_values import differences, exact
-from tests.end_to_end.hourly import START, Hourly
+from tests.end_to_end.hourly import Hourly
+from tests.end_to_end.typed_columns import COLUMNS
+from tests.end_to_end.written_by import AT
 
-AT = int(START.timestamp()) + 60
 PAIRS = 30  # of 1,190: `make soak` takes others each time
-YEAR_1, YEAR_9999 = -62_135_596_800, 253_402_300_799
-TEXTS = ["", "\0", "a", "A", "\u00e4", "a\u0308", "\U0001f600", "7", "007", " 7", "NULL", "x" * 100_000, None]
-COLUMNS: dict[str, pa.Array] = {
-    **{f"int{n}": pa.array([-(2 ** (n - 1)), -1, 0, 2 ** (n - 1) - 1, None], getattr(pa, f"int{n}")()) for n in (8, 16, 32, 64)},
-    **{f"uint{n}": pa.array([0, 1, 2**n - 1, None], getattr(pa, f"uint{n}")()) for n in (8, 16, 32, 64)},
-    "int64 beyond doubles": pa.array([2**53 + 1, 2**53, -(2**53) - 1], pa.int64()),
-    "float16": pa.array([0.0, -0.0, 65504.0, math.nan, math.inf, 5.960464477539063e-08], pa.float16()),
-    "float32": pa.array([0.0, -0.0, 0.1, 1.401298464324817e-45, math.nan, -math.inf, None], pa.float32()),
-    "float64": pa.array([0.0, -0.0, 0.1, 5e-324, 1.7976931348623157e308, 2.0**53, math.nan, math.inf, None], pa.float64()),
-    "decimal(9,2)": pa.array([Decimal("-0.01"), Decimal("9999999.99"), None], pa.decimal128(9, 2)),
-    "decimal(38,0)": pa.array([Decimal(10**38 - 1), Decimal(-(10**38) + 1), Decimal(2**53 + 1)], pa.decimal128(38, 0)),
-    "decimal(38,38)": pa.array([Decimal("0." + "9" * 38), Decimal("0." + "0" * 37 + "1")], pa.decimal128(38, 38)),
-    "decimal(76,0)": pa.array([Decimal(10**75), Decimal(10**75 + 1)], pa.decimal256(76, 0)),
-    "bool": pa.array([True, False, None]),
-    "text": pa.array(TEXTS),
-    "dictionary": pa.array(["a", "b", None, "a"]).dictionary_encode(),
-    "bytes": pa.array([b"", b"\0", b"\xff\xfe", None]),
-    "date": pa.array([date(1, 1, 1), date(1969, 12, 31), date(9999, 12, 31), None]),
-    **{
-        f"instants in {unit}, {zone}": pa.array([at * 10**place for at in ats], pa.int64()).cast(pa.timestamp(unit, zone))
-        for unit, place, ats in (
-            ("s", 0, [YEAR_1, -1, 0, YEAR_9999]),
-            ("ms", 3, [YEAR_1, -1, 0, YEAR_9999]),
-            ("us", 6, [YEAR_1, -1, 0, YEAR_9999]),
-            ("ns", 9, [-1, 0, 9_000_000_000]),
-        )
-        for zone in (None, "UTC")
-    },
-    "nanoseconds": pa.array([1, 1000, -1, -1000], pa.timestamp("ns")),
-    "time in ms": pa.array([time(0, 0), time(23, 59, 59)], pa.time32("ms")),
-    "time in ns": pa.array([0, 1, 86_399_999_999_999], pa.time64("ns")),
-    "list": pa.array([[1], [], None, [2**53 + 1]], pa.list_(pa.int64())),
-    "list of nanoseconds": pa.array([[1], [1000]], pa.list_(pa.timestamp("ns"))),
-    "struct": pa.array([{"a": 1, "b": "x"}, {"a": None, "b": ""}, None]),
-    "map": pa.array([[("a", 1)], [("b", 2**53 + 1)], None], pa.map_(pa.string(), pa.int64())),
-    "nothing": pa.nulls(2),
-}
 CELLS = [
     "0", "-1", "7", "007", "1.0", "0.1", "1e2", "-0.0", str(2**53 + 1), str(2**53), str(2**63 - 1), str(2**63), str(2**64), "9" * 38,
     "9" * 39, f"{2**53}.5", "0.12345678901234567890", "1e400", "1e-400", "true", "a", "NaN", "12:30", "2024-01-02", "0x10", "1_000",

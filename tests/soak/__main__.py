@@ -12,7 +12,10 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from tests.end_to_end.test_matrix_of_types import COLUMNS, made_of, wrong
+from tests.end_to_end.test_matrix_of_types import made_of, wrong
+from tests.end_to_end.test_types_inside import INNER, wrong_pair
+from tests.end_to_end.typed_columns import COLUMNS
+from tests.end_to_end.written_by import WRITERS, wrong_by
 from tests.simulation.chance import Life
 from tests.simulation.many import in_processes
 from tests.simulation.real_world import RealWorld, small_and_quick
@@ -54,13 +57,20 @@ def _lived(life: Life) -> str:
 
 
 def types(folder: Path, dice: random.Random) -> str:
-    """Files of two types, one behind the other."""
-    pairs = dice.sample([*permutations(COLUMNS, 2)], 20)
+    """Files of two types, one behind the other, of types with others inside also beside each other; and a file of each writer."""
+    pairs, inner = dice.sample([*permutations(COLUMNS, 2)], 20), dice.sample([*permutations(INNER, 2)], 20)
     for number, pair in enumerate(pairs):
         made = made_of(folder / str(number), {hour: COLUMNS[name] for hour, name in enumerate(pair)})
         found = [each for hour, name in enumerate(pair) for each in wrong(made, COLUMNS[name], hour=hour)]
         assert not found, f"{' and '.join(pair)}: {'; '.join(found)}"
-    return f"{len(pairs)} pairs of types"
+    for number, pair in enumerate(inner):
+        found = [each for beside in (False, True) for each in wrong_pair(folder / f"{number}-{beside}", *pair, beside=beside)]
+        assert not found, f"{' and '.join(pair)}: {'; '.join(found)}"
+    for number, writer in enumerate(WRITERS):
+        (folder / f"by-{number}").mkdir()
+        found = wrong_by(writer, folder / f"by-{number}")
+        assert not found, f"{writer}: {'; '.join(found)}"
+    return f"{len(pairs) + len(inner)} pairs of types, {len(WRITERS)} writers"
 
 
 PARTS: Mapping[str, Round] = {

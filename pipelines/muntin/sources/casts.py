@@ -15,12 +15,15 @@ INTEGERS = (*SIGNED, "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", 
 """All of DuckDB's integers."""
 # As DuckDB spells whole numbers of up to 64 bits. https://duckdb.org/docs/stable/sql/data_types/numeric
 _WHOLE = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|U?INT(8|16|32|64)|INT[124]|LONG|SHORT|SIGNED|INTEGRAL)", re.IGNORECASE)
-_TIME = re.compile(r"DATE|DATETIME|TIMESTAMP.*", re.IGNORECASE)
+_TIME = re.compile(r"DATE|DATETIME|TIME|TIMESTAMP.*", re.IGNORECASE)
+_ZONED = re.compile(r"TIMESTAMP( WITH TIME ZONE|TZ.*)", re.IGNORECASE)
 NO_DOUBLE = "no double holds"
 YEAR_FIRST = r"^\s*-?\d{4,}[-/ \\]"
 OFFSET = ":.*[-+A-Za-z]"
 """A regular expression that finds, behind the first colon of a time, an offset or the name of a zone."""
-_SHORT_YEAR = r"^\s*-?\d{1,3}[-/ \\]"
+_FINE = r"\.\d{6}\d*[1-9]"  # a part of a microsecond
+_CLOCK = r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d{1,6}0*)?)?\s*"
+_PLAIN_DAY = len("2024-01-02")
 _NO_FRACTION = r"\s*[-+]?\d+(\.0*)?\s*"
 _POWER = r"\s*[-+]?\d+(?:\.(\d*?)0*)?[eE]\+?(\d{1,2})\s*"
 _MOST_DIGITS = "DECIMAL(38,0)"
@@ -32,8 +35,12 @@ _EXACT = {
     "TIMESTAMPTZ_NS": "TIMESTAMP WITH TIME ZONE",
 }
 """A type in files that states do not have -> the type that has most of its values, each as it is."""
-_UNSURE: dict[str, tuple[str, ...]] = {"csv": ("BIGINT", "DOUBLE"), "json": ("DOUBLE",), "parquet": (), "kafka": ()}
-"""The types that DuckDB takes columns of text files for though a cell is none but another number: 0x10, 1_000, 9007199254740993."""
+WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
+INSTANTS = ("TIMESTAMP", WITH_ZONE)
+"""Types of instants that DuckDB tells of texts."""
+_UNSURE: dict[str, tuple[str, ...]] = {"csv": ("BIGINT", "DOUBLE", *INSTANTS), "json": ("DOUBLE", *INSTANTS), "parquet": (), "kafka": ()}
+"""The types that DuckDB takes columns of text files for though a cell is none but another value: 0x10, 1_000, 9007199254740993, and times
+with nanoseconds."""
 _SURE_DIGITS = 15  # https://en.wikipedia.org/wiki/Double-precision_floating-point_format: a double tells so many decimal digits apart
 
 
@@ -47,12 +54,14 @@ def is_whole(kind: str) -> bool:
 
 
 def is_time(kind: str) -> bool:
-    """Whether a SQL type is of days or instants."""
+    """Whether a SQL type is of days, instants or times of day."""
     return _TIME.fullmatch(kind) is not None
 
 
-def in_type(value: str, kind: str) -> str:
+def in_type(value: str, kind: str, *, cut: bool = False) -> str:
     """SQL for a value in a type; an error where the value is of another. TRY finds it: it goes with no error() of our own.
+
+    `cut`: whether parts of microseconds are cut off, as of event times.
 
     >>> in_type("x", "DOUBLE")
     '(x)::DOUBLE'
@@ -63,8 +72,26 @@ def in_type(value: str, kind: str) -> str:
         text, same = f"({value})::VARCHAR", f"({value})::VARCHAR = ({value})::{kind}::VARCHAR"
         return f"CASE WHEN {same} THEN ({value})::{kind} ELSE {_unless(f'NOT ({_is_whole(text)})', 'no whole number: ', value, kind)} END"
     if is_time(kind):
-        return _unless(f"typeof({value}) = 'VARCHAR' AND regexp_matches(({value})::VARCHAR, '{_SHORT_YEAR}')", "no year: ", value, kind)
+        odd = _is_no_time(f"({value})::VARCHAR", kind.upper(), cut=cut)
+        return _unless(f"typeof({value}) = 'VARCHAR' AND ({odd})", f"no {kind} as it is: ", value, kind)
     return f"({value})::{kind}"
+
+
+def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
+    """SQL for whether a text says more than a type of times has. DuckDB drops the rest: an offset, PM, nanoseconds, the time of a day."""
+    if kind == "TIME":
+        return f"NOT regexp_full_match({text}, '{_CLOCK}')"
+    more = names_zone(text) if _ZONED.fullmatch(kind) else f"regexp_matches({text}, '{OFFSET}')"
+    if kind == "DATE":
+        more += f" OR ({text})::TIMESTAMP <> ({text})::DATE"
+    elif not cut:
+        more += f" OR regexp_matches({text}, '{_FINE}')"
+    return f"NOT regexp_matches({text}, '{YEAR_FIRST}') OR CASE WHEN strlen({text}) > {_PLAIN_DAY} THEN {more} ELSE false END"
+
+
+def names_zone(text: str) -> str:
+    """SQL for whether a text of a time names its zone by a word other than UTC. DuckDB has zones of its own for such words, as IST."""
+    return rf"(regexp_matches({text}, ':.*[A-Za-z]') AND NOT regexp_matches({text}, '(?i)[0-9 ](z|utc|gmt)\s*$'))"
 
 
 def _is_whole(text: str) -> str:
@@ -96,18 +123,27 @@ def read_before(kind: str, form: str) -> str:
     return of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _UNSURE[form] or leaf in _EXACT else leaf)
 
 
-def carry(value: str, kind: str, form: str) -> str:
+def carry(value: str, kind: str, form: str, *, cut: bool = False) -> str:
     """SQL for a value of a type of a file in the type `carried`, an error where that does not have the value as it is.
 
-    `value`: of text files in the type `read_before`.
+    `value`: of text files in the type `read_before`. `cut`: as for `in_type`.
     """
     if is_nested(kind):
         return inside(value, kind, lambda leaf, of: carry(leaf, of, form))
     if kind in _UNSURE[form]:
-        return _double(value) if kind == "DOUBLE" else in_type(value, kind)
+        return _double(value) if kind == "DOUBLE" else in_type(value, kind, cut=cut)
     if kind.endswith("_NS") and kind in _EXACT:
         return _unless(f"epoch_ns({value}) % 1000 <> 0", f"{_name(value)}: no whole microsecond: ", value, _EXACT[kind])
     return f"({value})::VARCHAR::{_EXACT[kind]}" if kind in _EXACT else value
+
+
+def since_clocks(value: str, kind: str) -> str:
+    """SQL for a value of a type with times; an error for a day before the Gregorian calendar, and for an instant before 1900."""
+    if is_nested(kind):
+        return inside(value, kind, since_clocks)
+    if not is_time(kind) or kind == "TIME":
+        return value
+    return _unless(f"{value} < '{'1582-10-15' if kind == 'DATE' else '1900-01-01'}'::{kind}", "by which calendar? ", value, kind)
 
 
 def _double(text: str) -> str:

@@ -27,6 +27,11 @@ def members(kind: str) -> list[tuple[str, str]]:
     return [(each[1], each[2]) for each in matches if each]
 
 
+def plain_name(name: str) -> str:
+    """The name of a member, which a type may have in quotes."""
+    return name[1:-1].replace('""', '"') if name[:1] == '"' else name
+
+
 def element(kind: str) -> str | None:
     """The type of a list's elements; None of other types."""
     found = _LIST.fullmatch(kind)

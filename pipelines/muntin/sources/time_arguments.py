@@ -23,7 +23,7 @@ def check_time_arguments(event_time: object, unit: object, timezone: str | None,
     """Refuse arguments that do not fit event times.
 
     Raises:
-        DefinitionError: no name of a column, an unknown unit or zone, no format, or a format together with a unit.
+        DefinitionError: no name of a column, an unknown unit or zone, no format, a format with names of zones or together with a unit.
     """
     if not isinstance(event_time, str) or not event_time:
         raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")
@@ -33,6 +33,11 @@ def check_time_arguments(event_time: object, unit: object, timezone: str | None,
         zone(timezone)
     if time_format is not None and (not isinstance(time_format, str) or "%" not in time_format):
         raise DefinitionError(f'time_format: {time_format!r} is no format of strptime; write "%d.%m.%Y %H:%M"')
+    if time_format is not None and "%Z" in time_format.replace("%%", ""):
+        raise DefinitionError(
+            f"time_format: {time_format!r} reads names of zones by %Z, and one name is of several zones (IST); let writers give offsets, "
+            f'which %z reads, or write the name itself into the format, as "%H:%M CET" beside timezone="Europe/Vienna"'
+        )
     if time_format is not None and unit is not None:
         raise DefinitionError(f"time_format={time_format!r} is for text and unit={unit!r} for integers; give one of them")
 

@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from muntin.sources.casts import INTEGERS
-from muntin.sources.nested_types import element, map_types, members
+from muntin.sources.nested_types import element, map_types, members, plain_name
 
 DEEPEST = 128
 """Values in each other, as deep as DuckDB's reader of JSON lines goes, from the line itself to what the innermost brackets hold."""
@@ -113,7 +113,7 @@ def _in_kind(value: Any, kind: str, strict: bool) -> Any:  # noqa: ANN401, FBT00
     if inner := element(kind):
         return [_in_kind(each, inner, strict) for each in _needed(value, list)]
     if kind.startswith("STRUCT("):
-        parts = [(name[1:-1].replace('""', '"') if name[:1] == '"' else name, of) for name, of in members(kind)]
+        parts = [(plain_name(name), of) for name, of in members(kind)]
         found = _needed(value, _Object)
         return {name: _inside(found, name, of, strict) for name, of in parts}
     if kind.startswith("MAP("):
@@ -130,6 +130,8 @@ def _inside(of: _Object, name: str, kind: str, strict: bool) -> Any:  # noqa: AN
 
 
 def _text(value: Any, kind: str, strict: bool) -> str:  # noqa: ANN401, FBT001 - as above
+    if isinstance(value, _Constant) and not strict and kind in ("FLOAT", "DOUBLE", "VARCHAR"):
+        return value.name  # which Avro and Protobuf have
     if kind in ("VARCHAR", "JSON"):
         return value if isinstance(value, str) and kind == "VARCHAR" else _written(value)
     if isinstance(value, _Number):

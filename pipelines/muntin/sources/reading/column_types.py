@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.errors import SourceError
-from muntin.sources.casts import carried, is_carried_as_it_is, read_before
+from muntin.sources.casts import WITH_ZONE, carried, is_carried_as_it_is, read_before
 from muntin.sources.exact_json.numbers import NO_DOUBLE, is_rounded, lost_number, may_have_lost
 from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
+from muntin.sources.reading.declared_types import check_declared
 from muntin.sources.reading.scan import UNTOLD, Reading, files_sql, quoted, read_types, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
 
@@ -53,8 +54,7 @@ def told_columns(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequ
     """
     if source.format == "parquet":
         told = described(session, f"FROM {scan(source, paths)}")
-        _check_names(session, source, told, paths, used)
-        _check_decimals(session, source, told, paths, used)
+        check_declared(session, source, told, paths, used)
         looked_at, ours = _looked_at(source, told, used), _ours(told, used)
         columns = told | {name: carried(kind) for name, kind in looked_at.items()}
         return Told(Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours})
@@ -89,9 +89,9 @@ def _ours(told: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ..
 
 def _looked_at(source: Source, told: Mapping[str, str], used: Callable[[str], bool]) -> dict[str, str]:
     """The columns whose values may not be among those of the type in which states have them."""
-    known = (*said_types(source), source.event_time, source.arrival_time)
-    odd = {name: kind for name, kind in told.items() if name not in known and not is_carried_as_it_is(kind, source.format)}
-    return {name: kind for name, kind in odd.items() if used(name)}
+    said, times = said_types(source), (source.event_time, source.arrival_time)
+    odd = {name: kind for name, kind in told.items() if name not in said and not is_carried_as_it_is(kind, source.format)}
+    return {name: kind for name, kind in odd.items() if used(name) and (name not in times or kind == WITH_ZONE)}
 
 
 def _of_json(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str]) -> dict[str, str]:
@@ -130,7 +130,7 @@ def _before_cast(told: str, said: str) -> str:
 def _check_names(
     session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
 ) -> list[str]:
-    """The new names that DuckDB gives to columns whose names differ from another in capitals only: by these no file has them.
+    """The new names that DuckDB gives to columns of JSON whose names differ from another in capitals only: by these no file has them.
 
     Raises:
         SourceError: the definition uses them.
@@ -145,32 +145,9 @@ def _check_names(
 
 
 def _written(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> set[str]:
-    """The names of columns as they stand in files."""
-    files = files_sql(source, paths)
-    names = f"SELECT name FROM parquet_schema({files})"
-    if source.format == "json":
-        names = f"SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects({files}, compression = 'none')"
-    return {name for (name,) in session.execute(names).fetchall()}
-
-
-def _check_decimals(
-    session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
-) -> None:
-    """Refuse decimals of more digits than 38, of which DuckDB makes doubles.
-
-    Raises:
-        SourceError: the definition uses such a column, and gives it no type.
-    """
-    if not any("DOUBLE" in kind for name, kind in told.items() if name not in source.types and used(name)):
-        return
-    files = files_sql(source, paths)
-    found = session.execute(f"SELECT file_name, name, precision, scale FROM parquet_schema({files}) WHERE precision > 38").fetchall()
-    for path, name, digits, scale in found:
-        if name not in source.types and used(name):
-            raise SourceError(
-                f"{path}: column {name!r} is decimal({digits},{scale}), and states have 38 digits at most; "
-                f'write it as decimal(38,{scale}), or say types={{"{name}": "DOUBLE"}} in sources.files(...), which rounds it'
-            )
+    """The names of members as they stand in JSON lines."""
+    lines = f"read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
+    return {name for (name,) in session.execute(f"SELECT DISTINCT unnest(json_keys(json)) FROM {lines}").fetchall()}
 
 
 def as_text(kind: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muntin.sources.casts import names_zone
 from muntin.sources.reading import local_times
 from muntin.sources.reading.row_times import event_time, local_time, undecided_arrival
 from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, scan
@@ -20,6 +21,9 @@ def reason(source: Source, columns: Mapping[str, str], times: Taken) -> str:
     """SQL for why a row that is not accepted was refused."""
     column, local, arrival = quoted(source.event_time), local_time(source, source.event_time, columns), undecided_arrival(source, columns)
     unclear = local_times.reason(source, "event time", local, f"{EVENT_TIME} IS NULL") if local else ""
+    if columns.get(source.event_time) == "VARCHAR" and not source.time_format:
+        word = "'event time names its zone by a word, of which there may be several; let it be written with its offset, as +01:00'"
+        unclear += f" WHEN {EVENT_TIME} IS NULL AND {names_zone(column)} THEN {word}"
     if arrival:
         unclear += f" {local_times.reason(source, 'arrival time', *arrival)}"
     return (

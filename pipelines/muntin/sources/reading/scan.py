@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from muntin.sources.casts import carry, in_type, is_time, is_whole
+from muntin.sources.casts import INSTANTS, carry, in_type, is_time, is_whole
 from muntin.sources.hive import with_folders
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.row_groups import ROW
@@ -67,6 +67,12 @@ _AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
 _AS_TEXT = f"{_AS_IT_STANDS}, compression = 'none'"  # `files_sql` gives plain text
 _ALL_LINES = "skip = 0, comment = ''"
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
+_LOST = {
+    "DOUBLE": "a number that no double is",
+    "BIGINT": "a text that is no plain number",
+    **dict.fromkeys(INSTANTS, "a time with a part of a microsecond, or with the name of a zone"),
+}
+"""The type of a column of text -> what a value is that the type does not have."""
 _GUESSED_JSON = f"sample_size = -1, map_inference_threshold = -1, {_YEAR_FIRST}"
 
 
@@ -217,18 +223,17 @@ def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
 
     Of types of the definition: of CSV the columns that its reader would guess, and the columns that files may lack.
     """
-    said = dict(source.types)
+    said, times = dict(source.types), (source.event_time, source.arrival_time)
     if source.format == "csv":
         said = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind} | dict(source.columns)
     point, out = source.dialect.decimal, {}
     for name, kind in read_as.carried.items():
         value = quoted(name) if point == "." else f"replace({quoted(name)}, {literal(point)}, '.')"
-        lost = {"DOUBLE": "a number that no double is", "BIGINT": "a text that is no plain number"}.get(
-            kind, f"more than states have of a {kind}"
-        )
+        lost = _LOST.get(kind, f"more than states have of a {kind}")
         mend = f"say types={{'{name}': 'VARCHAR'}}" + (", or 'DOUBLE', which rounds it" if "DOUBLE" in kind else "")
-        out[name] = Cast(carry(value, kind, source.format), f"{name} holds {lost}; {mend}")
-    return out | {name: Cast(in_type(quoted(name), kind), f"{name} cannot be read as {kind}") for name, kind in said.items()}
+        out[name] = Cast(carry(value, kind, source.format, cut=name in times), f"{name} holds {lost}; {mend}")
+    told = {name: in_type(quoted(name), kind, cut=name in times) for name, kind in said.items()}
+    return out | {name: Cast(sql, f"{name} cannot be read as {said[name]}") for name, sql in told.items()}
 
 
 def _read_as(kind: str) -> str:

@@ -6,35 +6,39 @@ may read as something else, or as more than JSON has, `exact_json` reads: number
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
 
-from muntin.sources.casts import OFFSET, in_type
+from muntin.errors import SourceError
+from muntin.sources.casts import in_type
 from muntin.sources.exact_json.numbers import MAY_BE_LOST
 from muntin.sources.exact_json.values import DEEPEST, WHOLE, MisfitError, member, parsed
-from muntin.sources.nested_types import element, inside, is_nested, map_types, members, of_leaves
+from muntin.sources.nested_types import element, inside, is_nested, map_types, members, of_leaves, plain_name
 from muntin.sources.new_session import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+
+    from muntin.sources.kafka import KafkaSource
 
 Faults = dict[int, tuple[str, str | None]]
 """Number of a message -> why it is no row, and the column that it is about."""
 _OWN = ("kafka_key", "kafka_partition", "kafka_offset", "kafka_timestamp", "muntin_number")
 
 
-def with_fields(fields: Mapping[str, str], table: pa.Table, *, strict: bool) -> tuple[pa.Table, Faults]:
+def with_fields(source: KafkaSource, table: pa.Table) -> tuple[pa.Table, Faults]:
     """The rows with their fields as columns, and what is no row.
 
     Args:
-        fields: name -> SQL type.
+        source: says the fields and their types. Only of JSON are numbers never texts, as `strict` of `exact_json.member` says.
         table: messages with their texts of JSON as `value`, and their numbers as `muntin_number`.
-        strict: as for `exact_json.member`.
     """
+    strict, cut = source.value == "json", (source.event_time, source.arrival_time)
     with connect() as session:
-        kinds = _spelled(session, fields)
+        kinds = spelled(source.fields)
         session.register("muntin_given", table)
         session.execute(f"CREATE TEMP TABLE muntin_read AS {_read(kinds, strict=strict)}")
         odd = session.sql("SELECT muntin_number, value FROM muntin_read WHERE NOT muntin_plain").to_arrow_table()
@@ -46,11 +50,11 @@ def with_fields(fields: Mapping[str, str], table: pa.Table, *, strict: bool) -> 
             f"SELECT {own}, {columns} FROM (SELECT {own} FROM muntin_read) JOIN muntin_exact USING (muntin_number)"
         )
         try:
-            return session.sql(_typed(kinds, texts)).to_arrow_table(), faults
+            return session.sql(_typed(kinds, texts, cut)).to_arrow_table(), faults
         except duckdb.Error:
-            more = _miscast(session.sql(texts).to_arrow_table(), kinds)
+            more = _miscast(session.sql(texts).to_arrow_table(), kinds, cut)
         rest = f"FROM ({texts}) WHERE muntin_number NOT IN ({', '.join(map(str, more))})"
-        return session.sql(_typed(kinds, rest)).to_arrow_table(), faults | more
+        return session.sql(_typed(kinds, rest, cut)).to_arrow_table(), faults | more
 
 
 def _read(kinds: Mapping[str, str], *, strict: bool) -> str:
@@ -128,31 +132,28 @@ def _arrow(kind: str) -> pa.DataType:
     if inner := element(kind):
         return pa.list_(_arrow(inner))
     if kind.startswith("STRUCT("):
-        return pa.struct([(name[1:-1].replace('""', '"') if name[:1] == '"' else name, _arrow(of)) for name, of in members(kind)])
+        return pa.struct([(plain_name(name), _arrow(of)) for name, of in members(kind)])
     return pa.map_(pa.string(), _arrow(map_types(kind)[1])) if kind.startswith("MAP(") else pa.string()
 
 
-def _typed(kinds: Mapping[str, str], texts: str) -> str:
-    """A query of the rows with the fields in their types, from a query of their texts."""
-    chosen = ", ".join(f"{cast(f'muntin_field_{at}', kind)} AS {_quoted(name)}" for at, (name, kind) in enumerate(kinds.items()))
+def _typed(kinds: Mapping[str, str], texts: str, cut: Collection[str | None]) -> str:
+    """A query of the rows with the fields in their types, from a query of their texts. `cut`: fields that lose parts of microseconds."""
+    chosen = ", ".join(
+        f"{cast(f'muntin_field_{at}', kind, cut=name in cut)} AS {_quoted(name)}" for at, (name, kind) in enumerate(kinds.items())
+    )
     return f"SELECT {chosen}, {', '.join(_OWN)} FROM ({texts}) ORDER BY muntin_number"
 
 
-def cast(value: str, kind: str) -> str:
+def cast(value: str, kind: str, *, cut: bool) -> str:
     """SQL for a text in a type, an error where the type does not have it as it is. Of nested types the value has texts inside."""
-    return inside(value, kind, _cast)
+    return inside(value, kind, partial(_cast, cut=cut))
 
 
-def _cast(text: str, kind: str) -> str:
-    inexact = ""
-    if kind.startswith("DECIMAL("):
-        inexact = f"regexp_matches({text}, '\\.[0-9]{{{kind.rstrip(')').rpartition(',')[2].strip()}}}[0-9]*[1-9]')"
-    elif kind == "DATE":
-        inexact = f"regexp_matches({text}, '{OFFSET}') OR ({text})::TIMESTAMP <> ({text})::TIMESTAMP::DATE"
-    elif kind.startswith("TIMESTAMP") and "ZONE" not in kind and "TZ" not in kind:
-        inexact = f"regexp_matches({text}, '{OFFSET}')"
-    whole = in_type(text, kind)
-    return f"CASE WHEN {inexact} THEN ('not as it is: ' || {text})::{kind} ELSE {whole} END" if inexact else whole
+def _cast(text: str, kind: str, *, cut: bool) -> str:
+    if not kind.startswith("DECIMAL("):
+        return in_type(text, kind, cut=cut)
+    inexact = f"regexp_matches({text}, '\\.[0-9]{{{kind.rstrip(')').rpartition(',')[2].strip()}}}[0-9]*[1-9]')"
+    return f"CASE WHEN {inexact} THEN ('not as it is: ' || {text})::{kind} ELSE {in_type(text, kind)} END"
 
 
 def _quoted(name: str) -> str:
@@ -163,19 +164,32 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _miscast(texts: pa.Table, kinds: Mapping[str, str]) -> Faults:
+def _miscast(texts: pa.Table, kinds: Mapping[str, str], cut: Collection[str | None]) -> Faults:
     """The rows with a field that its type does not have; for each row the first such field in the order of the definition."""
     out = Faults()
     with connect(in_place=True) as session:
         session.register("muntin_texts", texts)
         for at, (name, kind) in enumerate(kinds.items()):
-            wrong = f"muntin_field_{at} IS NOT NULL AND TRY({cast(f'muntin_field_{at}', kind)}) IS NULL"
+            wrong = f"muntin_field_{at} IS NOT NULL AND TRY({cast(f'muntin_field_{at}', kind, cut=name in cut)}) IS NULL"
             for (number,) in session.execute(f"SELECT muntin_number FROM muntin_texts WHERE {wrong}").fetchall():
                 out.setdefault(number, (f"{name} cannot be read as {kind}", name))
     return out
 
 
-def _spelled(session: duckdb.DuckDBPyConnection, fields: Mapping[str, str]) -> dict[str, str]:
-    """The types as DuckDB spells them."""
-    told = session.execute("DESCRIBE SELECT " + ", ".join(f"NULL::{kind} AS {_quoted(name)}" for name, kind in fields.items()))
-    return {name: kind for name, kind, *_ in told.fetchall()}
+def spelled(fields: Mapping[str, str]) -> dict[str, str]:
+    """The types of fields as DuckDB spells them.
+
+    Raises:
+        SourceError: there is no such type.
+    """
+    return dict(zip(fields, _spelled(*fields.values()), strict=True))
+
+
+@cache
+def _spelled(*kinds: str) -> tuple[str, ...]:
+    chosen = ", ".join(f"NULL::{kind} AS muntin_{at}" for at, kind in enumerate(kinds))
+    with connect() as session:
+        try:
+            return tuple(kind for _, kind, *_ in session.execute(f"DESCRIBE SELECT {chosen}").fetchall())
+        except duckdb.Error as wrong:
+            raise SourceError(f"columns= of sources.kafka(...): {' '.join(str(wrong).split())[:200]}; mend the type") from None

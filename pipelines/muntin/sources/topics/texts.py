@@ -16,10 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.errors import BrokerError
+from muntin.sources.nested_types import element, map_types, members, plain_name
 from muntin.sources.topics.connection import REGISTRY, settings
+from muntin.sources.topics.json_fields import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from muntin.sources.kafka import KafkaSource
 
@@ -46,7 +48,8 @@ def told(source: KafkaSource, values: pa.ChunkedArray) -> tuple[pa.Array, Faults
         return texts(values) if source.registry is None else _each(values, _unframed)
     if source.value in ("avro", "protobuf"):
         reads = _avro(source) if source.value == "avro" else _protobuf(source)
-        return _each(values, lambda value: json.dumps(reads(value), default=_plain, ensure_ascii=False))
+        blobs = {name: kind for name, kind in spelled(source.fields).items() if "BLOB" in kind}
+        return _each(values, lambda value: json.dumps(_with_blobs(reads(value), blobs), default=_plain, ensure_ascii=False))
     return texts(values)
 
 
@@ -81,17 +84,14 @@ def _avro(source: KafkaSource) -> Callable[[bytes], Any]:
 
 
 def _protobuf(source: KafkaSource) -> Callable[[bytes], Any]:
-    from google.protobuf.json_format import MessageToDict
-
-    def plain(value: bytes) -> Any:  # noqa: ANN401 - a message
-        return source.schema.FromString(value)  # type: ignore[attr-defined]
+    from muntin.sources.topics.protobuf_fields import fields_of
 
     if source.registry is None:
-        return lambda value: MessageToDict(plain(value), preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+        return lambda value: fields_of(source.schema.FromString(value))  # type: ignore[attr-defined]
     from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer
 
     framed = _asking(source, ProtobufDeserializer(source.schema, {"use.deprecated.format": False}))  # the class says all
-    return lambda value: MessageToDict(framed(value), preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    return lambda value: fields_of(framed(value))
 
 
 def _asking(source: KafkaSource, deserializer: Any) -> Callable[[bytes], Any]:  # noqa: ANN401 - of a package that is not always installed
@@ -140,6 +140,25 @@ def _whole(value: bytes, reads: Callable[[io.BytesIO], Any]) -> Any:  # noqa: AN
     if content.tell() != len(value):
         raise ValueError(f"{len(value) - content.tell()} bytes too many for the schema")
     return found
+
+
+def _with_blobs(found: Any, blobs: Mapping[str, str]) -> Any:  # noqa: ANN401 - a record, or what else the bytes say
+    """A record whose bytes and texts are spelled as SQL reads bytes, where a type has a BLOB. `blobs`: field -> such a type."""
+    if not blobs or not isinstance(found, dict):
+        return found
+    return found | {name: _with_blob(found[name], kind) for name, kind in blobs.items() if name in found}
+
+
+def _with_blob(value: Any, kind: str) -> Any:  # noqa: ANN401 - as above
+    if kind == "BLOB" and isinstance(value, bytes | str):
+        return "".join(f"\\x{byte:02x}" for byte in (value.encode() if isinstance(value, str) else value))
+    if (inner := element(kind)) and isinstance(value, list):
+        return [_with_blob(each, inner) for each in value]
+    if kind.startswith("STRUCT("):
+        return _with_blobs(value, {plain_name(name): of for name, of in members(kind)})
+    if kind.startswith("MAP(") and isinstance(value, dict):
+        return {name: _with_blob(each, map_types(kind)[1]) for name, each in value.items()}
+    return value
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - what JSON has

@@ -70,7 +70,7 @@ def decoded(source: KafkaSource, messages: pa.Table) -> Decoded:
         faults |= {number: (f"no {source.value}: {why}", None) for number, why in wrong.items()}
         table = table.set_column(table.schema.get_field_index("value"), "value", values)
     if source.fields:
-        table, more = with_fields(source.fields, _good(table, [*faults]), strict=source.value == "json")
+        table, more = with_fields(source, _good(table, [*faults]))
         faults = more | faults
     else:
         table = _good(table.rename_columns({"value": "kafka_value"}), [*faults])
