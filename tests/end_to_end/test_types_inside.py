@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import permutations
 from pathlib import Path
@@ -26,8 +27,7 @@ INNER = {name: each for name, each in (COLUMNS | NESTED).items() if each.type.nu
 
 def wrong_pair(folder: Path, first: str, second: str, *, beside: bool) -> list[str]:
     """What is wrong with the rows of two files with a column of two types, in two batches or `beside` each other in one."""
-    made = of_rows(folder, "parquet", ["k"])
-    made = type(made)(folder, "{start:%H}*.parquet", made.source, made.other)
+    made = replace(of_rows(folder, "parquet", ["k"]), path="{start:%H}*.parquet")
     tables = [table_of({"k": INNER[name]}) for name in (first, second)]
     begun = len(tables[0])
     for number, (name, table) in enumerate(zip(("00a", "00b" if beside else "01"), tables, strict=True)):
