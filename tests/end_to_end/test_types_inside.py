@@ -1,5 +1,6 @@
 """Types inside of lists, structs and maps, from batch to batch and beside each other in one batch; and days of another calendar."""
 
+import json
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,12 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from muntin import aggregates as agg
+from muntin import read
 from muntin.errors import MuntinError, SourceError
-from tests.end_to_end.exact_values import exact
+from tests.end_to_end.exact_values import exact, says
+from tests.end_to_end.hourly import Hourly
 from tests.end_to_end.typed_columns import COLUMNS, NESTED
-from tests.end_to_end.written_by import of_rows, table_of, wrong_of
+from tests.end_to_end.written_by import AT, of_rows, table_of, wrong_of
 
-PAIRS = 12  # of 600: `make soak` takes others each time
+PAIRS = 6  # of 600: `make soak` takes others each time
 INNER = {name: each for name, each in (COLUMNS | NESTED).items() if each.type.num_fields and "nano" not in name} | {
     "list of int32": pa.array([[1], [None]], pa.list_(pa.int32())),
     "list of doubles": pa.array([[0.5], [2.0**53]], pa.list_(pa.float64())),
@@ -54,6 +58,19 @@ def test_two_types_in_two_batches_and_in_one(first: str, second: str, tmp_path: 
 def test_a_wider_type_inside(first: str, second: str, tmp_path: Path) -> None:
     assert wrong_pair(tmp_path / "behind", first, second, beside=False) == []
     assert wrong_pair(tmp_path / "beside", second, first, beside=True) == []
+
+
+@pytest.mark.parametrize("cell", ["7", "a", "2024-01-02 03:04:05"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_column_without_any_value_has_no_type_yet(ending: str, cell: str, tmp_path: Path) -> None:
+    for cells in ((None, cell), (cell, None)):
+        made = Hourly(tmp_path / str(cells), f"{{start:%H}}.{ending}", {"unit": "s"}, {"aggregates": {"k": agg.first("k")}})
+        for hour, text in enumerate(cells):
+            path, at = made.write(f"{hour:02d}.{ending}", {"at": []}), AT + 3600 * hour
+            row = f"at,k\n{at},{text or ''}\n{at},\n" if ending == "csv" else json.dumps({"at": at, "k": text}) + "\n"
+            path.write_text(row)
+            made.run(hour, hour)
+        assert [says(*pair) for pair in zip(cells, exact(read(made.pipeline, "hour", root=made.root)["k"]), strict=True)] == [True, True]
 
 
 OLD, NOW = {b"org.apache.spark.version": b"2.4.8"}, {b"org.apache.spark.version": b"4.1.3"}

@@ -91,7 +91,8 @@ def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
 
 def names_zone(text: str) -> str:
     """SQL for whether a text of a time names its zone by a word other than UTC. DuckDB has zones of its own for such words, as IST."""
-    return rf"(regexp_matches({text}, ':.*[A-Za-z]') AND NOT regexp_matches({text}, '(?i)[0-9 ](z|utc|gmt)\s*$'))"
+    other = rf"regexp_matches({text}, ':.*[A-Za-z]') AND NOT regexp_matches({text}, '(?i)[0-9 ](z|utc|gmt)\s*$')"
+    return f"CASE WHEN ends_with({text}, 'Z') OR ({text})[-3] = ':' THEN false ELSE {other} END"  # AND would compute all of it
 
 
 def _is_whole(text: str) -> str:
@@ -130,6 +131,8 @@ def carry(value: str, kind: str, form: str, *, cut: bool = False) -> str:
     """
     if is_nested(kind):
         return inside(value, kind, lambda leaf, of: carry(leaf, of, form))
+    if kind == '"NULL"':
+        return "NULL"
     if kind in _UNSURE[form]:
         return _double(value) if kind == "DOUBLE" else in_type(value, kind, cut=cut)
     if kind.endswith("_NS") and kind in _EXACT:

@@ -71,8 +71,24 @@ def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence
         told = {name: kind for name, kind in told.items() if name not in renamed}
     types = {name: read_before(kind, source.format) if name in looked_at else kind for name, kind in told.items()}
     said = _of_json(session, source, told) if source.format == "json" else read_types(source)
+    if source.format == "csv":
+        texts = [name for name, kind in told.items() if kind == "VARCHAR" and used(name)]
+        looked_at |= dict.fromkeys(_empty(session, source, paths, Reading(types | said), texts), '"NULL"')
     exact = [name for name, kind in told.items() if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}]
     return Reading(types | said, looked_at, _ours(told, used), exact if source.format == "json" else ())
+
+
+def _empty(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: Reading, names: Sequence[str]) -> list[str]:
+    """The columns of CSV without any value, of some columns: they have no type yet."""
+    known = (*said_types(source), source.event_time, source.arrival_time)
+    names = [name for name in names if name not in known]
+    if not names:
+        return []
+    rows = scan(replace(source, types={}, columns={}, hive={}), paths, read_as)
+    counts = ", ".join(f"count({quoted(name)})" for name in names)
+    (found,) = session.execute(f"SELECT {counts} FROM (FROM {rows} LIMIT {_AT_ONCE})").fetchall()
+    few = [name for name, count in zip(names, found, strict=True) if not count]
+    return [name for name in few if not session.execute(f"SELECT 1 FROM {rows} WHERE {quoted(name)} IS NOT NULL LIMIT 1").fetchall()]
 
 
 def _ours(told: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
