@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import reduce
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -17,7 +19,7 @@ from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
 from muntin.sources.casts import carried
 from muntin.sources.common_types import common_type
-from muntin.sources.nested_types import lacking
+from muntin.sources.nested_types import element, lacking, map_types, members, struct
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import quoted, scan, texts
@@ -105,25 +107,44 @@ def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequenc
 
 def _rounded(
     session: duckdb.DuckDBPyConnection, source: Source, distinct: Sequence[tuple[str, Columns]], paths: Sequence[str]
-) -> Iterator[tuple[str, str, int, str]]:
-    """Path, column, a number and the type in other files, of each file with a whole number that this type does not hold.
+) -> Iterator[tuple[str, str, str, str]]:
+    """Path, column, a value and the type in other files, of each file with a whole number that this type does not hold.
 
     Other formats than Parquet are read as `types=` says, whatever their files hold.
     """
-    floats = {name.lower(): kind for kind in _FLOATS for _, own in distinct for name, each in own.items() if each == kind}
-    mixed = {
-        name: floats[name.lower()] for _, own in distinct for name, kind in own.items() if kind in _INTEGERS and name.lower() in floats
-    }
-    for name, kind in mixed.items():
-        if name in source.types and (source.format != "parquet" or _FLOAT.fullmatch(source.types[name])):
+    kinds: dict[str, dict[str, str]] = {}
+    for _, own in distinct:
+        for name, kind in own.items():
+            kinds.setdefault(name.lower(), {}).setdefault(kind, name)
+    for small, found in kinds.items():
+        name = next(iter(found.values()))
+        said = name in source.types and (source.format != "parquet" or _FLOAT.fullmatch(source.types[name]))
+        if said or all(with_floats(one, other) == one for one, other in permutations(found, 2)):
             continue
         for path in paths:
-            rows, number = f"FROM {scan(replace(source, types={}), [path])}", quoted(name)
+            rows, value = f"FROM {scan(replace(source, types={}), [path])}", quoted(name)
             own = {other.lower(): each for other, each in described(session, rows).items()}
-            if own.get(name.lower()) in _INTEGERS:
-                where = f"{number}::{kind}::HUGEINT <> {number}::HUGEINT"
-                for (found,) in session.execute(f"SELECT {number}::HUGEINT {rows} WHERE {where} LIMIT 1").fetchall():
-                    yield path, name, found, kind
+            kind = own.get(small, "")
+            if (wide := reduce(with_floats, sorted(found), kind)) != kind:
+                where = f"TRY_CAST({value}::{wide} AS {kind}) IS DISTINCT FROM {value}"
+                for (text,) in session.execute(f"SELECT {value}::VARCHAR {rows} WHERE {where} LIMIT 1").fetchall():
+                    yield path, name, text, wide
+
+
+def with_floats(kind: str, other: str) -> str:
+    """A type with the floats of another type in the place of its large integers, as DuckDB reads files with both.
+
+    >>> with_floats("STRUCT(a BIGINT[], b BIGINT)", "STRUCT(b DATE, a DOUBLE[])")
+    'STRUCT(a DOUBLE[], b BIGINT)'
+    """
+    if (inner := element(kind)) and (there := element(other)):
+        return f"{with_floats(inner, there)}[]"
+    if kind.startswith("STRUCT(") and other.startswith("STRUCT("):
+        known = {name.lower(): of for name, of in members(other)}
+        return struct([(name, with_floats(of, known.get(name.lower(), of))) for name, of in members(kind)])
+    if kind.startswith("MAP(") and other.startswith("MAP("):
+        return f"MAP({', '.join(map(with_floats, map_types(kind), map_types(other)))})"
+    return other if kind in _INTEGERS and other in _FLOATS else kind
 
 
 def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, Columns]]:
