@@ -35,6 +35,22 @@ def lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
+def make_printable(wrong: BaseException | None) -> None:
+    r"""Make the text of an error printable in place, and of all errors that it came of, for whoever shows the trace of all of them.
+
+    >>> wrong = ValueError("a\x1b[2J")
+    >>> make_printable(wrong)
+    >>> str(wrong)
+    'a\\x1b[2J'
+    """
+    seen: list[BaseException] = []
+    while wrong is not None and wrong not in seen:
+        seen.append(wrong)
+        if lines(text := str(wrong)) != text:
+            wrong.args = (lines(text),)
+        wrong = wrong.__cause__ or wrong.__context__
+
+
 def _harmless(record: logging.LogRecord) -> bool:
     """Make the message of a log record printable."""
     record.msg, record.args = lines(record.getMessage()), None

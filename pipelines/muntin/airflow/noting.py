@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from muntin.printable import make_printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -58,6 +60,7 @@ def noted(
         try:
             yield noting
         except BaseException as wrong:
+            make_printable(wrong)
             if found:
                 note(found[0], replace(failed(found[1], wrong), cost=noting.cost))
                 record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))

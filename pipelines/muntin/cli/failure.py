@@ -16,7 +16,7 @@ from muntin.errors import (
     StateError,
     StorageError,
 )
-from muntin.printable import printable
+from muntin.printable import make_printable, printable
 
 USAGE = 2
 UNEXPECTED = 3
@@ -43,6 +43,7 @@ def tell(wrong: Exception, *, as_json: bool, traceback: bool) -> None:
     """Write the error to stderr and, if asked, as a document to stdout."""
     text = explained(wrong)
     if traceback:
+        make_printable(wrong)
         tracebacks.print_exception(wrong)
     error = coloured("error", "red", stream=sys.stderr)
     print(_block(f"{error} ({_kind(wrong)}): ", text), file=sys.stderr)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from muntin.definition.amounts import many
+from muntin.printable import lines as printable_lines
 from muntin.quality.errors import ExpectationsFailed
 from muntin.quality.report_values import MOST, cut, plain, size, table
 from muntin.quality.suite import SEVERITIES, Severity
@@ -121,7 +122,7 @@ class QualityReport:
         """The report for a person: the verdict, each failed check with its numbers and rows, and what to do."""
         lines = [f"window {self.window!r} {self.verdict}", *(line for check in self.failed for line in check.lines())]
         mend = "\n".join(["", *self._what_to_do()]) if self.status == "failed" else ""
-        return cut("\n".join(lines), MOST // 4) + mend  # a letter has four bytes at most
+        return cut(printable_lines("\n".join(lines)), MOST // 4) + mend  # a letter has four bytes at most
 
     def _what_to_do(self) -> list[str]:
         named = [f"    {path}" for path in self.files[:FILES_NAMED]]

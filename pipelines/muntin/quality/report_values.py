@@ -17,6 +17,8 @@ MOST = 60_000
 def plain(value: object) -> object:
     """A value as JSON types. Sets and tuples become lists; a type that JSON does not know becomes text. What is long is cut.
 
+    Text is printable: pages show it as it is, and no PostgreSQL keeps JSON with a NUL, so that Airflow could not keep the report.
+
     >>> plain("x" * 1000)[-6:], plain([*range(1000)])[-1]
     ('xxx...', '... 950 more')
     """
@@ -25,7 +27,7 @@ def plain(value: object) -> object:
     if isinstance(value, datetime):
         return _instant(value)
     if isinstance(value, Mapping):
-        return {cut(str(name), _LETTERS): plain(item) for name, item in [*value.items()][:_ITEMS]}
+        return {cut(printable(str(name)), _LETTERS): plain(item) for name, item in [*value.items()][:_ITEMS]}
     if isinstance(value, list | tuple | set | frozenset):
         more = len(value) - _ITEMS
         return [*(plain(item) for item in [*value][:_ITEMS]), *([f"... {more:,} more"] if more > 0 else [])]
@@ -35,7 +37,7 @@ def plain(value: object) -> object:
 
 def _word(value: str | float | None) -> str | float | None:
     if isinstance(value, str):
-        return cut(value, _LETTERS)
+        return cut(printable(value), _LETTERS)
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -52,7 +54,7 @@ def size(value: object) -> int:
 def _text(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
-    return cut(value[:_LETTERS].hex() if isinstance(value, bytes) else str(value), _LETTERS)
+    return cut(value[:_LETTERS].hex() if isinstance(value, bytes) else printable(str(value)), _LETTERS)
 
 
 def _instant(value: datetime) -> str:

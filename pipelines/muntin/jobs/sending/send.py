@@ -14,6 +14,7 @@ from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent, catch_up
 from muntin.jobs.sending.notes import Note, write_note
 from muntin.jobs.sending.patience import Patience
+from muntin.printable import printable
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import BlockedError, SinkError
@@ -61,7 +62,7 @@ def reach_of(spark: SparkSession | None) -> Reach:
 
 def reported(sent: Sequence[Sent]) -> tuple[str, ...]:
     """A line for each sink that got something or lacks something."""
-    return tuple(one.line for one in sent if one.failed or one.rows or one.misfits)
+    return tuple(printable(one.line) for one in sent if one.failed or one.rows or one.misfits)
 
 
 class _Attempt:
