@@ -12,8 +12,9 @@ from muntin.definition.durations import microseconds
 from muntin.definition.remarks import of_naive_times, remarks
 from muntin.errors import DefinitionError
 from muntin.files.near import near
+from tests.properties.kind_with_holes import Doors
 
-START = datetime(2024, 5, 1, tzinfo=UTC)
+START, HOUR_US = datetime(2024, 5, 1, tzinfo=UTC), 3_600_000_000
 
 
 def pipeline(**other: Any) -> Pipeline:
@@ -115,10 +116,22 @@ def test_the_duration_that_was_meant(written: str, meant: str | None) -> None:
         ({"quarantine": "1h"}, {}, "quarantine of 1h would be gone"),
         ({"reports": "23h"}, {}, "reports of 23h would be gone"),
         ("1d", {}, None),
-        ({"windows": "2h"}, {"schedule": "1h"}, "windows of 2h would be gone before the next come, since a window of 'w' takes 1d"),
+        (
+            {"windows": "2h"},
+            {"schedule": "1h"},
+            "since the next window of 'w' can take 1d",
+        ),
         ({"states": "2h"}, {"schedule": "1h"}, None),  # states that windows need stay
         ({"windows": "2h"}, {"schedule": "1h", "windows": {"w": windows.sliding("7d", step="1h")}}, None),
-        ({"windows": "30d"}, {"windows": {"w": windows.tumbling("1mo")}}, "since a window of 'w' takes 31d"),
+        ({"windows": "30d"}, {"windows": {"w": windows.tumbling("1mo")}}, "since the next window of 'w' can take 31d"),
+        ({"windows": "29d"}, {"start": datetime(2023, 2, 1, tzinfo=UTC), "windows": {"w": windows.tumbling("1mo")}}, "can take 31d"),
+        ({"windows": "9h"}, {"schedule": "1h", "windows": {"w": Doors(24 * HOUR_US, 8 * HOUR_US)}}, "can take 1d"),
+        ({"windows": "1d"}, {"schedule": "1h", "windows": {"w": Doors(24 * HOUR_US, 8 * HOUR_US)}}, None),
+        (
+            {"windows": "2d"},
+            {"start": datetime(2024, 4, 17, tzinfo=UTC), "windows": {"w": Doors(30 * 24 * HOUR_US, HOUR_US)}},
+            "can take 30d",
+        ),
         ({"windows": "2h"}, {"schedule": "1h", "windows": {"w": windows.session("1d")}}, None),
         ({"states": "27d"}, {"schedule": "@monthly"}, "since a batch takes 31d"),
     ],

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import Duration, positive, spell
 from muntin.definition.kinds import Bounded, Unending
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from muntin.definition.kinds import Kind
     from muntin.definition.schedule import Schedule
 
 TABLES = ("states", "windows", "quarantine", "reports")
+_AHEAD = (13, 1000)
+"""So many sizes of a window are looked at: a year of months; and more where the next window lies far away, as an hour of each month."""
 Retain = Duration | Mapping[str, Duration] | None
 
 
@@ -69,22 +74,33 @@ def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedu
 def _check_long_enough(kept: Retention, windows: Mapping[str, Kind], schedule: Schedule) -> None:
     batch = schedule.around(schedule.first_border_us)
     spans = {name: us for name in TABLES if (us := getattr(kept, f"{name}_us")) is not None}
-    least = dict.fromkeys(spans, (batch.end_us - batch.start_us, "a batch"))
+    least = dict.fromkeys(spans, (batch.end_us - batch.start_us, "a batch takes"))
     if "windows" in least:
-        apart = [(us, f"a window of {name!r}") for name, window in windows.items() if (us := apart_us(window, schedule.first_us))]
+        each = {name: apart_us(window, schedule.first_us) for name, window in windows.items()}
+        apart = [(us, f"the next window of {name!r} can take") for name, us in each.items() if us]
         least["windows"] = max(least["windows"], *apart) if apart else least["windows"]
     for name, us in spans.items():
         least_us, what = least[name]
         if us < least_us:
             raise DefinitionError(
-                f"retain: {name} of {spell(us)} would be gone before the next come, since {what} takes {spell(least_us)}; "
+                f"retain: {name} of {spell(us)} would be gone before the next come, since {what} {spell(least_us)}; "
                 f'give a longer time, as retain={{"{name}": "{spell(10 * least_us)}"}}, or leave {name} out: they then stay for ever'
             )
 
 
 def apart_us(window: Kind, at_us: int) -> int:
-    """How far the ends of two windows lie apart, where windows have one size and lie side by side or at even steps; else 0."""
+    """How far the ends of two neighbouring windows lie apart at most, where no two overlap or they come at even steps; else 0."""
     if window.even:
         return window.even.step_us
-    spans = window.windows_for(at_us) if isinstance(window.follows, Bounded) and window.grid else []
-    return spans[0][1] - spans[0][0] if len(spans) == 1 else 0
+    spans = window.windows_for(at_us) if isinstance(window.follows, Bounded) else []
+    return _widest(window.grid, *spans[0]) if window.grid and len(spans) == 1 else 0
+
+
+def _widest(grid: Callable[[int, int], tuple[Any, Any]], start_us: int, end_us: int) -> int:
+    """The greatest distance of two ends of a grid, from a window on: months are of several lengths, and holes may part windows."""
+    size_us = end_us - start_us
+    for windows in _AHEAD:
+        ends = [int(end) for end in grid(start_us, start_us + windows * size_us)[1]]
+        if len(ends) > 1:
+            return max(behind - before for before, behind in pairwise(ends))
+    return size_us
