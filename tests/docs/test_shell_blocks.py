@@ -23,7 +23,15 @@ def test_extras_of_the_package_exist() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     named = re.findall(r"muntin\[(\w+)\]", "".join(path.read_text(encoding="utf-8") for path in PAGES.values()))
     assert set(named) <= extras.keys()
-    assert words("pip") <= {"install muntin", *(f"install 'muntin[{extra}]'" for extra in extras)}
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    places = (".", f"./wheels/muntin-{version}-py3-none-any.whl")  # no index is asked for the name, which may be another's there
+    chosen = {line for line in words("pip") if line.startswith("install ") and "muntin[" not in line}
+    assert words("pip") - chosen <= {"wheel --no-deps --wheel-dir wheels .", *(f"install 'muntin[{extra}]'" for extra in extras)}
+    assert chosen
+    for line in chosen:
+        place, _, named = line.removeprefix("install ").strip("'").partition("[")
+        assert place in places
+        assert {extra for extra in named.removesuffix("]").split(",") if extra} <= extras.keys()
 
 
 def test_targets_exist() -> None:
