@@ -53,6 +53,10 @@ class VersionGoneError(StateError):
     """The changes since a version are not known any more: its commits or its files are removed."""
 
 
+class OutOfMemoryError(MuntinError):
+    """More memory is needed than there is, or a process was ended for its memory. What was published before is whole."""
+
+
 class ExpectationsError(MuntinError):
     """A critical expectation failed: nothing was published."""
 

@@ -53,7 +53,7 @@ AROUND_THE_RULES = {
 }  # fmt: skip
 ONLY_SHOWN = {
     "app", "batch_reports", "delivery", "definition_fit", "derive_expressions", "gathered", "local_time", "log_check", "options",
-    "attempts", "overview", "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells",
+    "attempts", "overview", "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells", "printable",
     "spark",  # of ours, from a task to the driver
     "postgres_table", "postgres_rows", "misfits", "kafka_topic", "client",  # of psycopg and confluent-kafka, which document errors
 }  # fmt: skip

@@ -18,6 +18,7 @@ from muntin.quality.gx import _brief
 from muntin.quality.spark_frame import NO_GLOB
 from muntin.spark.workers_python import about_python
 from muntin.spark.zygote.unpacked import without_archives
+from muntin.tasks.memory import lack_of_memory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,6 +132,12 @@ def test_a_java_that_does_not_start_is_told() -> None:
     from pyspark.errors import PySparkRuntimeError
 
     assert explained(PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})) == _JAVA
+
+
+def test_java_without_memory_is_told(spark: "SparkSession") -> None:
+    with pytest.raises(Exception, match=r"java\.lang\.OutOfMemoryError") as caught:
+        spark.sparkContext._jvm.java.util.Collections.nCopies(2**31 - 1, "x").toArray()  # type: ignore[union-attr]
+    assert lack_of_memory(caught.value) == "Spark's Java had no memory left"
 
 
 def test_a_worker_that_cannot_start_is_named(spark: "SparkSession") -> None:

@@ -92,12 +92,16 @@ def test_a_run_that_fails_says_where_and_why_until_it_is_done_again(made: Hourly
     assert diagnose(made.pipeline, root=made.root) == []
 
 
-def test_a_killed_run_has_failed(made: Hourly) -> None:
+def test_a_killed_run_has_failed(made: Hourly, caplog: pytest.LogCaptureFixture) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(made.folder)], check=False)
     assert done.returncode == -signal.SIGKILL
     one = states(made).told[-1]
     assert (one.state, one.step) == ("failed", "finalize")
-    assert "killed" in (one.reason or "")
+    assert "killed it, or the kernel did, as where memory ends; then give it more memory" in (one.reason or "")
+    assert [each.problem for each in diagnose(made.pipeline, root=made.root) if "memory ends" in each.problem]
+    go(made, 2, 3)
+    assert "the run before failed at finalize: its process ended without a word" in caplog.text
+    assert states(made).told[-1].state == "published"
 
 
 def test_a_run_of_another_machine_counts_as_alive(made: Hourly) -> None:

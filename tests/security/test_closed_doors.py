@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from muntin import aggregates as agg
-from muntin.errors import DefinitionError, SourceError
+from muntin.errors import DefinitionError, OutOfMemoryError, SourceError
 from muntin.jobs.schema_check.definition_sql import check_sql
 from muntin.sources import new_session, per_thread
 from muntin.sources.new_session import connect
@@ -154,7 +154,7 @@ def test_sql_has_as_much_memory_as_is_said(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(per_thread, "_kept", {})  # no session is open yet
     monkeypatch.setenv("MUNTIN_SQL_MEMORY", "64MB")
     greedy = hourly(tmp_path, aggregates={"n": agg.max("(SELECT len(list(x)) FROM range(50000000) AS numbers(x))")})
-    with pytest.raises(SourceError, match="MUNTIN_SQL_MEMORY says how much memory SQL may take"):
+    with pytest.raises(OutOfMemoryError, match="SQL reached the limit of its memory, which MUNTIN_SQL_MEMORY sets"):
         greedy.run()
 
 

@@ -50,6 +50,7 @@ def noted(
     from muntin.jobs.records.attempts import failed, forget, note
     from muntin.jobs.records.costs import Cost, metered
     from muntin.jobs.records.metrics import of_state
+    from muntin.jobs.records.out_of_memory import out_of_memory
     from muntin.jobs.records.reports_table import utc_now
 
     with metered() as meter:
@@ -60,10 +61,13 @@ def noted(
         try:
             yield noting
         except BaseException as wrong:
+            told = out_of_memory(wrong, found[1]) if found else None
             make_printable(wrong)
             if found:
                 note(found[0], replace(failed(found[1], wrong), cost=noting.cost))
                 record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
+            if told:
+                raise told from wrong
             raise
         if found and last:
             forget(*found)

@@ -12,11 +12,13 @@ from muntin.errors import (
     ExpectationsError,
     MissingPackageError,
     MuntinError,
+    OutOfMemoryError,
     SourceError,
     StateError,
     StorageError,
 )
 from muntin.printable import make_printable, printable
+from muntin.tasks.memory import MEND, lack_of_memory
 
 USAGE = 2
 UNEXPECTED = 3
@@ -28,6 +30,7 @@ _KINDS = {
     StateError: "state",
     StorageError: "object store",
     BrokerError: "kafka",
+    OutOfMemoryError: "memory",
 }
 _JAVA = "Spark's Java ended before Spark was there; see what it said above. Spark needs Java 17 or newer, by JAVA_HOME or on the PATH"
 
@@ -61,6 +64,8 @@ def explained(wrong: Exception) -> str:
         return _usage(wrong)
     if "JAVA_GATEWAY" in str(wrong):
         return _JAVA
+    if problem := lack_of_memory(wrong):
+        return f"{problem}; {MEND}"
     lines = [line.strip() for line in str(wrong).splitlines() if line.strip()] or ["no message"]
     told = next((line for line in lines if line.startswith("details = ")), lines[0])  # where gRPC says what it means
     return f"{type(wrong).__name__}: {told}; run again with --debug for the traceback"

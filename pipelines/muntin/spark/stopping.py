@@ -1,4 +1,4 @@
-"""Spark's jobs of this process, stopped: when a person or Airflow ends it, nobody waits for them any more."""
+"""Spark of this process: its jobs are stopped when a person or Airflow ends the process, and it is seen whether its Java has ended."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def stop_jobs_until(ended: Event) -> None:
     stop_jobs()
     while not ended.wait(_AGAIN_S):
         stop_jobs()
+
+
+def java_is_gone() -> bool:
+    """Whether this process had a Spark of its own whose Java has ended. Errors of Spark cannot be read then: their texts are in Java."""
+    context = _attribute("pyspark", "SparkContext", "_active_spark_context")
+    try:
+        return context is not None and not context.applicationId
+    except Exception:  # noqa: BLE001 - py4j raises one of several errors
+        return True
 
 
 def _attribute(module: str, *names: str) -> Any:  # noqa: ANN401 - Spark's

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.amounts import many
+from muntin.tasks.memory import in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +58,7 @@ def _threads(count: int) -> ThreadPoolExecutor:
 
 def _plain(work: Callable[[Any], Any], item: Any) -> Any:  # noqa: ANN401 - whatever the work gives
     """The result as it would come back from another process."""
-    return json.loads(json.dumps(work(item)))
+    return json.loads(json.dumps(in_memory(work, item)))
 
 
 def _abandon(count: int) -> None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from muntin import errors
+from muntin.spark.stopping import java_is_gone
 from muntin.spark.workers_python import about_python
 from muntin.tasks.by_value import register
+from muntin.tasks.memory import in_memory, killed_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,6 +62,7 @@ class OnSpark:
         Raises:
             MuntinError: the error of the first item that raised one, in its own type.
             StateError: workers run another Python than this process.
+            OutOfMemoryError: a task needs more memory than there is, or a process of Spark was ended for its memory.
         """
         if not items:
             return []
@@ -68,7 +71,8 @@ class OnSpark:
         try:
             texts = run(self.spark, work, [Packed(item) for item in items])
         except Exception as wrong:
-            if told := about_python(self.spark, wrong):
+            told = (None if java_is_gone() else about_python(self.spark, wrong)) or killed_task(wrong, items)
+            if told:
                 raise told from wrong
             raise
         outcomes = [json.loads(text) for text in texts]
@@ -122,6 +126,6 @@ def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
 def _outcome(work: Callable[[Any], Any], packed: Packed) -> str:
     """JSON of the result, or of a `MuntinError` as texts. Spark retries and reports any other error."""
     try:
-        return json.dumps({"result": work(packed.item)})
+        return json.dumps({"result": in_memory(work, packed.item)})
     except errors.MuntinError as wrong:
         return json.dumps({"error": type(wrong).__name__, "text": str(wrong)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from muntin.sources.sessions.object_files import let_read
 from muntin.sources.sessions.time_limit import in_time
 from muntin.store.paths import IDS, QUARANTINE
 from muntin.store.store import File
+from muntin.tasks.memory import in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +104,7 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
 def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
     """The result of files that did not change meanwhile, so that all frame sets are of the same content."""
     with in_time(session, split.paths):
-        done, files = steady(share.bound.source, split.paths, lambda: read_split(session, share, split))
+        done, files = steady(share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split))
     counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice", "ambiguous", "nonexistent")}
     told = {name: done.get(name) for name in ("columns", "lacks", "waits")}
     entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}

@@ -37,7 +37,7 @@ _AT_ONCE = 50_000  # rows
 
 def may_be_of_a_row(wrong: Exception) -> bool:
     """Whether an error may come of some rows: DuckDB's, one of the source, or one of the user's own functions."""
-    if isinstance(wrong, duckdb.InterruptException):  # its time is over
+    if isinstance(wrong, duckdb.InterruptException | duckdb.OutOfMemoryException):  # its time or its memory is over
         return False
     return isinstance(wrong, (duckdb.Error, SourceError, DefinitionError)) or not isinstance(wrong, (MuntinError, OSError, MemoryError))
 

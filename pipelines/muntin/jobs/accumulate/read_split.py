@@ -53,7 +53,7 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
         told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
         done = None
         try:
-            done = None if isinstance(wrong, duckdb.OutOfMemoryException) else _without_bad_rows(share, split)
+            done = _without_bad_rows(share, split)
         except FileNotFoundError:  # `steady` tells that the file is gone
             pass
         except OSError as full:
@@ -108,7 +108,7 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
         try:
             rows = carefully(session, bound, split, files)
             return _of_good_rows(session, replace(share, bound=bound), split, files, rows)
-        except duckdb.InterruptException:
+        except (duckdb.InterruptException, duckdb.OutOfMemoryException):
             raise
         except (duckdb.Error, SourceError, DefinitionError) as wrong:
             if not (files.differ or (rows and rows.bad)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from muntin.definition.amounts import many
+from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.sources.listing import piece_bytes, splits
 from muntin.sources.reading.row_groups import Part, may_be_cut
@@ -15,7 +17,6 @@ from muntin.store.paths import OF_SOURCE, source_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.definition.schedule import Interval
     from muntin.jobs.deduplication.earlier import Earlier
     from muntin.jobs.state.bound import Bound
     from muntin.sources.listing import SourceFile
@@ -49,6 +50,13 @@ class Split:
     rows: range | None = None
     size: int = 0
 
+    @property
+    def label(self) -> str:
+        """The batch and the files, for people."""
+        more = f" and {many(len(self.paths) - 1, 'more file')}" if len(self.paths) > 1 else ""
+        part = f", part {self.part.number + 1} of {self.part.of}" if self.part else ""
+        return f"{Interval(self.batch_us, self.end_us)}, {self.paths[0]}{more}{part}"
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -65,6 +73,13 @@ class Share:
     columns: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     earlier: Earlier | None = None
+
+    @property
+    def label(self) -> str:
+        """The batches, for people; of a single split its files, too."""
+        if len(self.splits) == 1:
+            return self.splits[0].label
+        return f"{Interval(min(each.batch_us for each in self.splits), max(each.end_us for each in self.splits))}"
 
 
 @dataclass(frozen=True, slots=True)

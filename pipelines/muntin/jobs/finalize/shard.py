@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from muntin.definition.kinds import Carried
+from muntin.definition.schedule import Interval
 from muntin.jobs.finalize.most_states import check_states
 from muntin.jobs.finalize.tiers import tiers_of
 from muntin.store.paths import parse_states_path
@@ -77,6 +78,14 @@ class Shard:
     def keys(self) -> tuple[str, ...]:
         """The key columns of the window."""
         return self.bound.keys_of(self.window)
+
+    @property
+    def label(self) -> str:
+        """The window, its batches and the share of its keys, for people."""
+        last = len(self.starts) - 1
+        first, end = min(int(self.wanted[0]), last - 1), min(int(self.wanted[-1]) + 1, last)
+        part = f", part {self.number + 1} of {self.count} of its keys" if self.count > 1 else ""
+        return f"{self.window} of {Interval(int(self.starts[first]), int(self.starts[end]))}{part}"
 
     @property
     def is_rollup(self) -> bool:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from muntin.definition.instants import instant_us
-from muntin.errors import MuntinError
+from muntin.errors import MuntinError, OutOfMemoryError
 from muntin.jobs.records.costs import NOTHING, Cost
+from muntin.jobs.records.out_of_memory import out_of_memory
 from muntin.jobs.records.processes import is_gone, this_process
 from muntin.jobs.records.reports_table import utc_now
 from muntin.store.disk import write_whole
+from muntin.tasks.memory import MEND, lack_of_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 FOLDER = "attempts"
+KILLED = f"its process ended without a word: somebody killed it, or the kernel did, as where memory ends; then {MEND}"
 Phase = Literal["queued", "running", "failed", "killed"]
 _USER = re.compile(r"(\w://)[^\s/@]+@")
 _NAMED = re.compile(r"(?i)((?:token|password|passwd|secret|api_?key)[\"']?\s*[=:]\s*)[^\s;&,]+")
@@ -94,13 +97,20 @@ class Noted:
 
 @contextmanager
 def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[Noted]:
-    """Keep the note of a run in this process while it works; yields the note, to say which step begins."""
+    """Keep the note of a run in this process while it works; yields the note, to say which step begins.
+
+    Raises:
+        OutOfMemoryError: a step had no memory left; the step and the batches are named.
+    """
     noted = Noted(state, begun(uuid4().hex, intervals, "check") if intervals else None)
     noted.step("check")
     try:
         yield noted
     except BaseException as wrong:
+        told = out_of_memory(wrong, noted.attempt) if noted.attempt else None
         noted.fail(wrong)
+        if told:
+            raise told from wrong
         raise
     if noted.attempt:
         forget(noted.state, noted.attempt)
@@ -125,7 +135,9 @@ def _joined(intervals: Sequence[Interval]) -> tuple[tuple[int, int], ...]:
 
 def failed(attempt: Attempt, wrong: BaseException) -> Attempt:
     """The attempt, failed now."""
-    return replace(attempt, phase="failed", at_us=_now_us(), reason=first_line(wrong))
+    problem = lack_of_memory(wrong)
+    reason = first_line(wrong) if problem is None else first_line(OutOfMemoryError(problem))
+    return replace(attempt, phase="failed", at_us=_now_us(), reason=reason)
 
 
 def note(state: AnyPath, attempt: Attempt) -> None:
@@ -148,6 +160,8 @@ def _forget_covered(state: AnyPath, attempt: Attempt) -> None:
     """Remove the notes of other attempts that have ended, at these batches alone."""
     for each in attempts(state):
         if each.run != attempt.run and each.phase != "running" and all(attempt.covers(*span) for span in each.spans):
+            if each.phase == "killed":
+                log.warning("the run before failed at %s: %s", each.step, KILLED)
             with suppress(OSError, MuntinError):
                 _file(state, each.run).unlink()
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from muntin.jobs.records.attempts import KILLED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +24,6 @@ State = Literal["waiting", "running", "failed", "held", "published", "corrected"
 STATES: tuple[State, ...] = get_args(State)
 NEED_A_PERSON: tuple[State, ...] = ("failed", "held")
 _VALIDATE = "validate"
-_KILLED = "its process ended without a word: it was killed, or had no memory left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def state_of(facts: Facts) -> BatchState:
         reason = f"{facts.held.window}: {facts.held.verdict}"
         return _of(facts, "held", facts.held.at_us, _VALIDATE, reason, link, facts.held.checks)
     if attempt and attempt.phase in ("failed", "killed"):
-        reason = attempt.reason or (_KILLED if attempt.phase == "killed" else "no reason is known here: see its log")
+        reason = attempt.reason or (KILLED if attempt.phase == "killed" else "no reason is known here: see its log")
         return _of(facts, "failed", attempt.at_us, attempt.step, reason, attempt.link)
     if facts.is_published:
         return _of(facts, "corrected" if facts.is_corrected else "published", facts.published_us)

@@ -1,0 +1,24 @@
+"""A step of a run that had no memory left, for people: which step, which batches, what is whole, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.definition.schedule import Interval
+from muntin.errors import OutOfMemoryError
+from muntin.tasks.memory import MEND, lack_of_memory
+
+if TYPE_CHECKING:
+    from muntin.jobs.records.attempts import Attempt
+
+_MOST = 3  # stretches that are named
+
+
+def out_of_memory(wrong: BaseException, attempt: Attempt) -> OutOfMemoryError | None:
+    """The error to raise in place of one that tells of a lack of memory; None: it tells of something else."""
+    if (problem := lack_of_memory(wrong)) is None:
+        return None
+    spans = ", ".join(str(Interval(*span)) for span in attempt.spans[:_MOST]) + (", ..." if len(attempt.spans) > _MOST else "")
+    return OutOfMemoryError(
+        f"{attempt.step} of {spans}: {problem}. Nothing is lost, and readers see what they saw before; {MEND}, and run the same again"
+    )
