@@ -1,8 +1,9 @@
-"""Commits that make a table or change its columns: deltalake writes them."""
+"""Commits that make a table or change its columns. The first is appended, as those of files are; deltalake writes all others."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
@@ -10,7 +11,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from muntin.errors import ConflictError
 from muntin.files.paths import options_of, table_address
-from muntin.store.log_append import stats
+from muntin.store.log_append import append, stats
 from muntin.store.log_checkpoint import SETTINGS
 from muntin.store.seen_tables import table_at
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _PLAIN = 2
 """The version of Delta's protocol whose commits are nothing but files and names, if no setting of the table asks for more."""
+_NEEDS_A_FEATURE = "timestamp_ntz"
+"""A table with columns of this type has another protocol."""
 
 
 def only_files(opened: DeltaTable, change: Change) -> bool:
@@ -37,6 +40,9 @@ def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -
         CommitFailedError, DeltaError, ConflictError: another commit came first.
     """
     schema = _schema(change)
+    if base.version < 0 and _NEEDS_A_FEATURE not in schema.to_json():
+        append(path, base.version, change, now_ms, _of_new_table(schema, change, now_ms))
+        return
     adds, removes = _added(change, now_ms), _removed(change, now_ms)
     transactions = [Transaction(name, base.version + 1) for name in change.names]
     marks = CommitProperties(app_transactions=transactions)
@@ -54,6 +60,14 @@ def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -
     if new := _new_columns(opened, schema):
         _grow(opened, new, base.version)
     opened.create_write_transaction([*removes, *adds], "append", opened.schema(), commit_properties=marks)
+
+
+def _of_new_table(schema: Schema, change: Change, now_ms: int) -> list[dict[str, dict[str, Any]]]:
+    """The actions that make a table (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#change-metadata)."""
+    about = {"id": str(uuid4()), "name": change.texts.name or None, "description": change.texts.description or None}
+    columns = {"format": {"provider": "parquet", "options": {}}, "schemaString": schema.to_json(), "partitionColumns": []}
+    made = {"metaData": {**about, **columns, "configuration": SETTINGS, "createdTime": now_ms}}
+    return [{"protocol": {"minReaderVersion": 1, "minWriterVersion": _PLAIN}}, made]
 
 
 def _schema(change: Change) -> Schema:

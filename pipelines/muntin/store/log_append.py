@@ -16,7 +16,7 @@ from muntin.store.disk import write_new
 from muntin.store.log_check import DIGEST, commit_path, digest_of_commit, problem_of_commit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from muntin.files.paths import AnyPath
     from muntin.store.store import Change, File
@@ -28,7 +28,7 @@ _NOT_QUOTED = "/!$&'()*+,;=:@~"
 _OF_TABLE = ("protocol", "metaData")
 
 
-def append(table: AnyPath, base: int, change: Change, now_ms: int) -> int:
+def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequence[Action] = ()) -> int:
     """Commit a change behind the version that it is derived from, or behind later commits that it agrees with.
 
     Args:
@@ -36,6 +36,7 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int) -> int:
         base: the version of the snapshot that the change is derived from.
         change: files and names. Its schema must be that of the table.
         now_ms: milliseconds since 1970.
+        first: actions before these of the change; of a new table, whose `base` is -1, those that make it.
 
     Returns:
         the version that was made.
@@ -44,7 +45,7 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int) -> int:
         ConflictError: a later commit has one of its names, or removed a file, or changed the table itself.
         OSError, StorageError: the disk or the object store refuses.
     """
-    actions = b"\n".join(map(_line, _actions(base, change, now_ms)))
+    actions = b"\n".join(map(_line, [*first, *_actions(base, change, now_ms)]))
     about = {"timestamp": now_ms, **_OPERATION, "txnId": str(uuid4())}
     for version in count(base + 1):
         path = commit_path(table, version)

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 DIGEST = "muntin.digest"
+_ACTIONS: Mapping[str, Mapping[str, type]] = {
+    "add": {"path": str, "partitionValues": dict, "size": int, "modificationTime": int, "dataChange": bool},
+    "remove": {"path": str, "dataChange": bool},
+    "metaData": {"id": str, "format": dict, "schemaString": str, "partitionColumns": list, "configuration": dict},
+    "protocol": {"minReaderVersion": int, "minWriterVersion": int},
+    "txn": {"appId": str, "version": int},
+    **{kind: {} for kind in ("commitInfo", "cdc", "domainMetadata", "sidecar", "checkpointMetadata")},
+}
+"""Kinds of actions -> what the protocol requires of them."""
 HINT = "_last_checkpoint"
 _COMMIT = re.compile(r"(\d{20})\.json")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint\.parquet")
@@ -45,8 +54,7 @@ def problem_of_commit(path: AnyPath) -> str | None:
         actions = [json.loads(line) for line in content.splitlines() if line.strip()]
         told = next((action["commitInfo"].get(DIGEST) for action in actions if "commitInfo" in action), None)
         says = any(action.keys() - {"commitInfo"} for action in actions)
-        for schema in (action["metaData"]["schemaString"] for action in actions if "metaData" in action):
-            json.loads(schema)  # JSON in JSON: a commit of deltalake has no digest
+        lack = next((lack for action in actions if (lack := _lack(action))), None)
     except FileNotFoundError:
         return "is gone"
     except OSError as wrong:
@@ -55,8 +63,30 @@ def problem_of_commit(path: AnyPath) -> str | None:
         return "is torn: it is not the JSON of a commit"
     if not says:
         return "is empty: it says nothing"
+    if lack:
+        return f"is damaged: {lack}"
     same = told is None or told == digest_of_commit(int(path.stem), content.partition(b"\n")[2])
     return None if same else "is damaged: its digest is not that of what it says"
+
+
+def _lack(action: Mapping[str, Any]) -> str | None:
+    """What an action lacks that Delta asks of it, or why it is none, in words. A commit of deltalake has no digest."""
+    for kind, fields in action.items():
+        if kind not in _ACTIONS:
+            return f"Delta knows no action {kind!r}"
+        for name, of_type in _ACTIONS[kind].items():
+            if not isinstance(fields.get(name), of_type):
+                return f"an action {kind!r} has no {name!r}"
+    if "metaData" in action:
+        return _lack_of_schema(json.loads(action["metaData"]["schemaString"]))  # JSON in JSON
+    return None
+
+
+def _lack_of_schema(schema: Mapping[str, Any]) -> str | None:
+    for field in schema["fields"]:
+        if field.keys() != {"name", "type", "nullable", "metadata"}:
+            return f"a column has {', '.join(field)}"
+    return None
 
 
 def problems_of_log(table: AnyPath) -> dict[AnyPath, str]:
