@@ -25,6 +25,7 @@ from tests.soak.first_backfills import first_backfills
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
 from tests.soak.task_kills import tasks_killed
+from tests.soak.upkeep_kills import upkeep_killed
 from tests.soak.world import World
 
 Round = Callable[[Path, random.Random], str]
@@ -79,6 +80,7 @@ PARTS: Mapping[str, Round] = {
     "worlds": worlds_in_memory,
     "real": world_on_disk,
     "kills": killed,
+    "upkeep-kills": upkeep_killed,
     "races": raced,
     "slow": slowly,
     "full": full,
