@@ -11,6 +11,7 @@ from tests.case_counts import cases
 from tests.soak.disks import can_mount, full, read_only
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
+from tests.soak.upkeep_kills import upkeep_killed
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +25,11 @@ def _quiet() -> Iterator[None]:
 @pytest.mark.parametrize("seed", range(cases(5)))
 def test_a_killed_run_is_followed_by_one_that_equals_a_clean_one(tmp_path: Path, seed: int) -> None:
     print(killed(tmp_path / "ground", Random(seed)))
+
+
+@pytest.mark.parametrize("seed", range(2))  # of the first two, each has another half of the commands
+def test_upkeep_is_killed_beside_runs(tmp_path: Path, seed: int) -> None:
+    print(upkeep_killed(tmp_path / "ground", Random(seed), kills=1, begun=8))
 
 
 @pytest.mark.parametrize("seed", range(cases(5)))

@@ -95,15 +95,15 @@ def work(command: str, definition: str, folder: str, end: int, told: str, began:
     Path(told).write_text(ended, encoding="utf-8")
 
 
-def upkeep_killed(folder: Path, dice: Random, *, kills: int = KILLS) -> str:
+def upkeep_killed(folder: Path, dice: Random, *, kills: int = KILLS, begun: int = BEGUN) -> str:
     """Half of the rounds have two definitions, which are promoted in turn; the others have a retention."""
-    ground = Upkeep(folder, dice, ("plain", "graced") if dice.random() < 0.5 else ("retained",))
+    ground = Upkeep(folder, dice, ("plain", "graced") if dice.random() < 0.5 else ("retained",), begun)
     ground.begin()
-    for _ in range(10 * kills):
+    for _ in range(20 * kills):
         if ground.killed.total() < kills:
             ground.step()
     ground.check()
-    assert ground.killed.total() == kills, f"only {ground.killed} of {10 * kills} commands were at work when they were killed"
+    assert ground.killed.total() == kills, f"only {ground.killed} of {20 * kills} commands were at work when they were killed"
     landed.update(ground.killed)
     return f"killed {_counts(ground.killed)}; in all {_counts(landed)}; else {dict(ground.ended)}"
 
@@ -119,7 +119,7 @@ class Upkeep:
     folder: Path
     dice: Random
     definitions: tuple[str, ...]
-    end: int = BEGUN
+    end: int
     unchecked: int = 0
     took: dict[str, float] = field(default_factory=dict)
     killed: Counter[str] = field(default_factory=Counter)
@@ -139,9 +139,9 @@ class Upkeep:
 
     def begin(self) -> None:
         """Run the first minutes a few at a time, so that there is something to put together and to remove."""
-        for minute in range(BEGUN):
+        for minute in range(self.end):
             self.world.write(minute)
-        for end in range(2, BEGUN + 1, 2):
+        for end in range(2, self.end + 1, 2):
             ran(DEFINITIONS[self.definitions[0]](self.folder), self.folder / "state", end)
 
     def step(self) -> None:
