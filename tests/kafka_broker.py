@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
 JARS = Path(__file__).parents[1] / "build/kafka"
+PATIENCE_S = 120
 USER, PASSWORD = "muntin-tests", "not-a-secret-of-anybody"
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 _LOUD = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
@@ -110,19 +111,19 @@ class Broker:
         for partition, messages in rows.items():
             for key, value, at_ms in messages:
                 producer.produce(topic, value, key, partition, timestamp=at_ms)
-        assert producer.flush(30) == 0
+        assert producer.flush(PATIENCE_S) == 0
 
     def in_transaction(self, topic: str, rows: Sequence[Row], *, commit: bool = True) -> None:
         """Append messages to partition 0 in one transaction, which leaves a mark of its own behind them."""
         from confluent_kafka import Producer
 
         producer = Producer({"bootstrap.servers": self.address, "transactional.id": uuid4().hex})
-        producer.init_transactions(30)
+        producer.init_transactions(PATIENCE_S)
         producer.begin_transaction()
         for key, value, at_ms in rows:
             producer.produce(topic, value, key, 0, timestamp=at_ms)
-        producer.flush(30)
-        (producer.commit_transaction if commit else producer.abort_transaction)(30)
+        producer.flush(PATIENCE_S)
+        (producer.commit_transaction if commit else producer.abort_transaction)(PATIENCE_S)
 
     def _admin(self):
         from confluent_kafka.admin import AdminClient
@@ -153,7 +154,7 @@ def started(folder: Path) -> Iterator[Broker]:
     log = (folder / "log").open("wb")
     with log, subprocess.Popen([*java, "kafka.Kafka", str(settings)], stdout=log, stderr=log) as running:
         try:
-            wait_for(plain)
+            wait_for(plain, seconds=PATIENCE_S)
             yield Broker(f"127.0.0.1:{plain}", f"127.0.0.1:{secure}", certificate)
         finally:
             running.kill()
