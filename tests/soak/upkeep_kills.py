@@ -201,7 +201,8 @@ class Upkeep:
         self.unchecked = 0
         clean = self.folder / f"clean {time.monotonic_ns()}"
         run(replace(pipeline, retain=None), root=clean, start=START, end=START + self.end * MINUTE, spark=HERE)
-        wrong = [name for name in pipeline.windows if not bitwise(read(pipeline, name, root=root), read(pipeline, name, root=clean))]
+        both = {name: [read(pipeline, name, root=place) for place in (root, clean)] for name in pipeline.windows}
+        wrong = [name for name, (ours, wanted) in both.items() if not bitwise(ours, wanted)]
         assert wrong == [], f"{', '.join(wrong)} differ from a clean run: {self.killed}"
         found = [f"{each.place}: {each.problem}" for each in diagnose(pipeline, root=root, deep=True) if "none needed" not in each.mend]
         assert found == [], f"doctor: {found}: {self.killed}"

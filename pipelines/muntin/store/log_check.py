@@ -70,7 +70,7 @@ def problem_of_commit(path: AnyPath) -> str | None:
 
 
 def _lack(action: Mapping[str, Any]) -> str | None:
-    """What an action lacks that Delta asks of it, or why it is none, in words. A commit of deltalake has no digest."""
+    """The field that an action lacks, or why it is none, in words; None: it is whole. A commit of deltalake has no digest."""
     for kind, fields in action.items():
         if kind not in _ACTIONS:
             return f"Delta knows no action {kind!r}"

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from muntin.definition.instants import instant_us
-from muntin.errors import MuntinError, OutOfMemoryError
+from muntin.errors import MuntinError
 from muntin.jobs.records.costs import NOTHING, Cost
-from muntin.jobs.records.out_of_memory import out_of_memory
+from muntin.jobs.records.out_of_memory import KILLED, out_of_memory, said
 from muntin.jobs.records.processes import is_gone, this_process
 from muntin.jobs.records.reports_table import utc_now
 from muntin.store.disk import write_whole
-from muntin.tasks.memory import MEND, lack_of_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 FOLDER = "attempts"
-KILLED = f"its process ended without a word: somebody killed it, or the kernel did, as where memory ends; then {MEND}"
 Phase = Literal["queued", "running", "failed", "killed"]
 _USER = re.compile(r"(\w://)[^\s/@]+@")
 _NAMED = re.compile(r"(?i)((?:token|password|passwd|secret|api_?key)[\"']?\s*[=:]\s*)[^\s;&,]+")
@@ -135,9 +133,7 @@ def _joined(intervals: Sequence[Interval]) -> tuple[tuple[int, int], ...]:
 
 def failed(attempt: Attempt, wrong: BaseException) -> Attempt:
     """The attempt, failed now."""
-    problem = lack_of_memory(wrong)
-    reason = first_line(wrong) if problem is None else first_line(OutOfMemoryError(problem))
-    return replace(attempt, phase="failed", at_us=_now_us(), reason=reason)
+    return replace(attempt, phase="failed", at_us=_now_us(), reason=first_line(said(wrong)))
 
 
 def note(state: AnyPath, attempt: Attempt) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from muntin.jobs.records.attempts import KILLED
+from muntin.jobs.records.out_of_memory import KILLED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

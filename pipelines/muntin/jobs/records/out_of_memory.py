@@ -11,6 +11,7 @@ from muntin.tasks.memory import MEND, lack_of_memory
 if TYPE_CHECKING:
     from muntin.jobs.records.attempts import Attempt
 
+KILLED = f"its process ended without a word: somebody killed it, or the kernel did, as where memory ends; then {MEND}"
 _MOST = 3  # stretches that are named
 
 
@@ -22,3 +23,8 @@ def out_of_memory(wrong: BaseException, attempt: Attempt) -> OutOfMemoryError | 
     return OutOfMemoryError(
         f"{attempt.step} of {spans}: {problem}. Nothing is lost, and readers see what they saw before; {MEND}, and run the same again"
     )
+
+
+def said(wrong: BaseException) -> BaseException:
+    """Error to show of a run: the given one, or one that says in a few words that memory ended."""
+    return wrong if (problem := lack_of_memory(wrong)) is None else OutOfMemoryError(problem)
