@@ -53,7 +53,7 @@ def _of_times(bound: Bound, pieces: Sequence[Sequence[str]]) -> list[str]:
     let_read(session, source, chain(*pieces))
     paths = first_with_rows(session, bound, pieces)
     with asked_once(paths):
-        read_as, columns = told_columns(session, source, paths, bound.may_use)
+        read_as, columns = told_columns(session, source, paths, bound.may_use, declared=False)
         naive = of_naive_times(source, columns, bound.pipeline.windows)
         unread = _unread(session, source, columns, paths, read_as) if columns.get(source.event_time) == "VARCHAR" else None
     return [each for each in (naive, unread) if each]

@@ -40,7 +40,9 @@ class Told(NamedTuple):
     columns: dict[str, str]
 
 
-def told_columns(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Told:
+def told_columns(
+    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool], *, declared: bool = True
+) -> Told:
     """The types of the columns of files, and how they are read.
 
     Args:
@@ -48,13 +50,15 @@ def told_columns(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequ
         source: says how the files are written, and types.
         paths: of the files.
         used: whether the definition may use a column of a name.
+        declared: whether to see what Parquet's writers declared, which is a question more for each file.
 
     Raises:
         SourceError: a used column has the name of another but for capitals, or values that no type of states has.
     """
     if source.format == "parquet":
         told = described(session, f"FROM {scan(source, paths)}")
-        check_declared(session, source, told, paths, used)
+        if declared:
+            check_declared(session, source, told, paths, used)
         looked_at, ours = _looked_at(source, told, used), _ours(told, used)
         columns = told | {name: carried(kind) for name, kind in looked_at.items()}
         return Told(Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours})
