@@ -74,6 +74,38 @@ def test_a_late_event_and_a_later_batch_are_not_known_before(tmp_path: Path) -> 
     assert told(then, "n", "provisional")[1:4] == [(0, 1, True), (0, 1, True), (60, 1, True)]
 
 
+LATE_KINDS = {
+    "tumbling": (windows.tumbling("1h", grace="1h"), (0, 1), (0, 2)),
+    "sliding": (windows.sliding("1h", step="30m", grace="1h"), (0, 1), (0, 2)),
+    "cumulating": (windows.cumulating("1h", step="30m", grace="1h"), (0, 1), (0, 2)),
+    "calendar": (windows.tumbling("1d", timezone="Atlantic/Azores", grace="1h"), (-1380, 1), (-1380, 2)),
+    "trailing": (windows.trailing(1, timezone="Atlantic/Azores", grace="1h"), (-44580, 1), (-44580, 2)),
+    "session": (windows.session("5m", grace="1h"), (50, 1), (47, 2)),
+    "unique": (windows.unique_sliding("10m", resolution="1m", grace="1h"), (40, 1), (48, 1)),
+    "arrival": (windows.arrival(windows.by_count(2)), (50, 1), (47, 2)),
+}
+"""Kind -> start and number of rows of ann's window at minute 60: as it was known then, and as it is today."""
+
+
+@pytest.mark.parametrize("kind", LATE_KINDS)
+def test_nothing_of_a_later_batch_leaks(kind: str, tmp_path: Path) -> None:
+    """
+    hours    0 |---------------------| 60 |------------------| 120
+    ann                       50           and 47, late
+    at 60    known: 50 alone               today: both
+    """
+    window, then, today = LATE_KINDS[kind]
+    made = hours(tmp_path, windows={kind: window})
+    batch(made, 0, ("ann", 50, 1))
+    batch(made, 1, ("ann", 47, 9))
+    asked = {"known": {}, "today": {"known": "ended"}}
+    found = {
+        name: as_of(made.pipeline, kind, rows(("ann", 60)), at="seen", root=made.root, provisional=True, **how)
+        for name, how in asked.items()
+    }
+    assert {name: told(table, "n") for name, table in found.items()} == {"known": [then], "today": [today]}
+
+
 def test_a_corrected_hour_is_what_a_run_on_schedule_over_the_corrected_files_gives(tmp_path: Path) -> None:
     made = hours(tmp_path)
     batch(made, 0, ("ann", 5, 1))
