@@ -84,11 +84,11 @@ def test_without_the_guard_its_suite_is_not_looked_at(muntin: Muntin, project: P
     assert muntin(*project.arguments("plan", *RANGE, "--no-validate")).status == 0
 
 
-# smallest file   2020-01-02   no value in it: its column reads as text, which cannot be summed
+# smallest file   2020-01-02   words, which cannot be summed
 # first file      2020-01-01   numbers: a run takes its types
 @pytest.mark.usefixtures("no_spark")
 def test_the_smallest_file_alone_refuses_nothing(muntin: Muntin, project: Project) -> None:
-    project.bring("2020-01-02", "at,sensor,value\n2020-01-02T03:00:00Z,a,\n")
+    project.bring("2020-01-02", "at,sensor,value\n2020-01-02T03:00:00Z,a,x\n")
     assert muntin(*project.arguments("plan", *RANGE)).status == 0
     assert muntin(*project.arguments("plan", "--start", "2020-01-02", "--end", "2020-01-03")).status == 2
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from muntin.store.delta import DeltaStore
 from muntin.store.reading import read_files
 from muntin.store.store import Change, Snapshot
 from muntin.tasks import Local
+from tests.case_counts import some
 from tests.catalogue.aggregates import NO_STATES, ROWS
 from tests.catalogue.columns import COLUMNS, fixed
 from tests.properties.equal_values import bitwise
@@ -65,8 +67,7 @@ def results(given: tuple[Pipeline, Path]) -> list[pa.Table]:
     return [read(given[0], name, root=given[1], provisional=True) for name in given[0].windows]
 
 
-@pytest.mark.parametrize("how", WIDENINGS)
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+@pytest.mark.parametrize(("how", "order"), some(product(WIDENINGS, [(0, 1, 2), (2, 1, 0), (1, 0, 2)])))
 def test_states_before_are_taken_along(tmp_path: Path, how: str, order: Sequence[int]) -> None:
     narrow, wide, value = WIDENINGS[how]
     for day in range(3):

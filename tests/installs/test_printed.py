@@ -32,7 +32,8 @@ def folder(tmp_path: Path) -> Path:
 def test_the_first_block_of_the_readme(place: Place, folder: Path) -> None:
     (first, *_) = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     place.install()
-    printed = typed(place, first, folder)
+    checkout = shutil.copytree(place.folder / "source", folder / "checkout")
+    printed = typed(place, first, checkout)
     assert "sales: 2 windows, 3 aggregates fit " in printed
     assert "3 batches: 55 rows read" in printed
     assert re.search(r"^north +2024-05-01 00:00", printed, re.MULTILINE)

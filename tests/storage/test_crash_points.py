@@ -18,7 +18,7 @@ from tests.storage.three_batches import OTHER, Small, facts
 READING = ("snapshot",)
 
 
-SHARE = 4
+SHARE = 8
 """Of the points that are tried on a disk, one of so many is tried on an object store: each verb takes longer there."""
 
 

@@ -28,7 +28,7 @@ from tests.oracle import SECOND, Judgement, Window
 from tests.oracle.kinds import micros
 from tests.storage.three_batches import HERE
 
-SEEDS = seeds(3)
+SEEDS = seeds(2)
 KNOWLEDGE = [(known, provisional) for known in get_args(Knowledge) for provisional in (False, True)]
 WAYS: tuple[Callable[[Bench], None], ...] = (in_pieces, replaced, reversed_)
 ASKED = 60
