@@ -20,7 +20,9 @@ from muntin.jobs.housekeeping.compact import Unit, _units_by_table, compact, cro
 from muntin.jobs.published import ledger_segments
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.state.bound import bind
+from muntin.store.batch_facts import shared_batches
 from muntin.store.delta import DeltaStore
+from muntin.store.paths import SharedPath, parse_states_path
 from muntin.store.store import File
 from muntin.timeline import ledger
 from tests.case_counts import cases
@@ -132,6 +134,20 @@ def test_a_replaced_batch_of_a_shared_file_may_stop_anywhere(small: Small) -> No
         where = (store.said[-1], store.after)
         assert facts(small.run("crashed", 1, 1)) == clean[1:2], where
         assert same(small.tables("crashed"), new), where
+
+
+def test_a_shared_file_in_the_place_of_another_is_told(small: Small) -> None:
+    for at in range(3):
+        small.run("state", at, at)
+    whole(small, "state")
+    folder = Path(bind(small.pipeline, small.folder / "state").folder) / "frames"
+    shared = next(path for path in folder.rglob("*.parquet") if isinstance(parse_states_path("/".join(path.parts[-2:])), SharedPath))
+    other = shared.parent.with_name("20240101T000000Z_20240101T090000Z") / shared.name
+    other.parent.mkdir()
+    shutil.copy(shared, other)
+    assert len(shared_batches(str(shared))) > 1
+    with pytest.raises(StateError, match=r"holds other batches than its name says; muntin repair FILE"):
+        shared_batches(str(other))
 
 
 def rows(table: DeltaTable) -> pa.Table:

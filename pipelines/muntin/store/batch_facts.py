@@ -111,7 +111,17 @@ def shared_batches(path: str) -> Batches:
         if name not in table.column_names:
             table = table.append_column(name, pa.array(np.zeros(len(table), kind)))
     plain = {name: table[name].combine_chunks().to_numpy(zero_copy_only=False) for name in _PLAIN}
-    return Batches(**plain, newest_by_source=_sources(table))
+    found = Batches(**plain, newest_by_source=_sources(table))
+    if not _are_named(found, parse_states_path("/".join(path.split("/")[-2:]))):
+        raise damaged(path, "holds other batches than its name says")
+    return found
+
+
+def _are_named(batches: Batches, path: StatesPath | SharedPath) -> bool:
+    """Whether a shared file has the batches of its name: two files may have been swapped."""
+    if not isinstance(path, SharedPath) or len(batches) != path.batches:
+        return False
+    return (int(batches.start_us[0]), int(batches.start_us[-1])) == (path.first_us, path.last_us)
 
 
 def _told(texts: Mapping[str, str]) -> str:
