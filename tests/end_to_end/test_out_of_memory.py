@@ -30,7 +30,7 @@ KEPT = agg.collect("v")
 
 @pytest.fixture
 def made(tmp_path: Path) -> Hourly:
-    """Hour 0 is published; hour 1 has more values than 20 MB hold."""
+    """Hour 0 is published; hour 1 has more values than 4 MB hold."""
     made = Hourly(tmp_path, other={"aggregates": {"n": agg.count(), "all": KEPT}})
     made.write("00.parquet", {"at": [hour(0.5)] * 3, "v": [1.0, 2.0, 3.0]})
     made.write("01.parquet", {"at": [hour(1.5)] * ROWS, "v": [float(at) for at in range(ROWS)]})

@@ -40,7 +40,7 @@ class KeyIndex:
         self._order, key, place = _ordered(key_codes(columns, len(windows)), self.place, instants(windows["window_start"]))
         heads = np.flatnonzero(run_starts(key)) if len(windows) else np.empty(0, np.int64)
         self._begins = np.append(heads, len(windows)).astype(np.int64)
-        is_end = known_us is None and np.shares_memory(self.place, end_us)
+        is_end = known_us is None and np.shares_memory(self.place, end_us)  # then windows are known in their order
         self._settled = place if is_end else settled(self._begins, (end_us if known_us is None else known_us)[self._order])
         firsts = pa.array(self._order[heads])
         self._keys = [column.take(firsts) for column in columns]
