@@ -92,7 +92,7 @@ def test_a_file_of_events_is_asked_for_a_few_times(bucket: str, tmp_path: Path, 
     # what their writers declared, before it is read and again while it is
     assert asked["content"] == 30
     assert asked["head"] < 30 * 5  # a first run remarks on one file of text, which is a few questions however many files there are
-    assert asked["end"] <= 30 * 6
+    assert asked["end"] <= 30 * 4
 
 
 def test_a_file_that_is_written_while_it_is_read_is_read_again(bucket: str) -> None:

@@ -22,6 +22,9 @@ YEAR_FIRST = r"^\s*-?\d{4,}[-/ \\]"
 OFFSET = ":.*[-+A-Za-z]"
 """A regular expression that finds, behind the first colon of a time, an offset or the name of a zone."""
 _FINE = r"\.\d{6}\d*[1-9]"  # a part of a microsecond
+_USUAL = "2___-__-__T__:__:__%Z"
+"""How most instants are written, for LIKE: DuckDB casts no text of this form that `tells_instant` would refuse."""
+_USUAL_LENGTH = len("2024-01-02T03:04:05.123456Z")
 _CLOCK = r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d{1,6}0*)?)?\s*"
 _PLAIN_DAY = len("2024-01-02")
 _NO_FRACTION = r"\s*[-+]?\d+(\.0*)?\s*"
@@ -81,12 +84,21 @@ def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
     """SQL for whether a text says more than a type of times has. DuckDB drops the rest: an offset, PM, nanoseconds, the time of a day."""
     if kind == "TIME":
         return f"NOT regexp_full_match({text}, '{_CLOCK}')"
-    more = names_zone(text) if _ZONED.fullmatch(kind) else f"regexp_matches({text}, '{OFFSET}')"
+    zoned = _ZONED.fullmatch(kind) is not None
+    more = names_zone(text) if zoned else f"regexp_matches({text}, '{OFFSET}')"
     if kind == "DATE":
         more += f" OR ({text})::TIMESTAMP <> ({text})::DATE"
     elif not cut:
         more += f" OR regexp_matches({text}, '{_FINE}')"
-    return f"NOT regexp_matches({text}, '{YEAR_FIRST}') OR CASE WHEN strlen({text}) > {_PLAIN_DAY} THEN {more} ELSE false END"
+    odd = f"NOT regexp_matches({text}, '{YEAR_FIRST}') OR CASE WHEN strlen({text}) > {_PLAIN_DAY} THEN {more} ELSE false END"
+    usual = f"{text} LIKE '{_USUAL}' AND strlen({text}) <= {_USUAL_LENGTH}"
+    return f"CASE WHEN {usual} THEN false ELSE {odd} END" if zoned else odd
+
+
+def tells_instant(text: str) -> str:
+    """SQL for whether a text of a time begins with its year, and names no zone by a word other than UTC."""
+    told = f"regexp_matches({text}, '{YEAR_FIRST}') AND NOT {names_zone(text)}"
+    return f"CASE WHEN {text} LIKE '{_USUAL}' THEN true ELSE {told} END"  # a regular expression costs as much as the cast
 
 
 def names_zone(text: str) -> str:

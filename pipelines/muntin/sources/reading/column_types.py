@@ -17,6 +17,7 @@ from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
 from muntin.sources.reading.declared_types import check_declared
 from muntin.sources.reading.scan import UNTOLD, Reading, files_sql, quoted, read_types, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
+from muntin.sources.sessions.told_once import told_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -67,7 +68,8 @@ def told_columns(
 
 
 def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Reading:
-    guessed = described(session, f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}")
+    rows = f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}"
+    guessed = told_once().answer(rows, paths, lambda: described(session, rows))
     told = {name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf) for name, kind in guessed.items()}
     looked_at = _looked_at(source, told, used)
     if source.format == "json":
@@ -131,6 +133,10 @@ def check_numbers(session: duckdb.DuckDBPyConnection, source: Source, paths: Seq
     """
     if not fractions:
         return
+    told_once().answer(f"numbers of {[*fractions]} in {files_sql(source, paths)}", paths, lambda: _check(session, source, paths, fractions))
+
+
+def _check(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]) -> None:
     lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
     found = session.execute(f"SELECT line FROM ({lines}) WHERE {may_have_lost('line')}")
     while some := found.fetchmany(_AT_ONCE):

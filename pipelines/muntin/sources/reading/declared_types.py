@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
-from muntin.files.readable import readable_footer
 from muntin.sources.casts import is_time, since_clocks
 from muntin.sources.nested_types import leaves
 from muntin.sources.reading.scan import files_sql, quoted
+from muntin.sources.sessions.fetched_files import footer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ def check_declared(
     """
     for path in paths:
         with suppress(pa.ArrowException, OSError):  # a bad file, which reading tells
-            schema = pq.read_schema(readable_footer(path))
+            schema = pq.read_schema(footer_of(path))
             _check_apart(path, schema, used)
             for field in schema:
                 if used(field.name):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, names_zone
+from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant
 from muntin.sources.reading.column_hints import check_named, no_column
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, quoted
@@ -82,8 +82,7 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     if kind == "VARCHAR" and source.time_format:
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
-        plain = f"regexp_matches({column}, '{YEAR_FIRST}') AND NOT {names_zone(column)}"
-        told = _finite_us(f"try_cast(CASE WHEN {plain} THEN {column} END AS TIMESTAMPTZ)")
+        told = _finite_us(f"try_cast(CASE WHEN {tells_instant(column)} THEN {column} END AS TIMESTAMPTZ)")
         return f"CASE WHEN regexp_matches({column}, '{OFFSET}') THEN {told} ELSE {at(source, local)} END" if local else told
     mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in INTEGERS else "name a timestamp, an integer or a text column"
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")

@@ -191,6 +191,15 @@ def fetched() -> Fetched:
     return Fetched()
 
 
+def footer_of(path: str) -> str | InParts:
+    """A Parquet file for Arrow to read its footer alone. In an object store nothing is asked for that DuckDB has asked for already.
+
+    Raises:
+        FileNotFoundError: there is no such file in the object store. Of a local file, Arrow tells.
+    """
+    return fetched().opened(path) if is_object_store(path) else path
+
+
 def fetched_once(files: Sequence[SourceFile]) -> AbstractContextManager[None]:
     """Meanwhile an object store is asked for each of the files once, content and all. For who compares the files before and after."""
     return _looked_at({file.path: file.size for file in files}, lambda path: fetched().fetch(path))

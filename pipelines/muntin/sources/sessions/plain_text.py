@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from collections import OrderedDict
 from contextlib import contextmanager, suppress
@@ -11,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from threading import Lock
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 import pyarrow as pa
 
@@ -20,13 +21,14 @@ from muntin.errors import SourceError, StorageError
 from muntin.files.paths import stat_of
 from muntin.sources.dialect import UTF_8
 from muntin.sources.sessions.encodings import MOST_OF_A_MARK, in_utf_8, mark_of
-from muntin.sources.sessions.fetched_files import KEPT_BYTES, fetched
+from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Facts = tuple[int, int, int | str]  # size, when it was written, and its number on the disk or its ETag
 
+_LARGE = 2  # files whose contents stay on the disk, for what is read next of them
 _PART, _STORED_PART = 2**20, 2**23  # bytes that are read at once, of a disk and of an object store
 
 
@@ -48,10 +50,11 @@ def is_plain(path: str, encoding: str) -> bool:
 
 
 class PlainTexts:
-    """The contents that were read last, as long as they are small: a task reads a file several times."""
+    """The contents that were read last, small ones in memory, large ones on the disk: a task reads a file several times."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, str], tuple[Facts, bytes]] = OrderedDict()
+        self._large: OrderedDict[tuple[str, str], tuple[Facts, SpooledTemporaryFile[bytes], int]] = OrderedDict()
         self._lock = Lock()
 
     def opened(self, path: str, encoding: str) -> tuple[IO[bytes], int]:
@@ -60,16 +63,20 @@ class PlainTexts:
         Raises:
             DamagedError, OSError: as `content`.
         """
-        facts = _facts(path)
+        facts = facts_of(path)
         with self._lock:
             before, known = self._kept.get((path, encoding), (None, b""))
+            large = self._large.get((path, encoding))
         if before == facts:
             return io.BytesIO(known), len(known)
+        if large and large[0] == facts:
+            return _read_apart(large[1], large[2]), large[2]
         found = SpooledTemporaryFile[bytes](KEPT_BYTES)
         size = sum(found.write(part) for part in parts(path, encoding))
         found.seek(0)
         if size > KEPT_BYTES:
-            return found, size
+            self._keep_large((path, encoding), facts, found, size)
+            return _read_apart(found, size), size
         with found:
             data = found.read()
         self._keep((path, encoding), facts, data)
@@ -81,6 +88,12 @@ class PlainTexts:
             while len(self._kept) > 1 and sum(len(each) for _, each in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
 
+    def _keep_large(self, file: tuple[str, str], facts: Facts, content: SpooledTemporaryFile[bytes], size: int) -> None:
+        with self._lock:
+            self._large[file] = facts, content, size
+            while len(self._large) > _LARGE:
+                self._large.popitem(last=False)  # who reads it holds it until then
+
 
 @cache
 def plain_texts() -> PlainTexts:
@@ -88,7 +101,17 @@ def plain_texts() -> PlainTexts:
     return PlainTexts()
 
 
-def _facts(path: str) -> Facts:
+def _read_apart(content: SpooledTemporaryFile[bytes], size: int) -> IO[bytes]:
+    """A file on the disk from its first byte, whoever else reads it."""
+    return cast("IO[bytes]", InParts(lambda at, length: os.pread(content.fileno(), length, at), size))
+
+
+def facts_of(path: str) -> Facts:
+    """Facts that change when a file is written: its size, when that was, and its number or ETag.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     stat = fetched().stat(path) if is_object_store(path) else stat_of(path)
     return stat.st_size, stat.st_mtime_ns, stat.st_ino
 
