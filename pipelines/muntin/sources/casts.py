@@ -22,6 +22,8 @@ YEAR_FIRST = r"^\s*-?\d{4,}[-/ \\]"
 OFFSET = ":.*[-+A-Za-z]"
 """A regular expression that finds, behind the first colon of a time, an offset or the name of a zone."""
 _FINE = r"\.\d{6}\d*[1-9]"  # a part of a microsecond
+_NO_OFFSET = ":.*[-+](2[4-9]|[3-9][0-9]|[0-9]{2}:?[6-9]|[0-9]{2}:?[0-9]{2}:?[6-9])"
+"""A regular expression that finds an offset of a day or more, or with 60 minutes or seconds, which DuckDB adds up all the same."""
 _USUAL = "2___-__-__T__:__:__%Z"
 """How most instants are written, for LIKE: DuckDB casts no text of this form that `tells_instant` would refuse."""
 _USUAL_LENGTH = len("2024-01-02T03:04:05.123456Z")
@@ -85,7 +87,7 @@ def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
     if kind == "TIME":
         return f"NOT regexp_full_match({text}, '{_CLOCK}')"
     zoned = _ZONED.fullmatch(kind) is not None
-    more = names_zone(text) if zoned else f"regexp_matches({text}, '{OFFSET}')"
+    more = _no_zone(text) if zoned else f"regexp_matches({text}, '{OFFSET}')"
     if kind == "DATE":
         more += f" OR ({text})::TIMESTAMP <> ({text})::DATE"
     elif not cut:
@@ -96,9 +98,14 @@ def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
 
 
 def tells_instant(text: str) -> str:
-    """SQL for whether a text of a time begins with its year, and names no zone by a word other than UTC."""
-    told = f"regexp_matches({text}, '{YEAR_FIRST}') AND NOT {names_zone(text)}"
+    """SQL for whether a text of a time begins with its year, and has no odd offset, and no zone by a word other than UTC."""
+    told = f"regexp_matches({text}, '{YEAR_FIRST}') AND NOT ({_no_zone(text)})"
     return f"CASE WHEN {text} LIKE '{_USUAL}' THEN true ELSE {told} END"  # a regular expression costs as much as the cast
+
+
+def _no_zone(text: str) -> str:
+    """SQL for whether a text of a time has a zone that nobody can tell."""
+    return f"{names_zone(text)} OR regexp_matches({text}, '{_NO_OFFSET}')"
 
 
 def names_zone(text: str) -> str:
