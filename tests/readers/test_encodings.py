@@ -70,17 +70,23 @@ def texts(hours: Hourly) -> list[str]:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("encoding", TEXTS)
-def test_an_encoding_that_is_said(roots: str, tmp_path: Path, encoding: str, form: str) -> None:
-    hours = case(roots, tmp_path, form, lines(TEXTS[encoding], form).encode(encoding), encoding=encoding)
+def test_an_encoding_that_is_said(tmp_path: Path, encoding: str, form: str) -> None:
+    hours = case(str(tmp_path), tmp_path, form, lines(TEXTS[encoding], form).encode(encoding), encoding=encoding)
+    assert texts(hours) == TEXTS[encoding]
+
+
+@pytest.mark.parametrize("encoding", ["windows-1252", "utf-16"])
+def test_an_encoding_in_an_object_store(bucket: str, tmp_path: Path, encoding: str) -> None:
+    hours = case(bucket, tmp_path, "csv.gz", lines(TEXTS[encoding], "csv").encode(encoding), encoding=encoding)
     assert texts(hours) == TEXTS[encoding]
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("said", [None, "latin-1", "utf-16", "windows-1252"])
 @pytest.mark.parametrize("encoding", MARKS)
-def test_a_mark_counts_more_than_what_is_said(roots: str, tmp_path: Path, encoding: str, said: str | None, form: str) -> None:
+def test_a_mark_counts_more_than_what_is_said(tmp_path: Path, encoding: str, said: str | None, form: str) -> None:
     content = MARKS[encoding] + lines(TEXTS["utf-8"], form).encode(encoding)
-    assert texts(case(roots, tmp_path, form, content, encoding=said)) == TEXTS["utf-8"]
+    assert texts(case(str(tmp_path), tmp_path, form, content, encoding=said)) == TEXTS["utf-8"]
 
 
 BAD: dict[str, tuple[str | None, bytes, bytes, str]] = {
