@@ -1,0 +1,17 @@
+"""NEXMark 7: the highest bid of every ten seconds"""
+
+from examples.nexmark.site import EACH, events
+from muntin import Pipeline, windows
+from muntin import aggregates as agg
+
+highest = Pipeline(
+    name="q7",
+    source=events("bid"),
+    windows={"highest": windows.tumbling("10s")},
+    aggregates={
+        "price": agg.max("price"),
+        "auctions": agg.all_max_by("auction", "price"),
+        "bidders": agg.all_max_by("bidder", "price"),
+    },
+    **EACH,
+)
