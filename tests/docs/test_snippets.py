@@ -34,6 +34,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/operating/object-stores.md": ("test_snippets.py",),
     "docs/operating/retention.md": ("test_snippets.py",),
     "docs/own-aggregates.md": ("test_own_aggregates.py",),
+    "docs/questions.md": ("test_questions_page.py",),
     "docs/several-sources.md": ("../several/test_page.py",),
     "docs/sinks.md": ("../sinks/test_sinks_page.py",),
     "docs/sources.md": ("test_testing_page.py",),
