@@ -98,6 +98,12 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ('keys=["shop"]', 'keys=["shop"], where="amont > 1"', 2, """there is no column "amont". The source has"""),
         # SQL
         ('agg.sum("amount"', 'agg.sum("amount +"', 2, "aggregates['revenue']: 'amount +' is not a SQL expression"),
+        (
+            'agg.sum("amount"',
+            'agg.sum("end - amount"',
+            2,
+            """'end - amount' is not a SQL expression: syntax error at or near "end"; end is a word of SQL: write "end" for a column""",
+        ),
         ("agg.count()", 'agg.count(where="amount > > 1")', 2, "aggregates['sold']: 'amount > > 1' is not a SQL expression"),
         ('windows.tumbling("1h", grace="1h")', HOPS, 2, "windows['hour']: 'amount +' is not a SQL expression"),
         ("agg.count()", "agg.count_if('shop = \"north\"')", 2, "a text stands in single quotes, as 'north'"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BROKEN = "is not a SQL expression"
 _PARSED = "SELECT json_serialize_sql(?)"
+_RESERVED = "SELECT count(*) FROM duckdb_keywords() WHERE keyword_name = ? AND keyword_category IN ('reserved', 'type_function')"
 # Tables that are made of a row's own values.
 _OF_VALUES = ("unnest", "range", "generate_series", "json_each", "json_tree")
 _NODES = (
@@ -85,7 +86,7 @@ def _fault(sql: str, kind: str | None = None) -> str:
     [(text,)] = any_session().execute(_PARSED, [f"SELECT {sql}"]).fetchall()
     parsed = json.loads(text)
     if parsed["error"] and parsed["error_type"] == "parser":
-        return f"{_BROKEN}: {parsed['error_message']}"
+        return f"{_BROKEN}: {parsed['error_message']}{_meant(sql)}"
     if parsed["error"]:
         return "is not a single SQL expression"
     select = parsed["statements"][0]["node"]
@@ -94,6 +95,18 @@ def _fault(sql: str, kind: str | None = None) -> str:
     names = set(_own_tables(select))
     tables = [name for each in _nodes(select) if (name := _table(each, names))]
     return f"reads {tables[0]}; SQL of a definition reads the columns of the source and nothing else" if tables else ""
+
+
+def _meant(sql: str) -> str:
+    """A hint where SQL can be parsed once a name in it is quoted: a column whose name is a word of SQL, as `at` or `end`."""
+    from muntin.sources.sessions.duckdb_session import any_session
+
+    for word in dict.fromkeys(re.findall(r"(?<![\"'\w])[A-Za-z_]\w*(?![\"'\w(])", sql)):
+        [(reserved,)] = any_session().execute(_RESERVED, [word.lower()]).fetchall()
+        quoted = re.sub(rf"(?<![\"'\w]){word}(?![\"'\w])", f'"{word}"', sql)
+        if reserved and not _fault(f"({quoted})").startswith(_BROKEN):  # in brackets a name is no alias
+            return f'; {word} is a word of SQL: write "{word}" for a column of this name'
+    return ""
 
 
 def _is_bare(select: Any) -> bool:  # noqa: ANN401 - a tree of JSON
