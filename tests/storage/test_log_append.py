@@ -33,14 +33,14 @@ def change(adds: Sequence[File] = (), removes: Sequence[File] = (), names: Seque
 
 def made(folder: Path) -> DeltaTable:
     """A table of three files."""
-    adds = [AddAction(file.path, file.size, {}, 0, data_change=True, stats=stats(file)) for file in HAD]
+    adds = [AddAction(file.path, file.size, {}, 0, data_change=True, stats=stats(file, change(HAD))) for file in HAD]
     create_table_with_add_actions(str(folder), Schema.from_arrow(SCHEMA), adds, mode="error")
     return DeltaTable(str(folder))
 
 
 def by_deltalake(table: DeltaTable, said: Change) -> None:
     """The same commit, by the library."""
-    adds = [AddAction(file.path, file.size, {}, 0, data_change=True, stats=stats(file)) for file in said.adds]
+    adds = [AddAction(file.path, file.size, {}, 0, data_change=True, stats=stats(file, said)) for file in said.adds]
     removes = [RemoveAction(path=f.path, data_change=True, deletion_timestamp=0, partition_values={}, size=f.size) for f in said.removes]
     marks = CommitProperties(app_transactions=[Transaction(name, table.version() + 1) for name in said.names])
     table.create_write_transaction([*removes, *adds], "append", Schema.from_arrow(SCHEMA), commit_properties=marks)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 AnyPath = Path | ObjectPath
 Item = TypeVar("Item")
+Done = TypeVar("Done")
 Stat = os.stat_result | ObjectStat
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")  # deltalake 1.6 decodes it once too often
 _BROKEN = re.compile(r"\\|[][|^](?=[^/]*/*$)")  # it takes the first for a slash; the others, in a table's own name, are no host of a URL
@@ -175,18 +176,16 @@ def relative(path: AnyPath, folder: AnyPath) -> str:
     return os.path.relpath(path, folder) if isinstance(path, Path) and isinstance(folder, Path) else str(path)[len(str(folder)) + 1 :]
 
 
-def side_by_side(do: Callable[[Item], object], items: Sequence[Item], place: str) -> None:
-    """Do something with each item, in turn; several at once where `place` is in an object store, whose answers take their time.
+def side_by_side(do: Callable[[Item], Done], items: Sequence[Item], place: str) -> list[Done]:
+    """The results of a function for each item, in turn; several at once where `place` is in an object store, whose answers take their time.
 
     Raises:
         Exception: what the first of the items raises.
     """
     if len(items) < 2 or not is_object_store(place):  # noqa: PLR2004 - one item needs no threads
-        for item in items:
-            do(item)
-        return
+        return [do(item) for item in items]
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        list(threads.map(do, items))
+        return list(threads.map(do, items))
 
 
 def table_address(place: str) -> str:

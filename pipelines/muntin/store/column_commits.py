@@ -80,7 +80,7 @@ def _is_plain(opened: DeltaTable) -> bool:
 
 
 def _added(change: Change, now_ms: int) -> list[AddAction]:
-    return [AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file)) for file in change.adds]
+    return [AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file, change)) for file in change.adds]
 
 
 def _removed(change: Change, now_ms: int) -> list[Any]:

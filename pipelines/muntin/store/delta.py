@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,13 +14,14 @@ from muntin.errors import ConflictError, StateError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import remove_folder, side_by_side
 from muntin.store.column_commits import commit_columns, only_files
+from muntin.store.column_ranges import stats
 from muntin.store.disk import refused
 from muntin.store.durable import sync
 from muntin.store.log_append import append
 from muntin.store.log_check import newest_commits
 from muntin.store.log_checkpoint import shorten
 from muntin.store.log_end import LogEnd
-from muntin.store.parquet import check_file
+from muntin.store.parquet import checked_footer
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import (
     Known,
@@ -76,7 +78,9 @@ class DeltaStore:
         return folder_of(self.root, table)
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
-        side_by_side(lambda file: check_file(self._path(table) / file.path, file.size), change.adds, str(self.root))
+        footers = side_by_side(lambda file: checked_footer(self._path(table) / file.path, file.size), change.adds, str(self.root))
+        told = (stats(file.rows, footer, change.schema) for file, footer in zip(change.adds, footers, strict=True))
+        change = replace(change, stats=dict(zip((file.path for file in change.adds), told, strict=True)))
         sync(self._top(table, base), [self._path(table) / file.path for file in change.adds])
         try:
             self._commit(table, base, change)

@@ -81,13 +81,13 @@ def contradiction(theirs: Iterable[Action], change: Change) -> str | None:
 
 
 def _line(action: Action) -> bytes:
-    return json.dumps(action, separators=(",", ":")).encode()
+    return json.dumps(action, separators=(",", ":"), ensure_ascii=False).encode()  # deltalake takes escapes of U+20000 for U+10000
 
 
 def _actions(base: int, change: Change, now_ms: int) -> Iterable[Action]:
     yield from ({"txn": {"appId": name, "version": base + 1, "lastUpdated": now_ms}} for name in change.names)
     yield from ({"remove": {**_file(file), "extendedFileMetadata": True, "deletionTimestamp": now_ms}} for file in change.removes)
-    yield from ({"add": {**_file(file), "modificationTime": now_ms, "stats": stats(file)}} for file in change.adds)
+    yield from ({"add": {**_file(file), "modificationTime": now_ms, "stats": stats(file, change)}} for file in change.adds)
 
 
 def _file(file: File) -> dict[str, Any]:
@@ -95,6 +95,6 @@ def _file(file: File) -> dict[str, Any]:
     return {"path": quote(file.path, _NOT_QUOTED), "dataChange": True, "partitionValues": {}, "size": file.size}
 
 
-def stats(file: File) -> str:
-    """The number of rows, and no ranges of columns: deltalake's dataset takes a column without a range for empty if others have one."""
-    return json.dumps({"numRecords": file.rows})
+def stats(file: File, change: Change) -> str:
+    """The number of rows, and the ranges of columns where all have one."""
+    return change.stats.get(file.path) or json.dumps({"numRecords": file.rows})

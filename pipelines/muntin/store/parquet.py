@@ -15,6 +15,7 @@ from muntin.files.object_path import ObjectPath
 from muntin.files.pages import opened
 from muntin.files.readable import size_and_footer
 from muntin.states.stored_types import optional, required_where_whole
+from muntin.store.column_ranges import RANGES, named_without_nan, ranges_of
 from muntin.store.contents import digest_of_file, problem_of
 from muntin.store.disk import draft_of, write_whole
 from muntin.store.paths import DIGEST_BYTES, digest_of
@@ -41,6 +42,7 @@ class Encoding:
         group: so many rows are stored, and read, together.
         required: whether columns without nulls have none by their type: it is not stored of each row that there is a value. Who reads
             several such files makes all types alike; see `optional`.
+        ranges: whether the footer has the ranges that Delta's log is to have.
         chosen_by: the columns by whose values rows are chosen: the footer has the least and the greatest of each group; None: all.
     """
 
@@ -48,6 +50,7 @@ class Encoding:
     group: int = ROW_GROUP
     required: bool = False
     chosen_by: Sequence[str] | None = None
+    ranges: bool = False
 
 
 AS_USUAL = Encoding()
@@ -68,16 +71,24 @@ def encoded(table: pa.Table, how: Encoding = AS_USUAL) -> pa.Buffer:
 def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
     table = required_where_whole(table) if how.required else table
     codes = {each.name: "DELTA_BINARY_PACKED" for each in table.schema if each.name not in how.dictionary and _is_whole(each.type)}
-    pq.write_table(
-        table,
+    with pq.ParquetWriter(
         sink,
+        table.schema,
         compression=COMPRESSION,
-        row_group_size=how.group,
         use_dictionary=list(how.dictionary) or False,
         column_encoding=codes or None,
-        write_statistics=True if how.chosen_by is None else list(how.chosen_by),
+        write_statistics=_with_statistics(table, how),
         write_page_checksum=True,
-    )
+    ) as writer:
+        writer.write_table(table, row_group_size=how.group)
+        if how.ranges and (told := ranges_of(table)):
+            writer.add_key_value_metadata({RANGES.decode(): told.decode()})
+
+
+def _with_statistics(table: pa.Table, how: Encoding) -> bool | list[str]:
+    """The columns whose ranges the footer has; True: all."""
+    chosen = named_without_nan(table) if how.ranges else how.chosen_by
+    return True if chosen is None else list(chosen)
 
 
 def _is_whole(kind: pa.DataType) -> bool:
@@ -149,8 +160,8 @@ def read_parquet(place: str) -> pa.Table:
     return pa.Table.from_arrays(table.columns, schema=optional(table.schema))
 
 
-def check_file(path: AnyPath, size: int) -> None:
-    """Check that a file is whole, by its size and its footer. deltalake would accept a truncated file.
+def checked_footer(path: AnyPath, size: int) -> pq.FileMetaData:
+    """The footer of a file that is whole, by its size and this footer. deltalake would accept a truncated file.
 
     Raises:
         StateError: the file is gone, or not whole.
@@ -158,8 +169,7 @@ def check_file(path: AnyPath, size: int) -> None:
     try:
         found, footer = size_and_footer(path)
         if found == size:
-            pq.read_metadata(footer)
-            return
+            return pq.read_metadata(footer)
         problem = f"{found} bytes instead of {size}"
     except (OSError, pa.ArrowInvalid) as wrong:
         problem = str(wrong)

@@ -51,6 +51,7 @@ class Change:
 
     Of two commits that start from one snapshot and share a name, or remove the same file, only one succeeds. `whole`: the files to add are
     all that the table will have, so that it takes their schema, whatever columns it had. `texts`: for a table that begins or is replaced.
+    `stats`: path of a file to add -> its statistics for the log; the store finds them itself.
     """
 
     schema: pa.Schema
@@ -59,6 +60,7 @@ class Change:
     names: Sequence[str]
     whole: bool = False
     texts: Texts = Texts()
+    stats: Mapping[str, str] = field(default_factory=dict)
 
 
 class Store(Protocol):

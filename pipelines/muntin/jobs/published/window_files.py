@@ -52,7 +52,7 @@ def stretches(rows: Ints) -> list[tuple[int, int]]:
 
 def write_windows(table: pa.Table, folder: AnyPath, first_us: int, last_us: int, shard: int, keys: Sequence[str]) -> File:
     """Write the windows that the batches from the first to the last closed: all columns of the published table."""
-    written = write_named(table, folder, partial(windows_path, first_us, last_us, shard), Encoding([*keys, BATCH]))
+    written = write_named(table, folder, partial(windows_path, first_us, last_us, shard), Encoding([*keys, BATCH], ranges=True))
     return File(written["path"], written["size"], written["rows"])
 
 
