@@ -66,7 +66,8 @@ def _states(window: Window, times: Sequence[int], zero: int, position: int) -> p
         {"name": str(second), "second": second, "time": zero + second * SECOND} for second in (times if by_arrival else sorted(times))
     ]
     width = window.frame_us(0)
-    frames = [(start * width, list(each)) for start, each in groupby(rows, lambda row: row["time"] // width)]
+    begin = window.cycle.cuts_us[0] % width if window.cycle else 0
+    frames = [(start * width + begin, list(each)) for start, each in groupby(rows, lambda row: (row["time"] - begin) // width)]
     columns = {
         "frame": [start for start, _ in frames],
         "first_event": [each[0]["time"] for _, each in frames],

@@ -71,8 +71,8 @@ class Panel:
         """The window as a line of text."""
         if self.unit > 1:
             return f"{self._local(window.start)} to {self._local(window.end)}: {self.label(window)}"
-        bound = "]" if self.inclusive else ")"
-        told = f"[{window.start}, {window.end}{bound}: {self.label(window)}"
+        first, last = "(" if self.window.outside_us else "[", "]" if self.inclusive else ")"
+        told = f"{first}{window.start}, {window.end}{last}: {self.label(window)}"
         return told + (" cut" if window.cut else "") + ("" if window.closed else " open")
 
     def _local(self, second: int) -> str:

@@ -5,7 +5,7 @@ Each row is a constructor of `muntin.windows`. Its page is `docs/windows/<page>.
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from muntin import windows
 from tests.catalogue import random_windows as drawn
 from tests.catalogue.calls import aligned, size, span
 from tests.catalogue.random_times import Drawn
-from tests.oracle import DAY, SECOND, AllTime, Calendar, Cumulating, Session, Sliding, Tumbling, Unique
+from tests.oracle import DAY, SECOND, AllTime, Calendar, Cumulating, RightClosed, Session, Sliding, Tumbling, Unique
 from tests.oracle.trailing import Trailing
 from tests.properties.random_arrivals import Asked, AskedSort, asked, asked_sort
 
@@ -72,12 +72,18 @@ CHANGE = datetime(2024, 3, 9, tzinfo=UTC)
 KINDS = (
     Kind(
         'tumbling("5m", grace="4m")',
-        makes=(windows.Tumbling, windows.Calendar),
+        makes=(windows.Tumbling, windows.Calendar, windows.RightClosed),
         calls={
-            Tumbling: lambda asked: windows.tumbling(span(asked.size), **aligned(asked)),
-            Calendar: lambda asked: windows.tumbling(f"{asked.months}mo", **aligned(asked)),
+            Tumbling: lambda asked, **closed: windows.tumbling(span(asked.size), **closed, **aligned(asked)),
+            Calendar: lambda asked, **closed: windows.tumbling(f"{asked.months}mo", **closed, **aligned(asked)),
+            RightClosed: lambda asked: called(asked.kind, closed="right"),
         },
-        draws={"tumbling": drawn.tumbling, "local_days": drawn.local_days, "calendar": drawn.calendar},
+        draws={
+            "tumbling": drawn.tumbling,
+            "local_days": drawn.local_days,
+            "calendar": drawn.calendar,
+            "right_closed": lambda dice: drawn.right_closed(dice, [drawn.tumbling, drawn.local_days, drawn.calendar]),
+        },
         judged={
             "ten": Tumbling(10 * SECOND),
             "seven": Tumbling(7 * SECOND, grace=3 * SECOND),
@@ -85,9 +91,12 @@ KINDS = (
             "day": Tumbling(DAY, timezone=NEW_YORK, align_to="23:59"),
             "month": Calendar(1),
             "quarter": Calendar(3, 2 * SECOND, "23:59", NEW_YORK),
+            "metered": RightClosed(Tumbling(5 * SECOND, grace=2 * SECOND)),
+            "metered_day": RightClosed(Tumbling(DAY, timezone=NEW_YORK, align_to="23:59")),
         },
         picture=(
             Panel('tumbling("2s")', (tuple(range(7)),)),
+            Panel('tumbling("2s", closed="right")', (tuple(range(7)),)),
             Panel(
                 'tumbling("1d", align_to="23:59", timezone="America/New_York")',
                 (tuple(range(6 * HOUR, 70 * HOUR, 6 * HOUR)),), 120 * HOUR, CHANGE, unit=HOUR,
@@ -97,18 +106,20 @@ KINDS = (
             ("how many each quarter of an hour?", 'tumbling("15m")', ""),
             ("how much a local day, week?", 'tumbling("1d", timezone="America/New_York")', "by-the-calendar"),
             ("how much a month, quarter, year?", 'tumbling("1mo")', "by-the-calendar"),
+            ("what did the meter say up to each quarter, its end included?", 'tumbling("15m", closed="right")', "closed-at-the-right"),
         ),
     ),
     Kind(
         'sliding("10m", step="5m", grace="4m")',
         makes=(windows.Sliding,),
-        calls={Sliding: lambda asked: windows.sliding(span(asked.size), step=span(asked.step), **aligned(asked))},
-        draws={"sliding": drawn.sliding},
+        calls={Sliding: lambda asked, **closed: windows.sliding(span(asked.size), step=span(asked.step), **closed, **aligned(asked))},
+        draws={"sliding": drawn.sliding, "right_closed_sliding": lambda dice: drawn.right_closed(dice, [drawn.sliding])},
         judged={
             "thirty": Sliding(30 * SECOND, 5 * SECOND, grace=5 * SECOND),
             "late_ones": Sliding(20 * SECOND, 10 * SECOND),
             "fine": Sliding(4 * SECOND, SECOND // 2, grace=SECOND),
             "aligned": Sliding(21 * SECOND, 7 * SECOND, align_to="00:01"),
+            "metered_steps": RightClosed(Sliding(15 * SECOND, 5 * SECOND, grace=SECOND)),
         },
         picture=(Panel('sliding("4s", step="2s")', (tuple(range(7)),)),),
         questions=(("the last six hours, every hour?", 'sliding("6h", step="1h")', ""),),
@@ -116,8 +127,17 @@ KINDS = (
     Kind(
         'cumulating("20m", step="5m", grace="4m")',
         makes=(windows.Cumulating,),
-        calls={Cumulating: lambda asked: windows.cumulating(size(asked.max_size), step=size(asked.step), **aligned(asked))},
-        draws={"cumulating": drawn.cumulating, "cumulating_days": drawn.cumulating_days, "cumulating_months": drawn.cumulating_months},
+        calls={
+            Cumulating: lambda asked, **closed: windows.cumulating(size(asked.max_size), step=size(asked.step), **closed, **aligned(asked))
+        },
+        draws={
+            "cumulating": drawn.cumulating,
+            "cumulating_days": drawn.cumulating_days,
+            "cumulating_months": drawn.cumulating_months,
+            "right_closed_cumulating": lambda dice: drawn.right_closed(
+                dice, [drawn.cumulating, drawn.cumulating_days, drawn.cumulating_months]
+            ),
+        },
         judged={
             "so_far": Cumulating(30 * SECOND, 10 * SECOND, grace=3 * SECOND),
             "day_so_far": Cumulating(DAY, DAY // 4, align_to="23:59", timezone=NEW_YORK),
@@ -129,12 +149,8 @@ KINDS = (
     Kind(
         'trailing(months=3, grace="4m")',
         makes=(windows.Trailing,),
-        calls={Trailing: lambda asked: windows.trailing(asked.months, **aligned(asked.month))},
-        draws={
-            "trailing": lambda dice: replace(
-                month := drawn.calendar(dice), theirs=Trailing(dice.choice([1, 2, 3, 5]), replace(month.theirs, months=1))
-            )
-        },
+        calls={Trailing: lambda asked, **closed: windows.trailing(asked.months, **closed, **aligned(asked.month))},
+        draws={"trailing": drawn.trailing, "right_closed_trailing": lambda dice: drawn.right_closed(dice, [drawn.trailing])},
         judged={"season": Trailing(3, Calendar(1, 2 * SECOND, "23:59", NEW_YORK))},
         picture=(
             Panel(
@@ -227,9 +243,9 @@ KINDS = (
 )  # fmt: skip
 
 
-def called(asked: Any) -> Any:
+def called(asked: Any, **more: Any) -> Any:
     """The oracle's window as a user writes it."""
-    return next(kind.calls[type(asked)] for kind in KINDS if type(asked) in kind.calls)(asked)
+    return next(kind.calls[type(asked)] for kind in KINDS if type(asked) in kind.calls)(asked, **more)
 
 
 ARRIVAL_DRAWS = {name: draw for kind in KINDS for name, draw in kind.arrivals.items()}

@@ -1,9 +1,12 @@
 """Random windows of each kind, as the oracle has them."""
 
 import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tests.catalogue.random_times import FIRSTS, HOUR, MINUTE, ZONES, Drawn, alignment, clock, day, grace, some
-from tests.oracle import DAY, AllTime, Calendar, Cumulating, Session, Sliding, Tumbling, Unique
+from tests.oracle import DAY, AllTime, Calendar, Cumulating, RightClosed, Session, Sliding, Tumbling, Unique
+from tests.oracle.trailing import Trailing
 
 
 def tumbling(dice: random.Random) -> Drawn:
@@ -74,3 +77,15 @@ def cumulating_months(dice: random.Random) -> Drawn:
     full, step = dice.choice([("1mo", DAY), ("1mo", 12 * HOUR), ("3mo", DAY), ("3mo", "1mo"), ("12mo", "1mo"), ("12mo", "3mo")])
     unit = dice.choice([HOUR, DAY])
     return Drawn(Cumulating(full, step, grace(dice, unit), dice.choice(clocks), name), unit, day(date))
+
+
+def trailing(dice: random.Random) -> Drawn:
+    """A few months up to the end of each."""
+    month = calendar(dice)
+    return replace(month, theirs=Trailing(dice.choice([1, 2, 3, 5]), replace(month.theirs, months=1)))
+
+
+def right_closed(dice: random.Random, draws: Sequence[Callable[[random.Random], Drawn]]) -> Drawn:
+    """One of some windows, closed at its right."""
+    drawn = dice.choice(draws)(dice)
+    return replace(drawn, theirs=RightClosed(drawn.theirs))

@@ -8,6 +8,7 @@ from tests.oracle.found import Judgement
 from tests.oracle.judge import Window, judge
 from tests.oracle.judge_arrival import judge_arrival
 from tests.oracle.kinds import DAY, SECOND, AllTime, Session, Sliding, Tumbling
+from tests.oracle.right_closed import RightClosed
 from tests.oracle.time import Batch
 from tests.oracle.unique import Unique
 
@@ -25,6 +26,7 @@ __all__ = [
     "Judgement",
     "Keep",
     "Punctuation",
+    "RightClosed",
     "Session",
     "Sliding",
     "Time",

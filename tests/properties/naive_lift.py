@@ -50,11 +50,15 @@ SCHEMA = pa.schema(
 )
 
 
-def states(rows: Rows, width: int, keys: Sequence[str] = ("k",)) -> pa.Table:
-    """The states of a batch, or of one of its splits, sorted by key and frame as a checkpoint is; null is the last key."""
+def states(rows: Rows, width: int, keys: Sequence[str] = ("k",), begin: int = 0) -> pa.Table:
+    """The states of a batch, or of one of its splits, sorted by key and frame as a checkpoint is; null is the last key.
+
+    `width`, `begin`: of frames, and where one of them begins.
+    """
     groups: dict[tuple[str | None, int], list[Mapping[str, Any]]] = {}
     for row in rows:
-        groups.setdefault((row["k"] if keys else None, row["t"] // width * width), []).append(row)
+        frame = (row["t"] - begin) // width * width + begin
+        groups.setdefault((row["k"] if keys else None, frame), []).append(row)
     found = [state(key, frame, groups[key, frame]) for key, frame in sorted(groups, key=lambda at: (at[0] is None, at[0] or "", at[1]))]
     return pa.Table.from_arrays(
         [pa.array([row[name] for row in found], kind) for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)], schema=SCHEMA

@@ -23,6 +23,11 @@ class Case:
     policy: str
     batches: tuple[Batch, ...]
 
+    @property
+    def begin(self) -> int:
+        """Where a frame begins."""
+        return self.ours.cycle.cuts_us[0] % self.width if self.ours.cycle else 0
+
 
 OFTEN = ("tumbling", "sliding", "sliding", "session", "session")
 

@@ -57,7 +57,7 @@ class Desk:
     def accumulate(self, at: int, rows: Rows) -> int:
         """Batch number `at` brings these rows, whatever it brought before; returns its start."""
         start, length = self.given.batches[at].start, self.schedule.step_us
-        table = states([row for row in rows if row["v"] != FILTERED], self.given.width, self.given.keys)
+        table = states([row for row in rows if row["v"] != FILTERED], self.given.width, self.given.keys, self.given.begin)
         frames = pc.min_max(table["frame"].combine_chunks().view("int64")).as_py()
         newest = max((row["t"] for row in rows), default=BEFORE_ALL)
         version = int(digest_of(repr(rows).encode()), 16)

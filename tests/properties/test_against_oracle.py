@@ -31,7 +31,11 @@ def derived(given: Case, watermarks: list[float]) -> Combined:
     """The engine's word."""
     return combine(
         positioned(
-            [(at, states(rows, given.width, given.keys)) for at, batch in enumerate(given.batches) for rows in splits(given, batch.rows)]
+            [
+                (at, states(rows, given.width, given.keys, given.begin))
+                for at, batch in enumerate(given.batches)
+                for rows in splits(given, batch.rows)
+            ]
         ),
         window=given.ours,
         when=closing(given.ours, np.array([max(watermark, BEFORE_ALL) for watermark in watermarks]).astype(np.int64)),

@@ -15,6 +15,7 @@ from muntin.definition.kinds import Bounded, Cycle, RowStates
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from muntin.definition.kinds import Kind
     from muntin.definition.pipeline import Pipeline
 
 FAR_APART = 10_000  # frames per window: beyond it a second, coarser set is cheaper than reading the fine one
@@ -64,7 +65,7 @@ class FrameSet:
     @property
     def grain_us(self) -> int:
         """The greatest duration of which all frames are a whole number."""
-        return gcd(self.width_us, *self.cuts_us)
+        return gcd(self.width_us, *(cut - self.cuts_us[0] for cut in self.cuts_us))
 
 
 def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
@@ -74,14 +75,21 @@ def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
     """
     grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
     widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.by_arrival}
-    served: dict[int, list[str]] = {}
+    served: dict[tuple[int, int], list[str]] = {}
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
-        finest = next((w for w in served if width % w == 0 and width // w <= FAR_APART), width)
-        served.setdefault(finest, []).append(name)
+        begin = _begin(pipeline.windows[name], width)
+        finest = next((w for w, at in served if at == begin % w and width % w == 0 and width // w <= FAR_APART), width)
+        served.setdefault((finest, begin % finest), []).append(name)
     by_time = [
-        FrameSet(width, tuple(names), any(pipeline.windows[name].made_of.event_times for name in names)) for width, names in served.items()
+        FrameSet(width, tuple(names), any(pipeline.windows[name].made_of.event_times for name in names), cuts_us=(begin,))
+        for (width, begin), names in served.items()
     ]
     return [*(by_time if even else (_longer(pipeline, frames) for frames in by_time)), *_rows(pipeline)]
+
+
+def _begin(window: Kind, width_us: int) -> int:
+    """Where frames of a width begin, counted from 1970."""
+    return window.cycle.cuts_us[0] % width_us if window.cycle else 0
 
 
 def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:

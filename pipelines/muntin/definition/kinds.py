@@ -141,6 +141,11 @@ class Kind(Protocol):
         ...
 
     @property
+    def outside_us(self) -> int:
+        """How far behind its start the first instant of a window lies; 0 if its start belongs to it."""
+        ...
+
+    @property
     def columns(self) -> Mapping[str, str]:
         """Names and Arrow types of the kind's columns, in order; they follow window_start and window_end in results."""
         ...
@@ -181,7 +186,7 @@ class Kind(Protocol):
 
     @property
     def cycle(self) -> Cycle | None:
-        """Frames of several lengths that all windows are made of; None: of one length, `frame_us`."""
+        """Frames that all windows are made of, where they are of several lengths, or do not begin in 1970; None: as `frame_us` says."""
         ...
 
     @property

@@ -8,6 +8,7 @@ from muntin.windows.arrival.window import Arrival, arrival
 from muntin.windows.calendar import Calendar
 from muntin.windows.cumulating import Cumulating, cumulating
 from muntin.windows.kind import Window
+from muntin.windows.right_closed import RightClosed
 from muntin.windows.session import LimitedSession, Session, session
 from muntin.windows.sliding import Sliding, sliding
 from muntin.windows.trailing import Trailing, trailing
@@ -22,6 +23,7 @@ __all__ = [
     "Cumulating",
     "LimitedSession",
     "ProgressiveSort",
+    "RightClosed",
     "Session",
     "Sliding",
     "Trailing",

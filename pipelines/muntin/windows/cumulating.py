@@ -11,8 +11,9 @@ from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar
 from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.kind import Plain
+from muntin.windows.right_closed import Closed, RightClosed, closed_at
 from muntin.windows.sliding import steps_near
-from muntin.windows.tumbling import Tumbling, tumbling
+from muntin.windows.tumbling import Tumbling, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,23 +72,28 @@ class Cumulating(Plain):
 
 
 def cumulating(
-    max_size: Duration, *, step: Duration, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0
-) -> Cumulating:
+    max_size: Duration,
+    *,
+    step: Duration,
+    align_to: Alignment = None,
+    timezone: str | None = None,
+    closed: Closed = "left",
+    grace: Duration = 0,
+) -> Cumulating | RightClosed:
     """The day so far every hour, the month so far every day: windows that begin together and end a step apart.
 
     Args:
         max_size: how long the longest window is, as "1d" or "1mo".
         step: how far apart windows end; divides `max_size`.
-        align_to, timezone, grace: as in `tumbling`.
+        align_to, timezone, closed, grace: as in `tumbling`.
 
     Raises:
         DefinitionError: a step that does not divide `max_size`, and all that `tumbling` refuses.
     """
-    whole = tumbling(max_size, align_to=align_to, timezone=timezone, grace=grace)
-    part = tumbling(step, align_to=align_to, timezone=timezone)
+    whole, part = side_by_side(max_size, align_to, timezone, grace), side_by_side(step, align_to, timezone)
     if not _divides(part, whole):
         raise DefinitionError(f"max_size must be a whole number of steps: {max_size} is not one of {step}; {_legal(whole, part)}")
-    return Cumulating(whole, part)
+    return closed_at(closed, Cumulating(whole, part))
 
 
 def _divides(part: Tumbling | Calendar, whole: Tumbling | Calendar) -> bool:

@@ -44,6 +44,11 @@ class Plain:
         return 0
 
     @property
+    def outside_us(self) -> int:
+        """The start belongs to a window."""
+        return 0
+
+    @property
     def columns(self) -> Mapping[str, str]:
         """No columns apart from start and end."""
         return NO_COLUMNS

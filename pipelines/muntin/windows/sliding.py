@@ -13,6 +13,7 @@ from muntin.errors import DefinitionError
 from muntin.windows.clock.alignment import Alignment, alignment_us
 from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.kind import Plain
+from muntin.windows.right_closed import Closed, RightClosed, closed_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,18 +68,22 @@ class Sliding(Plain):
         return start, start + self.size_us
 
 
-def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace: Duration = 0, dense: bool = False) -> Sliding:
+def sliding(
+    size: Duration, *, step: Duration, align_to: Alignment = None, closed: Closed = "left", grace: Duration = 0, dense: bool = False
+) -> Sliding | RightClosed:
     """A window of `size` every `step`; an event belongs to size / step of them.
 
     Args:
         size: how long a window is, a whole number of steps.
         step: how far apart windows begin.
         align_to: a border of the grid of steps (see `tumbling`).
+        closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
         dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
 
     Raises:
-        DefinitionError: a size that is not a whole number of steps, a step or size that is not positive, a negative grace.
+        DefinitionError: a size that is not a whole number of steps, a step or size that is not positive, a negative grace, an unknown
+            `closed`.
     """
     size_us, step_us = positive(size, "size"), positive(step, "step")
     if size_us % step_us:
@@ -87,7 +92,8 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
         raise DefinitionError(
             f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
         )
-    return Sliding(size_us, step_us, alignment_us(align_to) % step_us, not_negative(grace, "grace"), dense)
+    grid = Sliding(size_us, step_us, alignment_us(align_to) % step_us, not_negative(grace, "grace"), dense)
+    return closed_at(closed, grid)
 
 
 def steps_near(size_us: int, step_us: int) -> list[int]:

@@ -12,6 +12,7 @@ from muntin.windows.calendar import Calendar, calendar
 from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.clock.zones import zone
 from muntin.windows.kind import Plain
+from muntin.windows.right_closed import Closed, RightClosed, closed_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,13 +72,22 @@ class Trailing(Plain):
         return border[: -self.months], border[self.months :]
 
 
-def trailing(months: int, *, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0, dense: bool = False) -> Trailing:
+def trailing(
+    months: int,
+    *,
+    align_to: Alignment = None,
+    timezone: str | None = None,
+    closed: Closed = "left",
+    grace: Duration = 0,
+    dense: bool = False,
+) -> Trailing | RightClosed:
     """At the end of each month, the last `months` calendar months; an event belongs to as many windows.
 
     Args:
         months: how many months a window reaches back.
         align_to: a time of day, or the first day of a month at a time of day (see `tumbling`).
         timezone: the IANA name of the zone of the months; UTC unless given.
+        closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
         dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
 
@@ -87,4 +97,4 @@ def trailing(months: int, *, align_to: Alignment = None, timezone: str | None = 
     if not isinstance(months, int) or isinstance(months, bool) or months < 1:
         raise DefinitionError(f"months: {months!r} is not a number of months; give a whole number from 1, as trailing(months=3)")
     where = zone(timezone) if timezone is not None else None
-    return Trailing(months, calendar(1, align_to, where, not_negative(grace, "grace"), dense=False), dense)
+    return closed_at(closed, Trailing(months, calendar(1, align_to, where, not_negative(grace, "grace"), dense=False), dense))

@@ -13,6 +13,7 @@ from muntin.windows.calendar import Calendar, calendar, months_of
 from muntin.windows.clock.alignment import Alignment, alignment_us
 from muntin.windows.clock.zones import Zone, borders_in_utc, local_windows, shifted_windows, zone
 from muntin.windows.gapless import Gapless
+from muntin.windows.right_closed import Closed, RightClosed, closed_at
 
 if TYPE_CHECKING:
     from muntin.states.frames import Ints
@@ -65,8 +66,14 @@ class Tumbling(Gapless):
 
 
 def tumbling(
-    size: Duration, *, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0, dense: bool = False
-) -> Tumbling | Calendar:
+    size: Duration,
+    *,
+    align_to: Alignment = None,
+    timezone: str | None = None,
+    closed: Closed = "left",
+    grace: Duration = 0,
+    dense: bool = False,
+) -> Tumbling | Calendar | RightClosed:
     """Windows of one size, side by side.
 
     Args:
@@ -75,12 +82,20 @@ def tumbling(
         align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime;
             None is midnight of 1970-01-01, a Thursday.
         timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
+        closed: which end of a window belongs to it: "left", `[start, end)`, or "right", `(start, end]`.
         grace: how long after its end a window waits for late events.
         dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
 
     Raises:
-        DefinitionError: a size that is not positive, a negative grace, an unknown zone or alignment.
+        DefinitionError: a size that is not positive, a negative grace, an unknown zone, alignment or `closed`.
     """
+    return closed_at(closed, side_by_side(size, align_to, timezone, grace, dense=dense))
+
+
+def side_by_side(
+    size: Duration, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0, *, dense: bool = False
+) -> Tumbling | Calendar:
+    """The windows of `tumbling`, `[start, end)` each."""
     where, grace_us = zone(timezone) if timezone is not None else None, not_negative(grace, "grace")
     if months := months_of(size):
         return calendar(months, align_to, where, grace_us, dense=dense)

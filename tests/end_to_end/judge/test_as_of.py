@@ -99,7 +99,7 @@ def ended(window: Window, at: int) -> Iterator[tuple[int, int]]:
 def last_ended(window: Window, at: int) -> tuple[int, int]:
     """The window of a grid that ended last by an instant."""
     first = min(window.windows_for(at))[0]
-    return max({w for t in (first, first - 1) for w in window.windows_for(t) if w[1] <= at}, key=lambda w: w[1])
+    return max({w for t in (at, first, first - 1) for w in window.windows_for(t) if w[1] <= at}, key=lambda w: w[1])
 
 
 def asked(made: Bench, root: str, window: str, rows: Sequence[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:

@@ -103,8 +103,8 @@ def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[in
 
 
 def _holds(kind: Window, combined: Combined, row: int, at_us: int) -> bool:
-    """Whether an instant lies in a window; the ends of unique windows, and ends at last events, belong to the window."""
-    return bool(combined.assignment.start[row] <= at_us < combined.assignment.end[row] + kind.beyond_us)
+    """Whether an instant lies in a window; ends may belong to it, starts may not."""
+    return bool(combined.assignment.start[row] + kind.outside_us <= at_us < combined.assignment.end[row] + kind.beyond_us)
 
 
 def _explained(pipeline: Pipeline, todo: Pending, combined: Combined, row: int) -> Explained:

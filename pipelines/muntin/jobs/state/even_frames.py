@@ -23,10 +23,10 @@ def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
         pipeline: the definition.
         home: the folder of its states.
     """
-    longer = {frames.table for frames in frame_sets(pipeline) if not frames.is_even}
+    even = {frames.table for frames in frame_sets(pipeline, even=True)}
+    longer = {frames.table for frames in frame_sets(pipeline)} - even
     if not longer or (home / fingerprint(pipeline)).is_dir():
         return False
-    even = {frames.table for frames in frame_sets(pipeline, even=True)}
     known = {state.name: _tables(state) for state in states_of(home)}
     before = fingerprint(pipeline, even=True) in known or any(even <= tables for tables in known.values())
     return before and not any(longer & tables for tables in known.values())

@@ -48,7 +48,7 @@ def tiered(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered |
     scale = Scale(frames.width_us, BASE)
     grids = {name: bound.windows[name].even for name in frames.windows}
     long = {name: even for name, even in grids.items() if even and LONG <= even.size_us / scale.span_us(1) <= MOST}
-    if frames.by_arrival or not long or schema is None:
+    if frames.by_arrival or not frames.is_even or not long or schema is None:
         return None
     return Tiered(frames, scale, long) if _regroup(bound, schema) else None
 
