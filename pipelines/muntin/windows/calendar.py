@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from math import gcd
 from typing import TYPE_CHECKING
 
 from muntin.definition.durations import DAY_US, Duration
 from muntin.definition.instants import from_us
-from muntin.definition.kinds import Bounded, Cycle
 from muntin.errors import DefinitionError
 from muntin.windows.clock.alignment import WEEKDAYS, Alignment, alignment_us
-from muntin.windows.clock.zones import Zone, borders_in_utc, first_shown, local_clock, local_windows
 from muntin.windows.gapless import Gapless
 
 if TYPE_CHECKING:
     from muntin.states.frames import Ints
+    from muntin.windows.clock.zones import Zone
 
 _MONTHS = {"mo": 1, "q": 3, "y": 12}
 _FORM = re.compile(r"\s*(\d+)\s*(mo|q|y)\s*")
@@ -38,51 +36,29 @@ class Calendar(Gapless):
     dense: bool = False
 
     @property
-    def least_us(self) -> int:
-        return 14 * DAY_US
+    def anchor(self) -> tuple[int, int]:
+        return DAY_US, self.clock_us
 
-    @property
-    def follows(self) -> Bounded:
-        return Bounded((31 * self.months + 1) * DAY_US)
-
-    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a calendar is its own
-        return gcd(DAY_US, self.clock_us, self.zone.grain if self.zone else 0)
-
-    @property
-    def cycle(self) -> Cycle | None:
-        return borders_in_utc(self.zone, DAY_US, self.clock_us) if self.zone else None
-
-    def bounds(self, instants: Ints) -> tuple[Ints, Ints]:
-        """Start and end of the window that holds each instant."""
-        return local_windows(instants, self._cut, self.zone) if self.zone else self._cut(instants)
-
-    def numbers(self, instants: Ints) -> Ints:
-        """The number of the window that holds each instant; the next window has the next number."""
-        start, _ = self.bounds(instants)
-        return self._number(local_clock(start, self.zone) if self.zone else start)
-
-    def borders(self, numbers: Ints) -> Ints:
-        """The start of each window, by its number."""
-        local = self._border(numbers * self.months + self.phase)
-        return first_shown(local, self.zone) if self.zone else local
-
-    def _cut(self, clock: Ints) -> tuple[Ints, Ints]:
-        first = self._number(clock) * self.months + self.phase
-        return self._border(first), self._border(first + self.months)
-
-    def _number(self, clock: Ints) -> Ints:
+    def number_at(self, clock: Ints) -> Ints:
         import numpy as np
 
         month = (clock - self.clock_us).astype("M8[us]").astype("M8[M]").astype(np.int64)
         number: Ints = (month - self.phase) // self.months
         return number
 
-    def _border(self, month: Ints) -> Ints:
-        """The time of the local clock at which windows of these months begin; months are counted from January 1970."""
+    def border_at(self, numbers: Ints) -> Ints:
         import numpy as np
 
+        month = numbers * self.months + self.phase
         border: Ints = month.astype("M8[M]").astype("M8[us]").astype(np.int64) + self.clock_us
         return border
+
+    def reach_us(self, count: int) -> int:
+        return (31 * self.months * count + 1) * DAY_US
+
+    @property
+    def least_us(self) -> int:
+        return 14 * DAY_US
 
 
 def months_of(size: Duration) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muntin.definition.durations import DAY_US, not_negative
+from muntin.definition.durations import not_negative
 from muntin.definition.kinds import Bounded, Cycle
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar, calendar
@@ -37,7 +37,7 @@ class Trailing(Plain):
 
     @property
     def follows(self) -> Bounded:
-        return Bounded((31 * self.months + 1) * DAY_US)
+        return Bounded(self.month.reach_us(self.months))
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:

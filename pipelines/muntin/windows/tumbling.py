@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import gcd
 from typing import TYPE_CHECKING
 
 from muntin.definition.durations import DAY_US, Duration, not_negative, positive
-from muntin.definition.kinds import Bounded, Cycle, Even
+from muntin.definition.kinds import Even
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar, calendar, months_of
 from muntin.windows.clock.alignment import Alignment, alignment_us
-from muntin.windows.clock.zones import Zone, borders_in_utc, local_windows, shifted_windows, zone
+from muntin.windows.clock.zones import Zone, local_windows, shifted_windows, zone
 from muntin.windows.gapless import Gapless
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
 
@@ -34,35 +33,34 @@ class Tumbling(Gapless):
     said: str = field(default="", repr=False, compare=False)
 
     @property
-    def least_us(self) -> int:
-        return self.frame_us(0) if self.zone and self.zone.shift % self.size_us else self.size_us
+    def anchor(self) -> tuple[int, int]:
+        return self.size_us, self.align_us
+
+    def number_at(self, clock: Ints) -> Ints:
+        number: Ints = (clock - self.align_us) // self.size_us
+        return number
+
+    def border_at(self, numbers: Ints) -> Ints:
+        border: Ints = numbers * self.size_us + self.align_us
+        return border
+
+    def reach_us(self, count: int) -> int:
+        return self.size_us * count + (DAY_US if self.zone else 0)
 
     @property
-    def follows(self) -> Bounded:
-        return Bounded(self.size_us + (DAY_US if self.zone else 0))
+    def least_us(self) -> int:
+        return self.frame_us(0) if self.zone and self.zone.shift % self.size_us else self.size_us
 
     @property
     def even(self) -> Even | None:
         return None if self.zone else Even(self.size_us, self.size_us, self.align_us)
 
-    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
-        return gcd(self.size_us, self.align_us, self.zone.grain if self.zone else 0)
-
-    @property
-    def cycle(self) -> Cycle | None:
-        return borders_in_utc(self.zone, self.size_us, self.align_us) if self.zone else None
-
     def bounds(self, instants: Ints) -> tuple[Ints, Ints]:
         """Start and end of the window that holds each instant."""
         if not self.zone:
-            return self._cut(instants)
+            return self.cut(instants)
         windows = shifted_windows if self.zone.shift % self.size_us == 0 else local_windows
-        return windows(instants, self._cut, self.zone)
-
-    def _cut(self, clock: Ints) -> tuple[Ints, Ints]:
-        """The borders before and after each time of the local clock."""
-        start = (clock - self.align_us) // self.size_us * self.size_us + self.align_us
-        return start, start + self.size_us
+        return windows(instants, self.cut, self.zone)
 
 
 def tumbling(
