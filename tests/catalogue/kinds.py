@@ -12,10 +12,25 @@ from typing import Any
 from docs.windows.panel import HOUR, Panel
 from muntin import windows
 from tests.catalogue import random_windows as drawn
-from tests.catalogue.calls import aligned, size, span
+from tests.catalogue.calls import aligned, back, size, span, stepping
 from tests.catalogue.random_times import Drawn
-from tests.oracle import DAY, SECOND, AllTime, Calendar, Cumulating, RightClosed, Session, Sliding, Tumbling, Unique
-from tests.oracle.trailing import Trailing
+from tests.oracle import (
+    DAY,
+    SECOND,
+    AllTime,
+    BusinessDays,
+    Calendar,
+    Cumulating,
+    HalfMonths,
+    LastPart,
+    RightClosed,
+    Samples,
+    Session,
+    Sliding,
+    Trailing,
+    Tumbling,
+    Unique,
+)
 from tests.properties.random_arrivals import Asked, AskedSort, asked, asked_sort
 
 POLICIES = {"by_count", "by_delta", "by_punctuation", "by_time", "keep"}
@@ -72,17 +87,23 @@ CHANGE = datetime(2024, 3, 9, tzinfo=UTC)
 KINDS = (
     Kind(
         'tumbling("5m", grace="4m")',
-        makes=(windows.Tumbling, windows.Calendar, windows.RightClosed),
+        makes=(windows.Tumbling, windows.Calendar, windows.HalfMonths, windows.BusinessDays, windows.RightClosed),
         calls={
             Tumbling: lambda asked, **closed: windows.tumbling(span(asked.size), **closed, **aligned(asked)),
             Calendar: lambda asked, **closed: windows.tumbling(f"{asked.months}mo", **closed, **aligned(asked)),
+            HalfMonths: lambda asked, **closed: windows.tumbling("1sm", **closed, **aligned(asked)),
+            BusinessDays: lambda asked, **closed: windows.tumbling("1bd", **closed, **aligned(asked)),
             RightClosed: lambda asked: called(asked.kind, closed="right"),
         },
         draws={
             "tumbling": drawn.tumbling,
             "local_days": drawn.local_days,
             "calendar": drawn.calendar,
-            "right_closed": lambda dice: drawn.right_closed(dice, [drawn.tumbling, drawn.local_days, drawn.calendar]),
+            "half_months": drawn.half_months,
+            "business_days": drawn.business_days,
+            "right_closed": lambda dice: drawn.right_closed(
+                dice, [drawn.tumbling, drawn.local_days, drawn.calendar, drawn.half_months, drawn.business_days]
+            ),
         },
         judged={
             "ten": Tumbling(10 * SECOND),
@@ -91,6 +112,8 @@ KINDS = (
             "day": Tumbling(DAY, timezone=NEW_YORK, align_to="23:59"),
             "month": Calendar(1),
             "quarter": Calendar(3, 2 * SECOND, "23:59", NEW_YORK),
+            "payroll": HalfMonths(2 * SECOND, "23:59", NEW_YORK),
+            "workday": BusinessDays(SECOND, "23:59", NEW_YORK),
             "metered": RightClosed(Tumbling(5 * SECOND, grace=2 * SECOND)),
             "metered_day": RightClosed(Tumbling(DAY, timezone=NEW_YORK, align_to="23:59")),
         },
@@ -106,23 +129,37 @@ KINDS = (
             ("how many each quarter of an hour?", 'tumbling("15m")', ""),
             ("how much a local day, week?", 'tumbling("1d", timezone="America/New_York")', "by-the-calendar"),
             ("how much a month, quarter, year?", 'tumbling("1mo")', "by-the-calendar"),
+            ("how much each half of a month, each business day?", 'tumbling("1sm")', "by-the-calendar"),
             ("what did the meter say up to each quarter, its end included?", 'tumbling("15m", closed="right")', "closed-at-the-right"),
         ),
     ),
     Kind(
         'sliding("10m", step="5m", grace="4m")',
-        makes=(windows.Sliding,),
-        calls={Sliding: lambda asked, **closed: windows.sliding(span(asked.size), step=span(asked.step), **closed, **aligned(asked))},
-        draws={"sliding": drawn.sliding, "right_closed_sliding": lambda dice: drawn.right_closed(dice, [drawn.sliding])},
+        makes=(windows.Sliding, windows.LastPart),
+        calls={
+            Sliding: lambda asked, **closed: windows.sliding(span(asked.size), step=span(asked.step), **closed, **aligned(asked)),
+            Samples: lambda asked, **closed: windows.sliding(
+                span(asked.size), step=span(asked.step), gaps=True, **closed, **aligned(asked)
+            ),
+        },
+        draws={
+            "sliding": drawn.sliding,
+            "samples": drawn.samples,
+            "right_closed_sliding": lambda dice: drawn.right_closed(dice, [drawn.sliding, drawn.samples]),
+        },
         judged={
             "thirty": Sliding(30 * SECOND, 5 * SECOND, grace=5 * SECOND),
             "late_ones": Sliding(20 * SECOND, 10 * SECOND),
             "fine": Sliding(4 * SECOND, SECOND // 2, grace=SECOND),
             "aligned": Sliding(21 * SECOND, 7 * SECOND, align_to="00:01"),
+            "sampled": Samples(4 * SECOND, 6 * SECOND, grace=SECOND),
             "metered_steps": RightClosed(Sliding(15 * SECOND, 5 * SECOND, grace=SECOND)),
         },
         picture=(Panel('sliding("4s", step="2s")', (tuple(range(7)),)),),
-        questions=(("the last six hours, every hour?", 'sliding("6h", step="1h")', ""),),
+        questions=(
+            ("the last six hours, every hour?", 'sliding("6h", step="1h")', ""),
+            ("a sample of each hour's first minute?", 'sliding("1m", step="1h", gaps=True)', "rules"),
+        ),
     ),
     Kind(
         'cumulating("20m", step="5m", grace="4m")',
@@ -148,17 +185,40 @@ KINDS = (
     ),
     Kind(
         'trailing(months=3, grace="4m")',
-        makes=(windows.Trailing,),
-        calls={Trailing: lambda asked, **closed: windows.trailing(asked.months, **closed, **aligned(asked.month))},
-        draws={"trailing": drawn.trailing, "right_closed_trailing": lambda dice: drawn.right_closed(dice, [drawn.trailing])},
-        judged={"season": Trailing(3, Calendar(1, 2 * SECOND, "23:59", NEW_YORK))},
+        makes=(windows.Trailing, windows.LastPart),
+        calls={
+            Trailing: lambda asked, **closed: windows.trailing(
+                **back(asked.count * getattr(asked.stretch, "size", 1)), **stepping(asked.stretch), **closed, **aligned(asked.stretch)
+            ),
+            LastPart: lambda asked, **closed: windows.trailing(
+                **back(asked.part), **stepping(asked.stretch), **closed, **aligned(asked.stretch)
+            ),
+        },
+        draws={
+            "trailing": drawn.trailing,
+            "last_part": drawn.last_part,
+            "right_closed_trailing": lambda dice: drawn.right_closed(dice, [drawn.trailing, drawn.last_part]),
+        },
+        judged={
+            "season": Trailing(3, Calendar(1, 2 * SECOND, "23:59", NEW_YORK)),
+            "seven_days": Trailing(7, Tumbling(DAY, SECOND, "23:59", NEW_YORK)),
+            "last_hour": LastPart(DAY // 24, Tumbling(DAY, SECOND, "23:59", NEW_YORK)),
+        },
         picture=(
             Panel(
                 'trailing(months=2, timezone="America/New_York")',
                 (tuple(day * 24 * HOUR for day in (5, 20, 40, 62, 75)),), 150 * 24 * HOUR, unit=24 * HOUR,
             ),
+            Panel(
+                'trailing(days=2, timezone="America/New_York")',
+                (tuple(range(6 * HOUR, 54 * HOUR, 12 * HOUR)),), 160 * HOUR, CHANGE, unit=HOUR,
+            ),
         ),
-        questions=(("the last three months, every month?", "trailing(months=3)", ""),),
+        questions=(
+            ("the last three months, every month?", "trailing(months=3)", ""),
+            ("the last seven days, at each local midnight?", 'trailing(days=7, timezone="America/New_York")', ""),
+            ("the last week of each month?", 'trailing(days=7, every="1mo")', ""),
+        ),
     ),
     Kind(
         'session("90s", grace="4m")',

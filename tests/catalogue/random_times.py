@@ -59,8 +59,10 @@ def clock(dice: random.Random) -> str:
 
 
 def alignment(dice: random.Random, zone: str, clocks: list[str]) -> str | datetime:
-    """A clock, or the first of a month."""
-    first = datetime(2020 - dice.choice([0, 45]), dice.randint(1, 12), 1, tzinfo=ZoneInfo(zone)).astimezone(UTC)
+    """A clock, or a day of a month, mostly the first."""
+    first = datetime(2020 - dice.choice([0, 45]), dice.randint(1, 12), dice.choice([1, 1, 2, 26, 28]), tzinfo=ZoneInfo(zone)).astimezone(
+        UTC
+    )
     return dice.choice([*clocks, first, first.astimezone(ZoneInfo(zone))])
 
 

@@ -5,8 +5,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tests.catalogue.random_times import FIRSTS, HOUR, MINUTE, ZONES, Drawn, alignment, clock, day, grace, some
-from tests.oracle import DAY, AllTime, Calendar, Cumulating, RightClosed, Session, Sliding, Tumbling, Unique
-from tests.oracle.trailing import Trailing
+from tests.oracle import (
+    DAY,
+    AllTime,
+    BusinessDays,
+    Calendar,
+    Cumulating,
+    HalfMonths,
+    LastPart,
+    RightClosed,
+    Samples,
+    Session,
+    Sliding,
+    Trailing,
+    Tumbling,
+    Unique,
+)
 
 
 def tumbling(dice: random.Random) -> Drawn:
@@ -79,10 +93,42 @@ def cumulating_months(dice: random.Random) -> Drawn:
     return Drawn(Cumulating(full, step, grace(dice, unit), dice.choice(clocks), name), unit, day(date))
 
 
-def trailing(dice: random.Random) -> Drawn:
-    """A few months up to the end of each."""
+def half_months(dice: random.Random) -> Drawn:
+    """By days, over some of them; or by hours around a first."""
     month = calendar(dice)
-    return replace(month, theirs=Trailing(dice.choice([1, 2, 3, 5]), replace(month.theirs, months=1)))
+    return replace(month, theirs=HalfMonths(month.theirs.grace, month.theirs.align_to, month.theirs.timezone))
+
+
+def business_days(dice: random.Random) -> Drawn:
+    """Around weekends on which clocks change."""
+    name, date, *clocks = dice.choice(ZONES)
+    return Drawn(BusinessDays(dice.choice([0, HOUR, 9 * HOUR]), dice.choice(clocks), name), dice.choice([HOUR, 6 * HOUR]), day(date))
+
+
+def trailing(dice: random.Random) -> Drawn:
+    """A few months up to the end of each, a few days up to each midnight, or some hours every few hours."""
+    if dice.random() < 1 / 3:
+        month = calendar(dice)
+        return replace(month, theirs=Trailing(dice.choice([1, 2, 3, 5]), replace(month.theirs, months=1)))
+    name, date, *clocks = dice.choice(ZONES)
+    stretch = Tumbling(dice.choice([DAY, DAY, 12 * HOUR, 6 * HOUR, HOUR]), dice.choice([0, HOUR]), dice.choice(clocks), name)
+    return Drawn(Trailing(dice.choice([1, 2, 7]), stretch), HOUR, day(date))
+
+
+def last_part(dice: random.Random) -> Drawn:
+    """The last days of a month, or the last hours of a day."""
+    if dice.random() < 1 / 2:
+        month = calendar(dice)
+        return replace(month, theirs=LastPart(dice.choice([1, 7, 28]) * DAY, replace(month.theirs, months=1)))
+    name, date, *clocks = dice.choice(ZONES)
+    stretch = Tumbling(dice.choice([DAY, 2 * DAY]), dice.choice([0, HOUR]), dice.choice(clocks), name)
+    return Drawn(LastPart(dice.choice([1, 6, 7, 12, 23]) * HOUR, stretch), HOUR, day(date))
+
+
+def samples(dice: random.Random) -> Drawn:
+    """Some minutes of each few, aligned anyhow."""
+    step = dice.randint(2, 9)
+    return some(dice, Samples(dice.randint(1, step - 1) * MINUTE, step * MINUTE, grace(dice), clock(dice)))
 
 
 def right_closed(dice: random.Random, draws: Sequence[Callable[[random.Random], Drawn]]) -> Drawn:

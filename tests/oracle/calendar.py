@@ -12,7 +12,7 @@ from tests.oracle.kinds import EPOCH, moment
 class Calendar:
     """`months` whole months, counted from January 1970; each begins on its first at `align_to`, local time.
 
-    A datetime as `align_to` is the first of a month: some window begins there.
+    A datetime as `align_to` is a day of a month: some window begins there, and each on that day of its month.
     """
 
     months: int
@@ -33,7 +33,7 @@ class Calendar:
         return (month - self.phase) % self.months == 0
 
     def border(self, month: int) -> int:
-        """The first of that month."""
+        """The first of that month, or the day on which months begin."""
         return moment(self.first.replace(year=1970 + month // 12, month=1 + month % 12, tzinfo=None), self.timezone)
 
     @property
@@ -52,6 +52,28 @@ class Calendar:
     def local(self, instant: datetime) -> datetime:
         """What calendars and clocks of the zone show."""
         return instant.astimezone(ZoneInfo(self.timezone))
+
+    def closed(self, end: int, watermark: float) -> bool:
+        """As tumbling."""
+        return watermark >= end + self.grace
+
+
+@dataclass(frozen=True)
+class HalfMonths:
+    """From the first of each month to its 15th day, and from the 16th on; at `align_to`, local time."""
+
+    grace: int = 0
+    align_to: str | datetime = "00:00"
+    timezone: str = "UTC"
+
+    def windows_for(self, t: int) -> Iterator[tuple[int, int]]:
+        """The one window that holds `t`, among the halves of all months that are near."""
+        whole = Calendar(1, 0, self.align_to, self.timezone)
+        near = whole.local(EPOCH + timedelta(microseconds=t))
+        now = (near.year - 1970) * 12 + near.month - 1
+        firsts = [whole.first.replace(year=1970 + n // 12, month=1 + n % 12, tzinfo=None) for n in range(now - 3, now + 4)]
+        borders = [moment(first + timedelta(days=days), self.timezone) for first in firsts for days in (0, 15)]
+        yield max(border for border in borders if border <= t), min(border for border in borders if border > t)
 
     def closed(self, end: int, watermark: float) -> bool:
         """As tumbling."""

@@ -11,6 +11,11 @@ class RightClosed:
 
     kind: Any
 
+    @property
+    def probe(self) -> int:
+        """As the kind has it."""
+        return int(self.kind.probe)
+
     def windows_for(self, t: int) -> Iterator[tuple[int, int]]:
         """Of all windows with `t` at a bound or inside, those with `start < t <= end`."""
         near = {*self.kind.windows_for(t), *self.kind.windows_for(t - 1)}

@@ -1,27 +1,28 @@
-"""Trailing windows: at the end of every month, some months up to it."""
+"""Trailing windows: at the end of every month, or of every day, some of them up to it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.oracle.calendar import Calendar
+from tests.oracle.kinds import Tumbling
 
 
 @dataclass(frozen=True)
 class Trailing:
-    """`months` windows of the calendar `month` in one, ending with each of them."""
+    """`count` windows of `stretch` in one, ending with each of them."""
 
-    months: int
-    month: Calendar
+    count: int
+    stretch: Calendar | Tumbling
 
     def windows_for(self, t: int) -> Iterator[tuple[int, int]]:
-        """One for each month that ends from now on, as long as it looks back as far as `t`."""
-        start, end = next(self.month.windows_for(t))
-        for _ in range(1, self.months):
-            start, _ = next(self.month.windows_for(start - 1))
-        for _ in range(self.months):
+        """One for each stretch that ends from now on, as long as it looks back as far as `t`."""
+        start, end = next(self.stretch.windows_for(t))
+        for _ in range(1, self.count):
+            start, _ = next(self.stretch.windows_for(start - 1))
+        for _ in range(self.count):
             yield start, end
-            (_, start), (_, end) = next(self.month.windows_for(start)), next(self.month.windows_for(end))
+            (_, start), (_, end) = next(self.stretch.windows_for(start)), next(self.stretch.windows_for(end))
 
     def closed(self, end: int, watermark: float) -> bool:
-        """As its months."""
-        return self.month.closed(end, watermark)
+        """As its stretches."""
+        return self.stretch.closed(end, watermark)

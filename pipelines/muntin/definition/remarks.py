@@ -68,5 +68,5 @@ def _of_sizes(windows: Mapping[str, Kind]) -> Iterator[str]:
 
 def _parts(window: Any) -> list[Any]:  # noqa: ANN401 - a kind of any class
     """A window and the windows that it is made of: the windows inside a cumulating or a trailing window have the zone."""
-    inner = (getattr(window, name) for name in ("kind", "whole", "step", "month") if hasattr(getattr(window, name, None), "assign"))
+    inner = (getattr(window, name) for name in ("kind", "whole", "step", "stretch") if hasattr(getattr(window, name, None), "assign"))
     return [window, *(part for each in inner for part in _parts(each))]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.timeline.closing import Closing
 
+_APART = 4  # by how many reaches of a kind two ends of its windows lie apart at most: business days by three days
+
 Knowledge = Literal["closed", "ended"]
 
 
@@ -72,8 +74,6 @@ def last_ended(kind: Kind, at_us: Ints) -> tuple[Ints, Ints]:
 
 def _windows_over(kind: Kind, low_us: int, high_us: int) -> tuple[Ints, Ints]:
     """The windows of a grid, by their ends: from a window on that ended by the first instant."""
-    around = kind.windows_for(low_us)[0][0]
-    before = kind.windows_for(around - 1)[0][0]
-    starts, ends = kind.grid(before, high_us + 1)  # type: ignore[misc]
+    starts, ends = kind.grid(low_us - _APART * kind.follows.reach_us, high_us + 1)  # type: ignore[misc, union-attr]
     order = np.argsort(ends, kind="stable")
     return starts[order], ends[order]

@@ -5,9 +5,11 @@ from muntin.windows.all_time import AllTime, all_time
 from muntin.windows.arrival.policies import by_count, by_delta, by_punctuation, by_time, keep
 from muntin.windows.arrival.progressive_sort import ProgressiveSort, progressive_sort
 from muntin.windows.arrival.window import Arrival, arrival
-from muntin.windows.calendar import Calendar
+from muntin.windows.business_days import BusinessDays
+from muntin.windows.calendar import Calendar, HalfMonths
 from muntin.windows.cumulating import Cumulating, cumulating
 from muntin.windows.kind import Window
+from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import RightClosed
 from muntin.windows.session import LimitedSession, Session, session
 from muntin.windows.sliding import Sliding, sliding
@@ -19,8 +21,11 @@ __all__ = [
     "AllTime",
     "Arrival",
     "Assignment",
+    "BusinessDays",
     "Calendar",
     "Cumulating",
+    "HalfMonths",
+    "LastPart",
     "LimitedSession",
     "ProgressiveSort",
     "RightClosed",

@@ -1,4 +1,4 @@
-"""Calendar windows: months, quarters and years of a time zone."""
+"""Calendar windows: months, quarters, years and half months of a time zone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 _MONTHS = {"mo": 1, "q": 3, "y": 12}
 _FORM = re.compile(r"\s*(\d+)\s*(mo|q|y)\s*")
+_HALF_US = 15 * DAY_US
+_LAST_FIRST = 28  # every month has this day
 
 
 @dataclass(frozen=True, slots=True)
 class Calendar(Gapless):
     """Windows of `months` whole months. A window begins `clock_us` after the midnight that begins its first month.
 
+    `clock_us` may be days: of months that begin on the 26th it is 25 days.
     `phase`: the first month of a window, counted from January 1970.
     """
 
@@ -57,8 +60,50 @@ class Calendar(Gapless):
         return (31 * self.months * count + 1) * DAY_US
 
     @property
+    def halves(self) -> int:
+        """The length of a window in halves of a month."""
+        return 2 * self.months
+
+    @property
+    def shortest_us(self) -> int:
+        """The shortest time from one border to the next on the local clock, or less."""
+        return 14 * DAY_US * self.halves
+
+    @property
     def least_us(self) -> int:
-        return 14 * DAY_US
+        return self.shortest_us - DAY_US
+
+
+@dataclass(frozen=True, slots=True)
+class HalfMonths(Calendar):
+    """Windows of 15 days from the beginning of each month, and from there to its end; `months` and `phase` count halves."""
+
+    def number_at(self, clock: Ints) -> Ints:
+        import numpy as np
+
+        within = clock - self.clock_us
+        month = within.astype("M8[us]").astype("M8[M]")
+        second = within - month.astype("M8[us]").astype(np.int64) >= _HALF_US
+        number: Ints = 2 * month.astype(np.int64) + second
+        return number
+
+    def border_at(self, numbers: Ints) -> Ints:
+        import numpy as np
+
+        month = (numbers // 2).astype("M8[M]").astype("M8[us]").astype(np.int64)
+        border: Ints = month + numbers % 2 * _HALF_US + self.clock_us
+        return border
+
+    def reach_us(self, count: int) -> int:
+        return (16 * count + 1) * DAY_US
+
+    @property
+    def halves(self) -> int:
+        return 1
+
+    @property
+    def shortest_us(self) -> int:
+        return 13 * DAY_US
 
 
 def months_of(size: Duration) -> int:
@@ -78,17 +123,35 @@ def calendar(months: int, align_to: Alignment, where: Zone | None, grace_us: int
     """Windows of whole months; see `tumbling`.
 
     Raises:
-        DefinitionError: an alignment that is neither a time of day nor the first day of a month.
+        DefinitionError: an alignment that is neither a time of day nor a day that every month has.
     """
+    month, clock_us = _beginning(align_to, where)
+    return Calendar(months, month % months, clock_us, where, grace_us, dense)
+
+
+def half_months(align_to: Alignment, where: Zone | None, grace_us: int, *, dense: bool) -> HalfMonths:
+    """Windows of half a month; see `tumbling`.
+
+    Raises:
+        DefinitionError: as for `calendar`.
+    """
+    return HalfMonths(1, 0, _beginning(align_to, where)[1], where, grace_us, dense)
+
+
+def _beginning(align_to: Alignment, where: Zone | None) -> tuple[int, int]:
+    """A month in which windows begin, counted from January 1970, and how long after its first midnight they do."""
     us = alignment_us(align_to, where)
-    moment = from_us(us)
     if isinstance(align_to, datetime):
-        if moment.day != 1:
+        moment = from_us(us)
+        if moment.day > _LAST_FIRST:
+            name = where.name if where else "UTC"
             raise DefinitionError(
-                f"align_to: {align_to} is no first day of a month on the clock of {where.name if where else 'UTC'}; "
-                f"give one in that zone, as datetime(2024, 4, 1, tzinfo=ZoneInfo({(where.name if where else 'UTC')!r}))"
+                f"align_to: {align_to} is day {moment.day} of a month on the clock of {name}, which not every month has; "
+                f"give a day from 1 to {_LAST_FIRST}, as datetime(2024, 4, 1, tzinfo=ZoneInfo({name!r}))"
             )
-        return Calendar(months, ((moment.year - 1970) * 12 + moment.month - 1) % months, us % DAY_US, where, grace_us, dense)
+        return (moment.year - 1970) * 12 + moment.month - 1, (moment.day - 1) * DAY_US + us % DAY_US
     if isinstance(align_to, str) and align_to.lower() in WEEKDAYS:
-        raise DefinitionError(f'align_to: months do not begin on a {align_to}; give a time of day as "06:00", or the first day of a month')
-    return Calendar(months, 0, us, where, grace_us, dense)
+        raise DefinitionError(
+            f'align_to: months do not begin on a {align_to}; give a time of day as "06:00", or the day of a month on which they do'
+        )
+    return 0, us

@@ -98,7 +98,7 @@ def cumulating(
 
 def _divides(part: Tumbling | Calendar, whole: Tumbling | Calendar) -> bool:
     if isinstance(part, Calendar):
-        return isinstance(whole, Calendar) and whole.months % part.months == 0
+        return isinstance(whole, Calendar) and whole.halves % part.halves == 0
     return (DAY_US if isinstance(whole, Calendar) else whole.size_us) % part.size_us == 0
 
 

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
-from muntin.definition.durations import UNITS, Duration, not_negative, positive, spell
+from muntin.definition.durations import DAY_US, UNITS, Duration, not_negative, positive, spell
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Even
 from muntin.errors import DefinitionError
 from muntin.windows.clock.alignment import Alignment, alignment_us
 from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.kind import Plain
+from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
+from muntin.windows.tumbling import Tumbling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,31 +71,66 @@ class Sliding(Plain):
 
 
 def sliding(
-    size: Duration, *, step: Duration, align_to: Alignment = None, closed: Closed = "left", grace: Duration = 0, dense: bool = False
-) -> Sliding | RightClosed:
+    size: Duration,
+    *,
+    step: Duration,
+    align_to: Alignment = None,
+    gaps: bool = False,
+    timezone: str | None = None,
+    closed: Closed = "left",
+    grace: Duration = 0,
+    dense: bool = False,
+) -> Sliding | LastPart | RightClosed:
     """A window of `size` every `step`; an event belongs to size / step of them.
 
     Args:
-        size: how long a window is, a whole number of steps.
+        size: how long a window is, a whole number of steps; or less than a step, with `gaps`.
         step: how far apart windows begin.
-        align_to: a border of the grid of steps (see `tumbling`).
+        align_to: a border of the grid of steps (see `tumbling`), at which a window begins.
+        gaps: whether windows may be shorter than a step, so that events between them belong to none.
+        timezone: refused, with the name of what follows a clock: a zone's days may be 23 or 25 hours long.
         closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
         dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
 
     Raises:
-        DefinitionError: a size that is not a whole number of steps, a step or size that is not positive, a negative grace, an unknown
-            `closed`.
+        DefinitionError: a time zone; a size that is not a whole number of steps, or shorter than one without `gaps`; a step or size that
+            is not positive, a negative grace, an unknown `closed`.
     """
-    size_us, step_us = positive(size, "size"), positive(step, "step")
+    size_us, step_us, align_us, grace_us = (
+        positive(size, "size"),
+        positive(step, "step"),
+        alignment_us(align_to),
+        not_negative(grace, "grace"),
+    )
+    if timezone is not None:
+        raise DefinitionError(_of_a_clock(timezone, size_us, step_us))
+    if gaps and size_us < step_us:
+        return closed_at(
+            closed, LastPart(Tumbling(step_us, (align_us + size_us) % step_us, None, grace_us, said=spell(step_us)), size_us, dense)
+        )
+    if size_us < step_us and not gaps:
+        raise DefinitionError(
+            f"step: {spell(step_us)} is longer than the size, {spell(size_us)}, so that events between windows would belong to none; "
+            "say gaps=True if they shall not, or give a step that divides the size"
+        )
     if size_us % step_us:
         *others, last = (spell(legal) for legal in steps_near(size_us, step_us))
         legal = f"{', '.join(others)} or {last}" if others else last
         raise DefinitionError(
             f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
         )
-    grid = Sliding(size_us, step_us, alignment_us(align_to) % step_us, not_negative(grace, "grace"), dense)
-    return closed_at(closed, grid)
+    return closed_at(closed, Sliding(size_us, step_us, align_us % step_us, grace_us, dense))
+
+
+def _of_a_clock(timezone: str, size_us: int, step_us: int) -> str:
+    """The error for sliding windows of a time zone: the name of trailing windows, which follow a clock."""
+    days, rest = divmod(size_us, DAY_US)
+    far = f"days={days}" if not rest else f"hours={size_us // UNITS['h']}"
+    return (
+        f"timezone: sliding windows are of one length, which days of {timezone} are not; "
+        f'for windows that end by its clock give windows.trailing({far}, every="{spell(step_us)}", timezone={timezone!r})'
+    )
 
 
 def steps_near(size_us: int, step_us: int) -> list[int]:

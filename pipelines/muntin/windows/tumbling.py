@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from muntin.definition.durations import DAY_US, Duration, not_negative, positive
 from muntin.definition.kinds import Even
 from muntin.errors import DefinitionError
-from muntin.windows.calendar import Calendar, calendar, months_of
+from muntin.windows.calendar import Calendar, calendar, half_months, months_of
 from muntin.windows.clock.alignment import Alignment, alignment_us
 from muntin.windows.clock.zones import Zone, local_windows, shifted_windows, zone
 from muntin.windows.gapless import Gapless
@@ -16,6 +16,7 @@ from muntin.windows.right_closed import Closed, RightClosed, closed_at
 
 if TYPE_CHECKING:
     from muntin.states.frames import Ints
+    from muntin.windows.business_days import BusinessDays
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ class Tumbling(Gapless):
         return self.size_us * count + (DAY_US if self.zone else 0)
 
     @property
+    def shortest_us(self) -> int:
+        """The time from one border to the next on the local clock."""
+        return self.size_us
+
+    @property
     def least_us(self) -> int:
         return self.frame_us(0) if self.zone and self.zone.shift % self.size_us else self.size_us
 
@@ -71,13 +77,15 @@ def tumbling(
     closed: Closed = "left",
     grace: Duration = 0,
     dense: bool = False,
-) -> Tumbling | Calendar | RightClosed:
+) -> Tumbling | Calendar | BusinessDays | RightClosed:
     """Windows of one size, side by side.
 
     Args:
-        size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y". In a zone it is counted on the local clock:
-            "24h" is "1d" there, and lasts 23 or 25 hours where the clock changes.
-        align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime;
+        size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y"; "1sm": half a month, up to its 15th day and from
+            its 16th; "1bd": a day from Monday to Friday. In a zone it is counted on the local clock: "24h" is "1d" there, and lasts 23
+            or 25 hours where the clock changes.
+        align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime, of months one on the day on
+            which they begin;
             None is midnight of 1970-01-01, a Thursday.
         timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
         closed: which end of a window belongs to it: "left", `[start, end)`, or "right", `(start, end]`.
@@ -87,6 +95,11 @@ def tumbling(
     Raises:
         DefinitionError: a size that is not positive, a negative grace, an unknown zone, alignment or `closed`.
     """
+    if size == "1bd":
+        from muntin.windows.business_days import business_days
+
+        where = zone(timezone) if timezone is not None else None
+        return closed_at(closed, business_days(align_to, where, not_negative(grace, "grace"), dense=dense))
     return closed_at(closed, side_by_side(size, align_to, timezone, grace, dense=dense))
 
 
@@ -97,8 +110,10 @@ def side_by_side(
     where, grace_us = zone(timezone) if timezone is not None else None, not_negative(grace, "grace")
     if months := months_of(size):
         return calendar(months, align_to, where, grace_us, dense=dense)
+    if size == "1sm":
+        return half_months(align_to, where, grace_us, dense=dense)
     try:
         size_us = positive(size, "size")
     except DefinitionError as wrong:
-        raise DefinitionError(f'{wrong}; or by the calendar "1mo", "1q" or "1y"') from None
+        raise DefinitionError(f'{wrong}; or by the calendar "1mo", "1q", "1y", "1sm" (half a month) or "1bd" (a business day)') from None
     return Tumbling(size_us, alignment_us(align_to, where) % size_us, where, grace_us, dense, size if isinstance(size, str) else "")

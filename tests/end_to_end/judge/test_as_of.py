@@ -98,8 +98,12 @@ def ended(window: Window, at: int) -> Iterator[tuple[int, int]]:
 @cache
 def last_ended(window: Window, at: int) -> tuple[int, int]:
     """The window of a grid that ended last by an instant."""
-    first = min(window.windows_for(at))[0]
-    return max({w for t in (at, first, first - 1) for w in window.windows_for(t) if w[1] <= at}, key=lambda w: w[1])
+    near = [at, *(t for start, _ in window.windows_for(at) for t in (start, start - 1))]
+    found, before = {w for t in near for w in window.windows_for(t) if w[1] <= at}, at
+    while not found:  # between windows that have holes between them
+        before -= window.probe
+        found = {w for w in window.windows_for(before) if w[1] <= at}
+    return max(found, key=lambda w: w[1])
 
 
 def asked(made: Bench, root: str, window: str, rows: Sequence[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:
