@@ -23,6 +23,7 @@ from tests.oracle import (
     Cumulating,
     HalfMonths,
     LastPart,
+    OwnGapSession,
     RightClosed,
     Samples,
     Session,
@@ -222,13 +223,23 @@ KINDS = (
     ),
     Kind(
         'session("90s", grace="4m")',
-        makes=(windows.Session, windows.LimitedSession),
+        makes=(windows.Session, windows.LimitedSession, windows.OwnGapSession),
         calls={
             Session: lambda asked: windows.session(
-                span(asked.gap), touching=asked.touching, max_length=asked.max_length and span(asked.max_length), **aligned(asked)
-            )
+                span(asked.gap),
+                touching=asked.touching,
+                max_length=asked.max_length and span(asked.max_length),
+                until=None if asked.until is None else f"v = {asked.until}",
+                **aligned(asked),
+            ),
+            OwnGapSession: lambda asked: windows.session(span(asked.gap), gap_by=asked.sql, touching=asked.touching, **aligned(asked)),
         },
-        draws={"session": drawn.session, "cut_session": drawn.cut_session},
+        draws={
+            "session": drawn.session,
+            "cut_session": drawn.cut_session,
+            "ended_session": drawn.ended_session,
+            "own_gap_session": drawn.own_gap_session,
+        },
         judged={
             "quiet": Session(3 * SECOND),
             "quieter": Session(10 * SECOND, grace=4 * SECOND),
@@ -236,6 +247,8 @@ KINDS = (
             "split_grace": Session(5 * SECOND, grace=10 * SECOND, touching="split"),
             "cut": Session(3 * SECOND, max_length=5 * SECOND),
             "cut_split": Session(2 * SECOND, 4 * SECOND, "split", 7 * SECOND),
+            "ended": Session(4 * SECOND, SECOND, until=3),
+            "own_gaps": OwnGapSession(3 * SECOND, SECOND, 2 * SECOND),
         },
         picture=(
             Panel('session("5s")', ((10, 12, 20),)),

@@ -13,6 +13,7 @@ from tests.oracle import (
     Cumulating,
     HalfMonths,
     LastPart,
+    OwnGapSession,
     RightClosed,
     Samples,
     Session,
@@ -44,6 +45,19 @@ def cut_session(dice: random.Random) -> Drawn:
     gap = dice.randint(1, 5) * MINUTE
     longest = dice.choice([gap, gap + 1, dice.randint(1, 12) * MINUTE, dice.randint(1, 12) * MINUTE - 1, 60 * MINUTE])
     return some(dice, Session(gap, grace(dice), dice.choice(["merge", "split"]), max(gap, longest)))
+
+
+def ended_session(dice: random.Random) -> Drawn:
+    """Ended by a row that is there now and then, some of them cut as well."""
+    longest = dice.choice([None, None, dice.randint(5, 12) * MINUTE])
+    gap = dice.randint(1, 5) * MINUTE
+    return some(dice, Session(gap, grace(dice), dice.choice(["merge", "split"]), longest, dice.choice([1, 2, 3])))
+
+
+def own_gap_session(dice: random.Random) -> Drawn:
+    """Gaps of some halves of a minute, or of some minutes."""
+    unit = dice.choice([MINUTE // 2, MINUTE, MINUTE, 2 * MINUTE])
+    return some(dice, OwnGapSession(dice.randint(1, 6) * MINUTE, unit, grace(dice), dice.choice(["merge", "split"])))
 
 
 def unique_sliding(dice: random.Random) -> Drawn:

@@ -8,7 +8,7 @@ from tests.oracle.found import Judgement
 from tests.oracle.holes import BusinessDays, LastPart, Samples
 from tests.oracle.judge import Window, judge
 from tests.oracle.judge_arrival import judge_arrival
-from tests.oracle.kinds import DAY, SECOND, AllTime, Session, Sliding, Tumbling
+from tests.oracle.kinds import DAY, SECOND, AllTime, OwnGapSession, Session, Sliding, Tumbling
 from tests.oracle.right_closed import RightClosed
 from tests.oracle.time import Batch
 from tests.oracle.trailing import Trailing
@@ -30,6 +30,7 @@ __all__ = [
     "Judgement",
     "Keep",
     "LastPart",
+    "OwnGapSession",
     "Punctuation",
     "RightClosed",
     "Samples",

@@ -1,10 +1,11 @@
 """Which windows an event lies in (tumbling, sliding), which events are neighbours (session)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from tests.oracle.time import Event
@@ -103,13 +104,15 @@ class Tumbling:
 class Session:
     """`[first, last + gap)`: neighbours no farther than `gap`, or with `touching="split"` nearer.
 
-    With `max_length` a session ends that long after its first event at the latest, and another begins.
+    With `max_length` a session ends that long after its first event at the latest, and another begins. With `until` it ends at the first
+    instant at which a row has this value of `v`.
     """
 
     gap: int
     grace: int = 0
     touching: str = "merge"
     max_length: int | None = None
+    until: int | None = None
 
     def chains(self, events: Sequence[Event]) -> list[list[Event]]:
         """One key's events, cut where they are too far apart."""
@@ -127,6 +130,43 @@ class Session:
 
     def closed(self, end: int, watermark: float) -> bool:
         """With merge an event at exactly `end` would still belong."""
+        close = end + self.grace
+        return watermark > close if self.touching == "merge" else watermark >= close
+
+
+@dataclass(frozen=True)
+class OwnGapSession:
+    """Sessions of rows that say their own gap: some of `unit`, as many as `v` says; without `v` it is `gap`."""
+
+    gap: int
+    unit: int
+    grace: int = 0
+    touching: str = "merge"
+
+    max_length = until = None
+
+    def reach(self, row: Mapping[str, Any]) -> int:
+        """Until when a row lasts."""
+        return int(row["t"]) + (self.gap if row["v"] is None else (abs(row["v"]) % 6 + 1) * self.unit)
+
+    @property
+    def sql(self) -> str:
+        """The gap of a row, for users."""
+        return f"to_microseconds((abs(v) % 6 + 1) * {self.unit})"
+
+    def chains(self, events: Sequence[Event]) -> list[list[Event]]:
+        """One key's events, cut where none of those before reaches the next."""
+        chains: list[list[Event]] = []
+        for event in sorted(events, key=lambda event: event.order):
+            end = max(map(self.reach, (each.row for each in chains[-1]))) if chains else event.t - 1
+            if event.t < end or (event.t == end and self.touching == "merge"):
+                chains[-1].append(event)
+            else:
+                chains.append([event])
+        return chains
+
+    def closed(self, end: int, watermark: float) -> bool:
+        """As sessions of one gap."""
         close = end + self.grace
         return watermark > close if self.touching == "merge" else watermark >= close
 

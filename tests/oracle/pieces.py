@@ -1,40 +1,46 @@
-"""Sessions: chains of neighbours, cut where they grow longer than allowed."""
+"""Sessions: chains of neighbours, cut where they grow longer than allowed, or where a row ends them."""
 
 from collections.abc import Sequence
 
 from tests.oracle.families import find
 from tests.oracle.found import Found, Held, Judgement
-from tests.oracle.kinds import Session
+from tests.oracle.kinds import OwnGapSession, Session
 from tests.oracle.time import NEVER, Event
 
-Piece = tuple[list[Event], int, bool]
-"""Its events in order of time, its end, whether it was cut: whether an event at its end would have belonged to it."""
+Piece = tuple[list[Event], int, str]
+"""Its events in order of time, its end, and why it ended: "cut" where an event at its end would have belonged to it, "ended" by a row."""
 
 
-def pieces(window: Session, pool: Sequence[Event]) -> list[Piece]:
+def pieces(window: Session | OwnGapSession, pool: Sequence[Event]) -> list[Piece]:
     """One key's events as sessions."""
+    if isinstance(window, OwnGapSession):
+        return [(chain, max(window.reach(event.row) for event in chain), "") for chain in window.chains(pool)]
     return [piece for chain in window.chains(pool) for piece in cut(window, chain)]
 
 
 def cut(window: Session, chain: list[Event]) -> list[Piece]:
-    """From the first event at most `max_length`; the event behind it is the first of what follows."""
-    if window.max_length is None:
-        return [(chain, chain[-1].t + window.gap, False)]
-    limit = chain[0].t + window.max_length
-    head = [event for event in chain if event.t < limit]
+    """From the first event at most `max_length`, and to the first event that ends it; the event behind it is the first of what follows."""
+    limit = float("inf") if window.max_length is None else chain[0].t + window.max_length
+    ending = min((event.t for event in chain if window.until is not None and event.row["v"] == window.until), default=limit)
+    is_ended = ending < limit
+    head = [event for event in chain if (event.t <= ending if is_ended else event.t < limit)]
     rest = chain[len(head) :]
-    piece = (head, min(head[-1].t + window.gap, limit), window.reaches(limit - head[-1].t))
+    why = "ended" if is_ended else "cut" if window.reaches(limit - head[-1].t) else ""  # type: ignore[arg-type]
+    piece = (head, int(ending if is_ended else min(head[-1].t + window.gap, limit)), why)
     return [piece, *(cut(window, rest) if rest else [])]
 
 
-def closed(window: Session, piece: Piece, watermark: float) -> bool:
-    """An event at exactly the end of a cut piece is of the next one, whatever `touching` says."""
-    _, end, is_cut = piece
-    return watermark >= end + window.grace if is_cut else window.closed(end, watermark)
+def closed(window: Session | OwnGapSession, piece: Piece, watermark: float) -> bool:
+    """An event at exactly the end of a cut piece is of the next one, at the end of an ended piece of this one, whatever `touching` says."""
+    _, end, why = piece
+    if why == "ended":
+        return watermark > end + window.grace
+    return watermark >= end + window.grace if why == "cut" else window.closed(end, watermark)
 
 
-@find.register
-def sessions(window: Session, admitted: Sequence[Event], said: Judgement) -> Found:
+@find.register(Session)
+@find.register(OwnGapSession)
+def sessions(window: Session | OwnGapSession, admitted: Sequence[Event], said: Judgement) -> Found:
     """Batch by batch: open sessions and new events form pieces, late ones go, closed ones leave."""
     found: Found = {}
     for key in {event.key for event in admitted}:
@@ -56,8 +62,9 @@ def sessions(window: Session, admitted: Sequence[Event], said: Judgement) -> Fou
     return found
 
 
-def add(found: Found, window: Session, key: tuple[object, ...], piece: Piece, closing: int | None) -> None:
+def add(found: Found, window: Session | OwnGapSession, key: tuple[object, ...], piece: Piece, closing: int | None) -> None:
     """A row for a piece; two pieces never have the same bounds."""
-    held, end, is_cut = piece
+    held, end, why = piece
     assert (key, held[0].t, end) not in found
-    found[key, held[0].t, end] = Held(closing, held, {} if window.max_length is None else {"cut": is_cut})
+    told = {"cut": window.max_length, "ended": window.until}
+    found[key, held[0].t, end] = Held(closing, held, {name: why == name for name, asked in told.items() if asked is not None})

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from muntin import aggregates as agg
 from muntin.aggregates import Aggregate
+from muntin.windows.session_rules import until_column
 from tests.oracle import Agg
 
 INSTANT = pa.timestamp("us", tz="UTC")
@@ -50,19 +51,26 @@ SCHEMA = pa.schema(
 )
 
 
-def states(rows: Rows, width: int, keys: Sequence[str] = ("k",), begin: int = 0) -> pa.Table:
+def states(rows: Rows, width: int, keys: Sequence[str] = ("k",), begin: int = 0, theirs: Any = None) -> pa.Table:
     """The states of a batch, or of one of its splits, sorted by key and frame as a checkpoint is; null is the last key.
 
-    `width`, `begin`: of frames, and where one of them begins.
+    `width`, `begin`: of frames, and where one of them begins. `theirs`: a window of the oracle's whose rows say more than their time.
     """
     groups: dict[tuple[str | None, int], list[Mapping[str, Any]]] = {}
     for row in rows:
         frame = (row["t"] - begin) // width * width + begin
         groups.setdefault((row["k"] if keys else None, frame), []).append(row)
     found = [state(key, frame, groups[key, frame]) for key, frame in sorted(groups, key=lambda at: (at[0] is None, at[0] or "", at[1]))]
-    return pa.Table.from_arrays(
+    in_order = [groups[key, frame] for key, frame in sorted(groups, key=lambda at: (at[0] is None, at[0] or "", at[1]))]
+    if hasattr(theirs, "reach"):
+        found = [row | {"last_event": max(map(theirs.reach, held))} for row, held in zip(found, in_order, strict=True)]
+    table = pa.Table.from_arrays(
         [pa.array([row[name] for row in found], kind) for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)], schema=SCHEMA
     )
+    if (until := getattr(theirs, "until", None)) is not None:
+        ends = [any(row["v"] == until for row in held) for held in in_order]
+        table = table.append_column(until_column(f"v = {until}"), pa.array(ends, pa.bool_()))
+    return table
 
 
 def state(key: str | None, frame: int, rows: Rows) -> dict[str, Any]:

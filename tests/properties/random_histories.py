@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Carried, Chained
@@ -17,6 +16,7 @@ from muntin.engine.windows import Combined, still_open
 from muntin.jobs.published.pending import Pending
 from muntin.jobs.published.staged_windows import new_entries, note_of
 from muntin.jobs.published.window_tables import Published
+from muntin.states.checkpoint import frame_range
 from muntin.store.paths import digest_of
 from muntin.store.store import Snapshot
 from muntin.timeline.batches import Batches
@@ -57,11 +57,13 @@ class Desk:
     def accumulate(self, at: int, rows: Rows) -> int:
         """Batch number `at` brings these rows, whatever it brought before; returns its start."""
         start, length = self.given.batches[at].start, self.schedule.step_us
-        table = states([row for row in rows if row["v"] != FILTERED], self.given.width, self.given.keys, self.given.begin)
-        frames = pc.min_max(table["frame"].combine_chunks().view("int64")).as_py()
+        table = states(
+            [row for row in rows if row["v"] != FILTERED], self.given.width, self.given.keys, self.given.begin, self.given.theirs
+        )
         newest = max((row["t"] for row in rows), default=BEFORE_ALL)
         version = int(digest_of(repr(rows).encode()), 16)
-        low, high = (frames["min"], frames["max"]) if len(table) else (AFTER_ALL, BEFORE_ALL)
+        first, last = frame_range(table, self.given.width)
+        low, high = (AFTER_ALL, BEFORE_ALL) if first is None or last is None else (first, last)
         self.checkpoint[start] = (Batches.of([(start, start + length, version, newest, low, high, len(table))]), table)
         return start
 

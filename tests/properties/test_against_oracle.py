@@ -16,7 +16,7 @@ from muntin.engine.windows import Combined
 from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.catalogue.kinds import DRAWS
-from tests.oracle import DAY, Judgement, Session, judge
+from tests.oracle import DAY, Judgement, OwnGapSession, Session, judge
 from tests.properties.combining import combine
 from tests.properties.equal_values import alike
 from tests.properties.naive_lift import AGGREGATES, ORACLE, positioned, states
@@ -25,6 +25,7 @@ from tests.properties.random_cases import Case, case, case_of
 CASES = cases(3000)
 OF_EACH_KIND = cases(300)
 CHUNK = 500
+SESSIONS = (Session, OwnGapSession)
 
 
 def derived(given: Case, watermarks: list[float]) -> Combined:
@@ -32,7 +33,7 @@ def derived(given: Case, watermarks: list[float]) -> Combined:
     return combine(
         positioned(
             [
-                (at, states(rows, given.width, given.keys, given.begin))
+                (at, states(rows, given.width, given.keys, given.begin, given.theirs))
                 for at, batch in enumerate(given.batches)
                 for rows in splits(given, batch.rows)
             ]
@@ -64,16 +65,21 @@ def expected(given: Case, said: Judgement) -> dict[tuple[Any, ...], list[Any]]:
     """(keys, start, end) -> closing batch, values, cut; a window that no batch closes has one past the last."""
     never = len(given.batches)
     return {
-        row_key(given, row): [never if row["batch"] is None else row["batch"], *(row[name] for name in AGGREGATES), row.get("cut")]
+        row_key(given, row): [
+            never if row["batch"] is None else row["batch"],
+            *(row[name] for name in AGGREGATES),
+            row.get("cut"),
+            row.get("ended"),
+        ]
         for row in said.published + said.still_open
     }
 
 
 def tallied(given: Case, combined: Combined, said: Judgement) -> list[str]:
     """Rows that are late; where windows are there by the clock also how many of them they missed."""
-    told = tallies(combined, len(given.batches), np.arange(len(given.batches)), opened=isinstance(given.theirs, Session))
+    told = tallies(combined, len(given.batches), np.arange(len(given.batches)), opened=isinstance(given.theirs, SESSIONS))
     right = {"late": [len(said.late[at]) for at in range(len(given.batches))]}
-    if isinstance(given.theirs, Session) or hasattr(given.theirs, "windows_for"):
+    if isinstance(given.theirs, SESSIONS) or hasattr(given.theirs, "windows_for"):
         right["missed"] = windows_missed(given, said)
     return [f"{name}: {told[name]} not {counted}" for name, counted in right.items() if told[name] != counted]
 
@@ -87,8 +93,8 @@ def by_window(given: Case, combined: Combined) -> dict[tuple[Any, ...], list[Any
     table = combined.windows
     bounds = [table[name].combine_chunks().view("int64").to_pylist() for name in ("window_start", "window_end")]
     keys = list(zip(*(table[key].to_pylist() for key in given.keys), *bounds, strict=True))
-    cuts = table["cut"].to_pylist() if "cut" in table.column_names else [None] * len(table)
-    values = zip(combined.closed.tolist(), *(table[name].to_pylist() for name in AGGREGATES), cuts, strict=True)
+    told = [table[name].to_pylist() if name in table.column_names else [None] * len(table) for name in ("cut", "ended")]
+    values = zip(combined.closed.tolist(), *(table[name].to_pylist() for name in AGGREGATES), *told, strict=True)
     assert len(set(keys)) == len(keys)
     assert given.keys or keys == sorted(keys)
     return dict(zip(keys, map(list, values), strict=True))
@@ -96,7 +102,7 @@ def by_window(given: Case, combined: Combined) -> dict[tuple[Any, ...], list[Any
 
 def windows_missed(given: Case, said: Judgement) -> list[int]:
     """For each batch, how many windows its rows came too late for; of a late chain each row misses one."""
-    if isinstance(given.theirs, Session):
+    if isinstance(given.theirs, SESSIONS):
         return [len(said.late[at]) for at in range(len(given.batches))]
     before = [-float("inf"), *said.watermarks]
     return [

@@ -6,6 +6,7 @@ Windows of a time zone alone are made of longer frames: of pieces between the ti
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ class FrameSet:
         windows: the names of the windows made of them.
         event_times: whether states have the times of their first and last event.
         by_arrival: whether each row is a state, for windows by arrival.
-        lifts: column of a state -> SQL aggregate that fills it: columns that windows by arrival read, in addition to the fields.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields.
         cuts_us: where frames begin in every `width_us`, counted from 1970; one cut: all frames have this width.
         run_us: states of a key and batch whose events are no further apart are joined to one, a run; 0: each state is of one frame.
     """
@@ -50,7 +51,8 @@ class FrameSet:
             return "frames/rows"
         cuts = [] if self.cuts_us == (0,) else ["at", *map(spell, self.cuts_us)]
         runs = ["runs", spell(self.run_us)] if self.run_us else []
-        return f"frames/{'_'.join([spell(self.width_us), *cuts, *runs])}"
+        lifts = ["with", sha256(repr(sorted(self.lifts.items())).encode()).hexdigest()[:12]] if self.lifts else []
+        return f"frames/{'_'.join([spell(self.width_us), *cuts, *runs, *lifts])}"
 
     @property
     def cycle(self) -> Cycle:
@@ -75,14 +77,17 @@ def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
     """
     grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
     widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.by_arrival}
-    served: dict[tuple[int, int], list[str]] = {}
+    served: dict[tuple[int, int, tuple[tuple[str, str], ...]], list[str]] = {}
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
-        begin = _begin(pipeline.windows[name], width)
-        finest = next((w for w, at in served if at == begin % w and width % w == 0 and width // w <= FAR_APART), width)
-        served.setdefault((finest, begin % finest), []).append(name)
+        begin, lifts = _begin(pipeline.windows[name], width), tuple(sorted(pipeline.windows[name].made_of.lifts.items()))
+        fits = (w for w, at, has in served if has == lifts and at == begin % w and width % w == 0 and width // w <= FAR_APART)
+        finest = next(fits, width)
+        served.setdefault((finest, begin % finest, lifts), []).append(name)
     by_time = [
-        FrameSet(width, tuple(names), any(pipeline.windows[name].made_of.event_times for name in names), cuts_us=(begin,))
-        for (width, begin), names in served.items()
+        FrameSet(
+            width, tuple(names), any(pipeline.windows[name].made_of.event_times for name in names), lifts=dict(lifts), cuts_us=(begin,)
+        )
+        for (width, begin, lifts), names in served.items()
     ]
     return [*(by_time if even else (_longer(pipeline, frames) for frames in by_time)), *_rows(pipeline)]
 

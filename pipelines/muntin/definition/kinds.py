@@ -81,9 +81,18 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class FrameStates:
-    """States are frames of event time. `event_times`: they have the times of their first and last event."""
+    """States are frames of event time.
+
+    Attributes:
+        event_times: whether they have the times of their first and last event.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields; or what the time of
+            the last event is, if it is more than that.
+        needs: SQL expressions that windows read, with what each must be, as ("x", "duration").
+    """
 
     event_times: bool = False
+    lifts: Mapping[str, str] = field(default_factory=dict)
+    needs: Sequence[tuple[str, str]] = ()
 
     by_arrival = False
     apart = True

@@ -62,6 +62,7 @@ class Frames:
         batch: position of the batch in the history.
         first, last: times of the first and last event, microseconds; equal to `start` where no window asks for them.
         width: the frames' width, microseconds.
+        states: the states, in this order; windows read columns of their own there.
         arrival: more facts for windows by arrival; rows are then sorted by (group, order of arrival).
     """
 
@@ -72,6 +73,7 @@ class Frames:
     last: Ints
     width: int
     arrival: Arrived | None = None
+    states: pa.Table | None = None
 
     def __len__(self) -> int:
         return len(self.group)

@@ -58,7 +58,7 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence
     order = sorted_order(codes, start // width_us, batch, *more)
     states = taken(states, order)
     first, last = (instants(states[name]) if name in states.column_names else start[order] for name in (FIRST_EVENT, LAST_EVENT))
-    return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
+    return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us, states=states))
 
 
 def by_key(states: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -83,7 +83,8 @@ def some_of(arranged: Arranged, rows: Ints) -> Arranged:
     if len(rows) == len(frames):
         return arranged
     group, start, batch, first, last = (column[rows] for column in (frames.group, frames.start, frames.batch, frames.first, frames.last))
-    return Arranged(taken(arranged.states, rows), Frames(group, start, batch, first, last, frames.width))
+    states = taken(arranged.states, rows)
+    return Arranged(states, Frames(group, start, batch, first, last, frames.width, states=states))
 
 
 def instants(column: pa.ChunkedArray) -> Ints:

@@ -11,7 +11,7 @@ from muntin.windows.cumulating import Cumulating, cumulating
 from muntin.windows.kind import Window
 from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import RightClosed
-from muntin.windows.session import LimitedSession, Session, session
+from muntin.windows.session import LimitedSession, OwnGapSession, Session, session
 from muntin.windows.sliding import Sliding, sliding
 from muntin.windows.trailing import Trailing, trailing
 from muntin.windows.tumbling import Tumbling, tumbling
@@ -27,6 +27,7 @@ __all__ = [
     "HalfMonths",
     "LastPart",
     "LimitedSession",
+    "OwnGapSession",
     "ProgressiveSort",
     "RightClosed",
     "Session",

@@ -7,19 +7,25 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 from muntin.definition.durations import Duration, not_negative, positive, spell
+from muntin.definition.expressions import expression
+from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Carried, Chained, Follows, FrameStates
 from muntin.errors import DefinitionError
 from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.kind import Plain
+from muntin.windows.session_rules import reach_lift, until_column, until_lift
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import numpy as np
 
     from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 Touching = Literal["merge", "split"]
 CUT: Mapping[str, str] = MappingProxyType({"cut": "bool"})
+ENDED: Mapping[str, str] = MappingProxyType({"ended": "bool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,9 @@ class Session(Plain):
     touching: Touching = "merge"
     grace_us: int = 0
 
-    made_of = FrameStates(event_times=True)
+    @property
+    def made_of(self) -> FrameStates:
+        return FrameStates(event_times=True)
 
     @property
     def follows(self) -> Follows:
@@ -67,10 +75,56 @@ class Session(Plain):
 
 
 @dataclass(frozen=True, slots=True)
+class OwnGapSession(Session):
+    """Sessions whose rows say their own gap: each row reaches as far as its gap, and intervals that meet are one session.
+
+    `gap_us`: of rows without a gap; `gap_by`: a SQL expression of a row.
+    """
+
+    gap_by: str = ""
+
+    @property
+    def made_of(self) -> FrameStates:
+        return FrameStates(event_times=True, lifts=reach_lift(self.gap_by, self.gap_us), needs=((self.gap_by, "duration"),))
+
+    @property
+    def follows(self) -> Follows:
+        return Chained(0)  # the last time of a state is the end of its last row's interval
+
+    @property
+    def run_us(self) -> int:
+        return 0
+
+    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - a gap may be as short as a tick
+        return 1
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        from muntin.engine.event_time.chains import chains
+        from muntin.engine.event_time.disjoint import labelled
+
+        label, start, end = chains(frames, self.inside_us - 1, 0, floor)
+        return labelled(frames, label, start, end)
+
+
+@dataclass(frozen=True, slots=True)
 class LimitedSession(Session):
-    """A session that is cut where it would grow longer than `max_length_us`; the next event begins another session."""
+    """A session that is cut where it would grow longer than `max_length_us`, or behind a row that ends it.
+
+    `max_length_us`: 0: no limit. `until`: a SQL condition of a row; "": no row ends a session. The next event begins another session.
+    """
 
     max_length_us: int = 0
+    until: str = ""
+
+    @property
+    def made_of(self) -> FrameStates:
+        if not self.until:
+            return FrameStates(event_times=True)
+        return FrameStates(event_times=True, lifts=until_lift(self.until), needs=((self.until, "condition"),))
+
+    @property
+    def beyond_us(self) -> int:
+        return 1 if self.until else 0  # a session ends at the row that ends it
 
     @property
     def follows(self) -> Follows:
@@ -78,7 +132,7 @@ class LimitedSession(Session):
 
     @property
     def columns(self) -> Mapping[str, str]:
-        return CUT
+        return {**(CUT if self.max_length_us else {}), **(ENDED if self.until else {})}
 
     @property
     def run_us(self) -> int:
@@ -88,18 +142,41 @@ class LimitedSession(Session):
         return 1
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        from muntin.engine.event_time.cuts import cut_chains
+        from muntin.engine.event_time.cuts import Rules, cut_chains
         from muntin.engine.event_time.disjoint import labelled
 
-        label, start, end, cut, closed = cut_chains(frames, self.joins_us, self.gap_us, self.max_length_us, floor, self.inside_us)
-        return labelled(frames, label, start, end, closed=closed, more={"cut": cut})
+        rules = Rules(self.joins_us, self.gap_us, self.max_length_us or AFTER_ALL, self.inside_us)
+        found = cut_chains(frames, rules, floor, self._ends(frames))
+        more = {name: column for name, column in (("cut", found.cut), ("ended", found.ended)) if name in self.columns}
+        return labelled(frames, found.piece, found.start, found.end, closed=found.closed, more=more)
+
+    def _ends(self, frames: Frames) -> np.ndarray:
+        """Whether a row of each state ends its session."""
+        import numpy as np
+
+        if not self.until or frames.states is None:
+            return np.zeros(len(frames), np.bool_)
+        return frames.states[until_column(self.until)].to_numpy()
 
 
-def session(gap: Duration, *, touching: Touching = "merge", max_length: Duration | None = None, grace: Duration = 0) -> Session:
+def session(
+    gap: Duration,
+    *,
+    gap_by: str | None = None,
+    until: str | None = None,
+    touching: Touching = "merge",
+    max_length: Duration | None = None,
+    grace: Duration = 0,
+) -> Session:
     """Activity of a key between silences longer than `gap`.
 
     Args:
         gap: the silence that ends a session.
+        gap_by: the gap that a row says itself, a SQL expression of type INTERVAL: the row lasts from its time to its gap later, and rows
+            that meet are one session, so that a longer gap bridges. A row whose gap is null has `gap`; a row whose gap is 0, negative or
+            longer than a century goes to the quarantine.
+        until: a SQL condition that ends a session: the rows of the first instant at which one fulfils it are its last, and the next row
+            begins another session. The column `ended` is true if such a row ended the session; it then ends at this instant.
         touching: whether events exactly `gap` apart belong together: "merge" (Kafka, Flink, Spark, and Jet's
             documentation) or "split" (Jet's code).
         max_length: how long a session may be. A longer session is cut `max_length` after its first event, and the next
@@ -108,16 +185,21 @@ def session(gap: Duration, *, touching: Touching = "merge", max_length: Duration
         grace: how long after its end a session waits for late events.
 
     Raises:
-        DefinitionError: a gap that is not positive or longer than `max_length`, a negative grace, an unknown `touching`.
+        DefinitionError: a gap that is not positive or longer than `max_length`, a negative grace, an unknown `touching`, a text that is no
+            SQL expression, or `gap_by` with another rule.
     """
     if touching not in get_args(Touching):
         raise DefinitionError(f'touching: {touching!r} is not understood; say "merge" or "split"')
     gap_us, grace_us = positive(gap, "gap"), not_negative(grace, "grace")
-    if max_length is None:
+    if gap_by is not None:
+        if max_length is not None or until is not None:
+            raise DefinitionError("gap_by: rows that say their own gap do not go with max_length or until; leave these out")
+        return OwnGapSession(gap_us, touching, grace_us, expression(gap_by, "gap_by"))
+    if max_length is None and until is None:
         return Session(gap_us, touching, grace_us)
-    longest = positive(max_length, "max_length")
-    if longest < gap_us:
+    longest = positive(max_length, "max_length") if max_length is not None else 0
+    if 0 < longest < gap_us:
         raise DefinitionError(
             f"max_length: {spell(longest)} is shorter than the gap, {spell(gap_us)}: every session would be cut; give at least that"
         )
-    return LimitedSession(gap_us, touching, grace_us, longest)
+    return LimitedSession(gap_us, touching, grace_us, longest, "" if until is None else expression(until, "until"))

@@ -1,4 +1,4 @@
-"""Pieces: chains that are cut where they grow too long. Session windows with a greatest length.
+"""Pieces: chains that are cut where they grow too long, or behind states that end them. Session windows with a greatest length or an end.
 
     events            x  x   x     x  x     x        x       silences <= reach, until the last one
     longest           |-----------|                          a piece lasts `longest` after its first event at most
@@ -10,7 +10,7 @@ where a state may have met a closed piece.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -21,35 +21,62 @@ if TYPE_CHECKING:
     from muntin.states.frames import Frames, Ints
 
 
-def cut_chains(
-    frames: Frames, reach: int, gap: int, longest: int, floor: Ints, inside: int
-) -> tuple[Ints, Ints, Ints, np.ndarray[tuple[int], np.dtype[np.bool_]], Ints]:
-    """The piece of each state. A state is one instant.
+class Rules(NamedTuple):
+    """Where pieces end; microseconds.
+
+    Attributes:
+        reach: the longest silence within a piece.
+        gap: a piece ends this long after its last event, but no later than `longest` after its first.
+        longest: how long a piece may be.
+        inside: a piece that was cut closes this much before its end says: no event can come at its end.
+    """
+
+    reach: int
+    gap: int
+    longest: int
+    inside: int
+
+
+class Pieces(NamedTuple):
+    """The pieces of states.
+
+    Attributes:
+        piece: of each state the number of its piece, ascending with group and start; -1: it came past its close.
+        start, end: of each piece.
+        cut: whether each piece would have ended later, had it not grown too long.
+        ended: whether a state ended it: it ends at the instant of this state, which belongs to it.
+        closed: the position of the batch that closes each piece.
+    """
+
+    piece: Ints
+    start: Ints
+    end: Ints
+    cut: np.ndarray
+    ended: np.ndarray
+    closed: Ints
+
+
+def cut_chains(frames: Frames, rules: Rules, floor: Ints, ends: np.ndarray) -> Pieces:
+    """The pieces of states. A state is one instant.
 
     Args:
         frames: the states, as wide as the clock's tick.
-        reach: the longest silence within a piece.
-        gap: a piece ends this long after its last event, but no later than `longest` after its first.
-        longest: how long a piece may be, microseconds.
+        rules: where pieces end.
         floor: per batch, the end up to which pieces were closed before it came.
-        inside: a piece that was cut closes this much before its end says: no event can come at its end.
-
-    Returns:
-        The piece of each state (-1: it came past its close), ascending with group and start; start and end of each
-        piece; whether it was cut (it would have ended later); and the position of the batch that closes it.
+        ends: whether each state ends its piece: states of the same instant are its last, too.
     """
-    limits = (reach, gap, longest, inside)
-    label, first, last, due = _pieces(frames.group, frames.start, frames.batch, floor, limits)
-    piece, start, newest, due = renumbered(label, first, last, frames.group, due)
-    end = np.minimum(newest + gap, start + longest)
-    return piece, start, end, newest + reach >= start + longest, np.searchsorted(floor[1:], due)
+    label, first, last, due, ended = _pieces(frames.group, frames.start, frames.batch, floor, ends, tuple(rules))
+    piece, start, newest, due, ended = renumbered(label, first, last, frames.group, due, ended)
+    cut = ~ended & (newest + rules.reach >= start + rules.longest)
+    end = np.where(ended, newest, np.minimum(newest + rules.gap, start + rules.longest))
+    return Pieces(piece, start, end, cut, ended, np.searchsorted(floor[1:], due))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _pieces(group, time, batch, floor, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _pieces(group, time, batch, floor, ends, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows of each union by the first rows of their pieces; `due`: the floor from which a piece is closed."""
     n = len(group)
-    label, due = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+    label, due, ended = np.full(n, -1, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
     first, last = np.full(n, 1, np.int64), np.full(n, 0, np.int64)
     reach, _, _, inside = limits
     head = np.int64(0)  # of a plain 0 Numba compiles all that is called with it once more
@@ -59,40 +86,42 @@ def _pieces(group, time, batch, floor, limits):  # type: ignore[no-untyped-def] 
             never_closed = never_closed and time[tail] > floor[batch[tail]] + inside
             tail += 1
         if never_closed:
-            _cut(np.arange(head, tail), time, batch, floor, limits, label, first, last, due)
+            _cut(np.arange(head, tail), time, batch, floor, ends, limits, label, first, last, due, ended)
         else:
-            _replay(head, tail, time, batch, floor, limits, label, first, last, due)
+            _replay(head, tail, time, batch, floor, ends, limits, label, first, last, due, ended)
         head = tail
-    return label, first, last, due
+    return label, first, last, due, ended
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _cut(rows, time, batch, floor, limits, label, first, last, due):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _cut(rows, time, batch, floor, ends, limits, label, first, last, due, ended):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label rows, ascending in time, by the first row of their piece. A piece is not closed before its newest row came."""
-    reach, gap, longest, inside = limits
-    root = rows[0]
+    reach, _, longest, _ = limits
+    root, came = rows[0], np.int64(0)
     for at in range(len(rows)):
-        row = rows[at]
-        if at == 0 or time[row] - time[rows[at - 1]] > reach or time[row] >= first[root] + longest:
+        row, before = rows[at], rows[max(at - 1, 0)]
+        behind_end = ended[root] and time[row] > time[before]
+        if at == 0 or behind_end or time[row] - time[before] > reach or time[row] >= first[root] + longest:
             root, came = row, floor[batch[row]]
-            first[root] = time[root]
+            first[root], ended[root] = time[root], False
         came = max(came, floor[batch[row]])
         last[root] = time[row]
-        quiet_end, cut_end = last[root] + gap, first[root] + longest
-        due[root] = max(came + 1, cut_end - inside if last[root] + reach >= cut_end else quiet_end)
+        ended[root] = ended[root] or ends[row]
+        due[root] = max(came + 1, _close(first[root], last[root], ended[root], limits))
         label[row] = root
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _close(first, last, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The end by which a piece closes."""
+def _close(first, last, ended, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The floor by which a piece closes."""
     reach, gap, longest, inside = limits
-    quiet_end, cut_end = last + gap, first + longest
-    return np.where(last + reach >= cut_end, cut_end - inside, quiet_end)
+    if ended:
+        return last + 1 - inside
+    return first + longest - inside if last + reach >= first + longest else last + gap
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _replay(head, tail, time, batch, floor, limits, label, first, last, due):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _replay(head, tail, time, batch, floor, ends, limits, label, first, last, due, ended):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows head..tail of one union, batch by batch.
 
     The rows of open pieces and the batch's new rows are cut into pieces anew. A piece of new rows alone that is past its
@@ -110,11 +139,13 @@ def _replay(head, tail, time, batch, floor, limits, label, first, last, due):  #
         first[open_rows] = 1
         last[open_rows] = 0
         pool = np.sort(np.concatenate((open_rows, rows[at:stop])))
-        _cut(pool, time, batch, floor, limits, label, first, last, due)
+        _cut(pool, time, batch, floor, ends, limits, label, first, last, due, ended)
         holds_open_row = np.zeros(tail - head, np.bool_)
         holds_open_row[label[open_rows] - head] = True
-        root = label[pool]
-        stays = holds_open_row[root - head] | (_close(first[root], last[root], limits) > now)
+        stays = np.zeros(len(pool), np.bool_)
+        for place in range(len(pool)):
+            root = label[pool[place]]
+            stays[place] = holds_open_row[root - head] or _close(first[root], last[root], ended[root], limits) > now
         too_late = pool[~stays]
         first[too_late] = 1
         last[too_late] = 0

@@ -122,7 +122,7 @@ def _lifted(
         extent = extent_of(table, FRAME, FRAME)
     else:
         table = sealed(stored(session, query, kinds, natural), share.bound.fields)
-        extent = extent_of(table, FIRST_EVENT, LAST_EVENT) if frames.event_times else None
+        extent = extent_of(table, FIRST_EVENT, LAST_EVENT) if frames.event_times and not frames.lifts else None
         if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
             table = merged(table, share.bound.pipeline.keys, share.bound.fields)
     if not counted.exact:

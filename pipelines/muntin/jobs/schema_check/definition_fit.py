@@ -8,7 +8,6 @@ import duckdb
 
 from muntin.aggregates.aggregate import sealed
 from muntin.aggregates.grouping import asked_of
-from muntin.definition.kinds import RowStates
 from muntin.definition.spelling import did_you_mean
 from muntin.definition.sql_hints import hint
 from muntin.errors import DefinitionError, SourceError
@@ -76,11 +75,10 @@ def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str
 
 def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
     for name, window in bound.windows.items():
-        if isinstance(window.made_of, RowStates):
-            for sql, need in window.made_of.needs:
-                _check_need(session, bound, sql, need, rows, f"windows[{name!r}]", columns)
-            for lift in window.made_of.lifts.values():
-                _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
+        for sql, need in window.made_of.needs:
+            _check_need(session, bound, sql, need, rows, f"windows[{name!r}]", columns)
+        for lift in window.made_of.lifts.values():
+            _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
 
 
 def _check_need(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.aggregates.grouping import asked_of
-from muntin.definition.kinds import RowStates
 from muntin.errors import DefinitionError
 from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
 from muntin.sources.sessions.single_expressions import check_expression, check_type, is_broken
@@ -49,9 +48,8 @@ def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
     if where := bound.pipeline.filter:
         yield "where", where
     for name, window in bound.windows.items():
-        if isinstance(window.made_of, RowStates):
-            own = [getattr(policy, part, "") for policy in getattr(window, "policies", ()) for part in ("of", "at")]  # as the user wrote it
-            for sql in (*filter(None, own), *(sql for sql, _ in window.made_of.needs), *window.made_of.lifts.values()):
-                yield f"windows[{name!r}]", sql
+        own = [getattr(policy, part, "") for policy in getattr(window, "policies", ()) for part in ("of", "at")]  # as the user wrote it
+        for sql in (*filter(None, own), *(sql for sql, _ in window.made_of.needs), *window.made_of.lifts.values()):
+            yield f"windows[{name!r}]", sql
     for name, sql in bound.pipeline.derive.items():
         yield f"derive[{name!r}]", sql

@@ -80,7 +80,8 @@ def states(
     if frames.by_arrival:
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     keys = _keys(pipeline, columns)
-    ends = [f"min({EVENT_TIME}) AS {FIRST_EVENT}", f"max({EVENT_TIME}) AS {LAST_EVENT}"] if frames.event_times else []
+    times_of = {FIRST_EVENT: "min", LAST_EVENT: "max"} if frames.event_times else {}
+    ends = [f"{extreme}({EVENT_TIME}) AS {name}" for name, extreme in times_of.items() if name not in frames.lifts]
     parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each).items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
     each = [f"{frame_start(frames)} AS {FRAME}"]

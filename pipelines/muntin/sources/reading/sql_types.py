@@ -63,6 +63,7 @@ NEEDS = {
     "difference": 'a number, a date or an instant; cast it, as "x::DOUBLE"',
     "instant": 'an instant; cast it, as "x::TIMESTAMPTZ"',
     "condition": "a condition that is true or false",
+    "duration": 'an INTERVAL; make one of seconds, as "to_seconds(x)", or of a text, as "x::INTERVAL"',
 }
 _NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|\"NULL\"")
 
@@ -80,6 +81,8 @@ def meets(kind: str, need: str) -> bool:
         return kind.endswith("]")
     if need == "instant":
         return kind.startswith(("TIMESTAMP", "DATE", "VARCHAR", '"NULL"')) and not is_nested(kind)
+    if need == "duration":
+        return kind == "INTERVAL"
     if need == "difference":
         return number or kind == "DATE" or kind.startswith("TIMESTAMP")
     return number or (need == "condition" and kind == "BOOLEAN")

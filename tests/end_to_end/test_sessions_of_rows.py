@@ -1,0 +1,131 @@
+"""Sessions whose rows say their own gap, or end them, from files to results."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muntin import read, windows
+from muntin.errors import DefinitionError
+from muntin.jobs.inspect.quarantine import quarantined
+from tests.end_to_end.hourly import Hourly, hour, times
+
+OWN = windows.session("10m", gap_by="to_minutes(patience)")
+ENDED = windows.session("20m", until="kind = 'logout'")
+
+
+def hourly(folder: Path, window: Any, **more: Any) -> Hourly:
+    return Hourly(folder, other={"windows": {"hour": window}, **more})
+
+
+# minutes      0    5         15        25   30             50        60
+# gaps         |--------------------------------]                           30 of the first row, which bridges
+#                   |====]    |====]                                        5 and 5
+#                                                           |---------|     null: ten, the gap of the definition
+def test_the_longer_gap_bridges(tmp_path: Path) -> None:
+    case = hourly(tmp_path, OWN)
+    case.write("00.parquet", {"at": times(0, 5, 15, 50), "patience": [30, 5, 5, None]})
+    case.write("02.parquet", {"at": times(150), "patience": [1]})
+    case.write("01.parquet", {"at": times(61), "patience": [5]})
+    case.run(0, 2)
+    assert case.rows("window_start", "window_end", "n") == [
+        (hour(0), hour(0.5), 3),
+        (hour(50 / 60), hour(1), 1),
+        (hour(61 / 60), hour(66 / 60), 1),
+        (hour(2.5), hour(151 / 60), 1),
+    ]
+
+
+def test_a_replaced_gap_joins_sessions_and_parts_them(tmp_path: Path) -> None:
+    case = hourly(tmp_path, OWN)
+    for name, minutes in {"00": (10, 40), "01": (70,), "02": (170,), "03": (230,)}.items():
+        case.write(f"{name}.parquet", {"at": times(*minutes), "patience": [5] * len(minutes)})
+    case.run(0, 3)
+    before = case.rows("window_start", "window_end", "n")
+    assert [n for *_, n in before] == [1] * 5
+    case.write("00.parquet", {"at": times(10, 40), "patience": [5, 100]})
+    case.run(0, 0)
+    assert case.rows("window_start", "window_end", "n") == [before[0], (hour(40 / 60), hour(140 / 60), 2), *before[3:]]
+    case.write("00.parquet", {"at": times(10, 40), "patience": [5, 5]})
+    case.run(0, 0)
+    assert case.rows("window_start", "window_end", "n") == before
+
+
+def test_what_is_no_gap_goes_to_the_quarantine(tmp_path: Path) -> None:
+    case = hourly(tmp_path, OWN)
+    case.write("00.parquet", {"at": times(1, 2, 3, 30), "patience": [5, -5, 0, 5]})
+    case.write("01.parquet", {"at": times(61), "patience": [5]})
+    [first, _] = case.run(0, 1).batches
+    assert (first.rows_accepted, first.rows_quarantined) == (2, 2)
+    assert case.rows("window_start", "n") == [(hour(1 / 60), 1), (hour(0.5), 1), (hour(61 / 60), 1)]
+    assert {"windows['hour']" in row["reason"] for row in quarantined(case.pipeline, root=case.root).to_pylist()} == {True}
+
+
+@pytest.mark.parametrize(
+    ("window", "told"),
+    [
+        (windows.session("10m", gap_by="patience"), "needs an INTERVAL"),
+        (windows.session("10m", gap_by="waits"), "waits"),
+        (windows.session("10m", until="kind"), "true or false"),
+        (windows.session("10m", until="kin = 'logout'"), "kin"),
+    ],
+)
+def test_a_rule_that_does_not_fit_is_refused_before_rows_are_read(tmp_path: Path, window: Any, told: str) -> None:
+    case = hourly(tmp_path, window)
+    case.write("00.parquet", {"at": times(1), "patience": [5], "kind": ["login"]})
+    with pytest.raises(DefinitionError, match=told):
+        case.run()
+
+
+# minutes      0     5      10       15      20
+# batch 0      in    out             in                  the second out of minute 5 belongs to the session that ends there
+#                    out
+# batch 1                                                61 is a session of its own
+def test_a_row_ends_its_session_with_all_rows_of_its_instant(tmp_path: Path) -> None:
+    case = hourly(tmp_path, ENDED)
+    case.write("00.parquet", {"at": times(0, 5, 5, 15), "kind": ["login", "logout", "logout", "login"]})
+    case.write("01.parquet", {"at": times(61), "kind": ["logout"]})
+    case.write("02.parquet", {"at": times(130), "kind": ["login"]})
+    case.run(0, 2)
+    assert case.rows("window_start", "window_end", "n", "ended") == [
+        (hour(0), hour(5 / 60), 3, True),
+        (hour(15 / 60), hour(35 / 60), 1, False),
+        (hour(61 / 60), hour(61 / 60), 1, True),
+        (hour(130 / 60), hour(2.5), 1, False),
+    ]
+
+
+# minutes      50      58    65    70
+# batch 0      login         |     |                open when batch 0 ends
+# batch 1              out   login out              a late logout splits it
+def test_a_late_row_splits_an_open_session(tmp_path: Path) -> None:
+    case = hourly(tmp_path, ENDED)
+    case.write("00.parquet", {"at": times(50), "kind": ["login"]})
+    case.write("01.parquet", {"at": times(58, 65, 70), "kind": ["logout", "login", "logout"]})
+    case.run(0, 0)
+    case.run(1, 1)
+    told = [(hour(50 / 60), hour(58 / 60), 2, True), (hour(65 / 60), hour(70 / 60), 2, True)]
+    assert case.rows("window_start", "window_end", "n", "ended") == told
+    case.write("01.parquet", {"at": times(65, 70), "kind": ["login", "logout"]})
+    case.run(1, 1)
+    assert case.rows("window_start", "window_end", "n", "ended") == [(hour(50 / 60), hour(70 / 60), 3, True)]
+
+
+def test_sessions_of_all_kinds_lie_beside_each_other(tmp_path: Path) -> None:
+    several = {
+        "own": OWN,
+        "ended": ENDED,
+        "plain": windows.session("10m"),
+        "cut": windows.session("10m", max_length="1h"),
+        "ever": windows.all_time(),
+    }
+    case = Hourly(tmp_path, other={"windows": several})
+    case.write("00.parquet", {"at": times(0, 25), "patience": [30, 1], "kind": ["login", "logout"]})
+    case.write("01.parquet", {"at": times(119), "patience": [1], "kind": ["login"]})
+    case.run(0, 1)
+    assert {name: read(case.pipeline, name, root=case.root)["n"].to_pylist() for name in ("own", "ended", "plain", "cut")} == {
+        "own": [2],
+        "ended": [1, 1],
+        "plain": [1, 1],
+        "cut": [1, 1],
+    }
