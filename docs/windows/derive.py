@@ -13,7 +13,7 @@ from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.engine.windows import combine_arranged
 from muntin.laws.states import lifted, queried
-from muntin.states.columns import ARRIVAL_TIME, BATCH_POSITION, INSTANT
+from muntin.states.columns import ARRIVAL_TIME, BATCH_POSITION, EVENT_TIME, INSTANT
 from muntin.states.sorted import arrange
 from muntin.states.sorted_by_arrival import Batches, arrange_by_arrival
 from muntin.timeline.closing import closing
@@ -77,15 +77,19 @@ def _states(window: Window, times: Sequence[int], zero: int, position: int) -> p
     for name, instants in columns.items():
         states = states.append_column(name, pa.array(instants, pa.int64()).view(INSTANT))
     states = states.append_column(ARRIVAL_TIME, pa.array(columns["frame"], pa.int64()))
-    if by_arrival and window.made_of.lifts:
+    if window.made_of.lifts:  # then a state is a row
         for name, values in _read(window.made_of.lifts, rows).items():
-            states = states.append_column(name, values)
+            there = states.column_names
+            states = (
+                states.set_column(there.index(name), name, values.cast(INSTANT)) if name in there else states.append_column(name, values)
+            )
     return states.append_column(BATCH_POSITION, pa.array([position] * len(frames), pa.int64()))
 
 
 def _read(lifts: Mapping[str, str], rows: Sequence[dict[str, Any]]) -> dict[str, pa.ChunkedArray]:
-    """What a window by arrival reads of each row, beside its members."""
-    numbered = pa.table({"place": range(len(rows)), "second": [row["second"] for row in rows]})
+    """What a window reads of each row, beside its members."""
+    seconds, times = [row["second"] for row in rows], [row["time"] for row in rows]
+    numbered = pa.table({"place": range(len(rows)), "second": seconds, EVENT_TIME: times})
     found = queried(numbered, lifts, "GROUP BY place ORDER BY place")
     return {name: found[name] for name in lifts}
 

@@ -254,8 +254,13 @@ KINDS = (
             Panel('session("5s")', ((10, 12, 20),)),
             Panel('session("5s", grace="1m")', ((10, 12), (20,), (16,)), 20),
             Panel('session("5s", max_length="10s")', ((0, 3, 6, 9, 12, 15),)),
+            Panel('session("5s", gap_by="to_seconds(second % 10)")', ((8, 11, 14, 21),)),
         ),
-        questions=(("one visit, one trip, one burst of errors?", 'session("30m")', ""),),
+        questions=(
+            ("one visit, one trip, one burst of errors?", 'session("30m")', ""),
+            ("one cart, as long as its rows wait?", 'session("30m", gap_by="patience")', "rows-that-say-their-own-gap"),
+            ("one visit, until the user logs out?", "session(\"30m\", until=\"kind = 'logout'\")", "a-row-that-ends-its-session"),
+        ),
     ),
     Kind(
         'unique_sliding("2m", resolution="30s", grace="4m")',

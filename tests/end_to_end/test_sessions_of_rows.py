@@ -1,5 +1,6 @@
 """Sessions whose rows say their own gap, or end them, from files to results."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,16 @@ def test_the_longer_gap_bridges(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("patience", [[90, 1], [90.0, 1.0], [timedelta(seconds=90), timedelta(seconds=1)], ["90 seconds", "00:00:01"]])
+def test_a_gap_is_a_number_of_seconds_or_an_interval(tmp_path: Path, patience: list[Any]) -> None:
+    told = "patience" if not isinstance(patience[0], timedelta) else "to_microseconds(patience)"
+    case = hourly(tmp_path, windows.session("10m", gap_by=told))
+    plain = [each // timedelta(microseconds=1) if isinstance(each, timedelta) else each for each in patience]
+    case.write("00.parquet", {"at": times(0, 5), "patience": plain})
+    case.run()
+    assert case.rows("window_start", "window_end") == [(hour(0), hour(1.5 / 60)), (hour(5 / 60), hour(5 / 60) + timedelta(seconds=1))]
+
+
 def test_a_replaced_gap_joins_sessions_and_parts_them(tmp_path: Path) -> None:
     case = hourly(tmp_path, OWN)
     for name, minutes in {"00": (10, 40), "01": (70,), "02": (170,), "03": (230,)}.items():
@@ -64,7 +75,8 @@ def test_what_is_no_gap_goes_to_the_quarantine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("window", "told"),
     [
-        (windows.session("10m", gap_by="patience"), "needs an INTERVAL"),
+        (windows.session("10m", gap_by="kind = 'login'"), "needs a number of seconds"),
+        (windows.session("10m", gap_by='"at"'), "needs a number of seconds"),
         (windows.session("10m", gap_by="waits"), "waits"),
         (windows.session("10m", until="kind"), "true or false"),
         (windows.session("10m", until="kin = 'logout'"), "kin"),

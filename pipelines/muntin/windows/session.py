@@ -172,9 +172,9 @@ def session(
 
     Args:
         gap: the silence that ends a session.
-        gap_by: the gap that a row says itself, a SQL expression of type INTERVAL: the row lasts from its time to its gap later, and rows
-            that meet are one session, so that a longer gap bridges. A row whose gap is null has `gap`; a row whose gap is 0, negative or
-            longer than a century goes to the quarantine.
+        gap_by: the gap that a row says itself, a SQL expression: a number of seconds, an INTERVAL, or a text of one. The row lasts from
+            its time to its gap later, and rows that meet are one session, so that a longer gap bridges. A row whose gap is null has
+            `gap`; a row whose gap is 0, negative or longer than a century goes to the quarantine.
         until: a SQL condition that ends a session: the rows of the first instant at which one fulfils it are its last, and the next row
             begins another session. The column `ended` is true if such a row ended the session; it then ends at this instant.
         touching: whether events exactly `gap` apart belong together: "merge" (Kafka, Flink, Spark, and Jet's

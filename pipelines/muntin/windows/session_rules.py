@@ -21,10 +21,13 @@ def reach_lift(gap_by: str, default_us: int) -> Mapping[str, str]:
 
     A null stands for the default. What is no gap, as 0 or less, cannot be computed: such rows are refused.
     """
-    given = f"epoch_us({gap_by})"
-    refused = f"('gap_by is ' || ({gap_by})::VARCHAR)::BIGINT"
-    own = f"CASE WHEN ({gap_by}) IS NULL THEN {default_us} WHEN {given} BETWEEN 1 AND {LONGEST_US} THEN {given} ELSE {refused} END"
-    reach = f"{EVENT_TIME} + {own}"
+    text = f"({gap_by})::VARCHAR"  # for types: an expression has one of three, and each branch must fit all
+    given = (
+        f"CASE WHEN typeof({gap_by}) IN ('INTERVAL', 'VARCHAR') THEN epoch_us(({text})::INTERVAL) ELSE round(({text})::DOUBLE * 1e6) END"
+    )
+    refused = f"('gap_by is ' || {text})::BIGINT"
+    own = f"WHEN ({given}) BETWEEN 1 AND {LONGEST_US} THEN ({given})::BIGINT ELSE {refused}"
+    reach = f"{EVENT_TIME} + CASE WHEN ({gap_by}) IS NULL THEN {default_us} {own} END"
     return {LAST_EVENT: Plain(f"max({reach})", "greatest", reach)}
 
 

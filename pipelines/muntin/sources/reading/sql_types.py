@@ -63,7 +63,7 @@ NEEDS = {
     "difference": 'a number, a date or an instant; cast it, as "x::DOUBLE"',
     "instant": 'an instant; cast it, as "x::TIMESTAMPTZ"',
     "condition": "a condition that is true or false",
-    "duration": 'an INTERVAL; make one of seconds, as "to_seconds(x)", or of a text, as "x::INTERVAL"',
+    "duration": 'a number of seconds, an INTERVAL, or a text of one, as "10 minutes"',
 }
 _NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|\"NULL\"")
 
@@ -82,7 +82,7 @@ def meets(kind: str, need: str) -> bool:
     if need == "instant":
         return kind.startswith(("TIMESTAMP", "DATE", "VARCHAR", '"NULL"')) and not is_nested(kind)
     if need == "duration":
-        return kind == "INTERVAL"
+        return number or kind in ("INTERVAL", "VARCHAR")
     if need == "difference":
         return number or kind == "DATE" or kind.startswith("TIMESTAMP")
     return number or (need == "condition" and kind == "BOOLEAN")
