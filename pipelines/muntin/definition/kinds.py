@@ -96,6 +96,7 @@ class FrameStates:
 
     by_arrival = False
     apart = True
+    of_results = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +107,14 @@ class RowStates:
         lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields.
         apart: whether the windows of a key depend on rows of this key alone.
         needs: SQL expressions that windows read, with what each must be, as ("x", "order").
+        of_results: SQL expressions over the results of a window, numbers each, which the next window reads.
         places: columns that say where a row came from and that windows read, of `FILE_NUMBER` and `ROW_IN_BATCH`.
     """
 
     lifts: Mapping[str, str] = field(default_factory=dict)
     apart: bool = True
     needs: Sequence[tuple[str, str]] = ()
+    of_results: Sequence[str] = ()
     places: Sequence[str] = ()
 
     by_arrival = True

@@ -136,3 +136,30 @@ def test_arguments_of_windows_by_arrival_are_bound_before_a_row_is_read(evict: C
         bound(agg.count(), tmp_path, windows.arrival(evict()))
     assert "windows['w']" in str(told.value)
     assert "The source has: t TIMESTAMP WITH TIME ZONE" in str(told.value)
+
+
+ARGUMENTS = [
+    (windows.by_delta("s", 1), NUMBER),
+    (windows.by_delta("b", 1), NUMBER),
+    (windows.by_delta("n", "1h"), "needs an instant"),
+    (windows.arrival(windows.by_count(3), trigger=windows.by_delta("l", 1)), NUMBER),
+    (windows.by_delta("n", "2 * spread", first=1), r"'2 \* spread' does not fit the results of a window"),
+    (windows.by_delta("n", "it.a", first=1), r"'it.a' does not fit the results of a window"),
+    (windows.by_punctuation("s"), CONDITION),
+    (windows.by_punctuation("nope = 1"), "nope"),
+    (windows.arrival(windows.by_count(3), group_by=["nope"]), "nope"),
+    (windows.arrival(windows.by_count(3), group_by=["m"]), ORDER),
+    (windows.progressive_sort(3, by="l"), ORDER),
+    (windows.progressive_sort(3, by="nope"), "nope"),
+    (windows.session("1m", gap_by="b"), "needs a number of seconds"),
+    (windows.session("1m", gap_by="nope"), "nope"),
+    (windows.session("1m", until="s"), CONDITION),
+    (windows.session("1m", until="nope"), "nope"),
+]
+
+
+@pytest.mark.parametrize(("kind", "said"), [pytest.param(*each, id=str(at)) for at, each in enumerate(ARGUMENTS)])
+def test_arguments_of_windows_are_bound_before_a_row_is_read(kind: Any, said: str, tmp_path: Path) -> None:
+    with pytest.raises(DefinitionError, match=said) as told:
+        bound(agg.count(), tmp_path, kind)
+    assert str(told.value).startswith("windows['w']")

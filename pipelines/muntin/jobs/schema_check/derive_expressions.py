@@ -116,6 +116,24 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
         seen.append((name, sql))
 
 
+def check_read_by_next(bound: Bound, window: str, states: pa.Table) -> None:
+    """Try the expressions over a window's results that the next window reads. Arguments as for `check_derived`.
+
+    Raises:
+        DefinitionError: an expression does not fit the results.
+    """
+    for sql in bound.windows[window].made_of.of_results:
+        session = closed_session()
+        session.register(_WINDOWS, _empty_row(bound, window, states).select(list(bound.aggregates)))
+        try:
+            described(session, f"SELECT ({sql})::DOUBLE FROM {_WINDOWS}")
+        except duckdb.Error as wrong:
+            names = ", ".join(bound.aggregates)
+            raise DefinitionError(
+                f"windows[{window!r}]: {sql!r} does not fit the results of a window: {said(wrong)}. There are {names}"
+            ) from wrong
+
+
 def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnection:
     """A session in which the windows are a table."""
     session = closed_session()

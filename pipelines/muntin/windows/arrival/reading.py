@@ -30,7 +30,13 @@ def lifts(window: Parameters) -> Mapping[str, str]:
 def needs(window: Parameters) -> list[tuple[str, str]]:
     """The SQL expressions of the policies, with what each must be."""
     found = [(policy.of, "instant" if policy.in_time else "number") for policy in window.policies if isinstance(policy, Delta)]
+    found += [(f'"{name}"', "order") for name in window.group_by]
     return found + [(each.at, "condition") for each in window.policies if isinstance(each, Punctuation) and each.at not in BORDERS]
+
+
+def of_results(window: Parameters) -> list[str]:
+    """The SQL expressions over the results of a window by which the next one is full."""
+    return [policy.following for policy in window.policies if isinstance(policy, Delta) and policy.following]
 
 
 def rules(window: Parameters) -> Rules:

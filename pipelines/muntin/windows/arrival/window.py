@@ -11,7 +11,7 @@ from muntin.errors import DefinitionError
 from muntin.states.columns import FILE_NUMBER, ROW_IN_BATCH
 from muntin.windows.arrival.forbidden import mixtures
 from muntin.windows.arrival.policies import BORDERS, Count, Keep, Policy, Punctuation, Time
-from muntin.windows.arrival.reading import lifts, needs, rules
+from muntin.windows.arrival.reading import lifts, needs, of_results, rules
 from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.kind import Plain
 
@@ -60,7 +60,8 @@ class Arrival(Plain):
     def made_of(self) -> RowStates:
         files = isinstance(self.evict, Punctuation) and self.evict.at in BORDERS
         places = ((FILE_NUMBER, files), (ROW_IN_BATCH, self.together))  # which rows of other partitions came before
-        return RowStates(lifts(self), apart=not self.together, needs=needs(self), places=[name for name, read in places if read])
+        named = [name for name, read in places if read]
+        return RowStates(lifts(self), apart=not self.together, needs=needs(self), of_results=of_results(self), places=named)
 
     @property
     def policies(self) -> list[Policy]:
