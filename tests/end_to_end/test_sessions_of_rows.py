@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from muntin import read, windows
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.quarantine import quarantined
+from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour, times
 
 OWN = windows.session("10m", gap_by="to_minutes(patience)")
@@ -141,3 +143,20 @@ def test_sessions_of_all_kinds_lie_beside_each_other(tmp_path: Path) -> None:
         "plain": [1, 1],
         "cut": [1, 1],
     }
+
+
+# ten minutes    0-10              10-20                   20-30
+# windows of     login, logout     login                   login          at 0:10 two rows come, one of which ends the session
+def test_states_of_rows_at_one_instant_are_merged_with_their_rules(tmp_path: Path) -> None:
+    other = {"windows": {"ten": windows.tumbling("10m")}, "keys": ["kind"], "keep_states": True}
+    above = Hourly(tmp_path, other=other)
+    above.write("00.parquet", {"at": times(1, 2, 5, 15, 25), "kind": ["login", "logout", "logout", "login", "login"]})
+    above.run()
+    kinds = {"ended": ENDED, "own": windows.session("1m", gap_by="CASE kind WHEN 'login' THEN 600 ELSE 60 END")}
+    below = Pipeline(
+        name="below", source=sources.windows(above.pipeline, "ten"), schedule="1h", start=hour(0), windows=kinds,
+        aggregates={"n": agg.merge("n")},
+    )  # fmt: skip
+    run(below, root=above.root, start=hour(0), end=hour(1), spark=Local(2))
+    assert read(below, "ended", root=above.root).select(["n", "ended"]).to_pydict() == {"n": [3, 2], "ended": [True, False]}
+    assert read(below, "own", root=above.root)["n"].to_pylist() == [5]

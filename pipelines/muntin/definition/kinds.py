@@ -86,7 +86,7 @@ class FrameStates:
     Attributes:
         event_times: whether they have the times of their first and last event.
         lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields; or what the time of
-            the last event is, if it is more than that.
+            the last event is, if it is more than that. Of states of the same instant the greatest value stands, or whether one is true.
         needs: SQL expressions that windows read, with what each must be, as ("x", "duration").
     """
 

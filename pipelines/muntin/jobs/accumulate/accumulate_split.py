@@ -124,7 +124,7 @@ def _lifted(
         table = sealed(stored(session, query, kinds, natural), share.bound.fields)
         extent = extent_of(table, FIRST_EVENT, LAST_EVENT) if frames.event_times and not frames.lifts else None
         if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
-            table = merged(table, share.bound.pipeline.keys, share.bound.fields)
+            table = merged(table, share.bound.pipeline.keys, share.bound.fields, frames.lifts)
     if not counted.exact:
         counted = counted.of(extent) if extent else count(session, found.rows, times)
     return table, wider, counted

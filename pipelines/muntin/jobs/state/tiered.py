@@ -48,7 +48,7 @@ def tiered(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered |
     scale = Scale(frames.width_us, BASE)
     grids = {name: bound.windows[name].even for name in frames.windows}
     long = {name: even for name, even in grids.items() if even and LONG <= even.size_us / scale.span_us(1) <= MOST}
-    if frames.by_arrival or not frames.is_even or not long or schema is None:
+    if not _has_tiles(frames) or not long or schema is None:
         return None
     return Tiered(frames, scale, long) if _regroup(bound, schema) else None
 
@@ -58,12 +58,17 @@ def tiered_history(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> 
 
     Their level 1 is the shortest tile that is no shorter than `SHORTEST_US`.
     """
-    if frames.by_arrival or not frames.is_even or schema is None or not _regroup(bound, schema):
+    if not _has_tiles(frames) or schema is None or not _regroup(bound, schema):
         return None
     scale = Scale(frames.width_us, BASE)
     while scale.span_us(1) < SHORTEST_US:
         scale = Scale(scale.span_us(1), BASE)
     return Tiered(frames, scale, {})
+
+
+def _has_tiles(frames: FrameSet) -> bool:
+    """Whether tiles can stand for the states: of frames of one width from 1970 on, without columns of a kind of windows."""
+    return frames.is_even and not frames.by_arrival and not frames.lifts
 
 
 def _regroup(bound: Bound, schema: pa.Schema) -> bool:
