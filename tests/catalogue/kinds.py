@@ -113,10 +113,8 @@ KINDS = (
             "day": Tumbling(DAY, timezone=NEW_YORK, align_to="23:59"),
             "month": Calendar(1),
             "quarter": Calendar(3, 2 * SECOND, "23:59", NEW_YORK),
-            "payroll": HalfMonths(2 * SECOND, "23:59", NEW_YORK),
             "workday": BusinessDays(SECOND, "23:59", NEW_YORK),
             "metered": RightClosed(Tumbling(5 * SECOND, grace=2 * SECOND)),
-            "metered_day": RightClosed(Tumbling(DAY, timezone=NEW_YORK, align_to="23:59")),
         },
         picture=(
             Panel('tumbling("2s")', (tuple(range(7)),)),
@@ -153,8 +151,6 @@ KINDS = (
             "late_ones": Sliding(20 * SECOND, 10 * SECOND),
             "fine": Sliding(4 * SECOND, SECOND // 2, grace=SECOND),
             "aligned": Sliding(21 * SECOND, 7 * SECOND, align_to="00:01"),
-            "sampled": Samples(4 * SECOND, 6 * SECOND, grace=SECOND),
-            "metered_steps": RightClosed(Sliding(15 * SECOND, 5 * SECOND, grace=SECOND)),
         },
         picture=(Panel('sliding("4s", step="2s")', (tuple(range(7)),)),),
         questions=(
@@ -202,8 +198,6 @@ KINDS = (
         },
         judged={
             "season": Trailing(3, Calendar(1, 2 * SECOND, "23:59", NEW_YORK)),
-            "seven_days": Trailing(7, Tumbling(DAY, SECOND, "23:59", NEW_YORK)),
-            "last_hour": LastPart(DAY // 24, Tumbling(DAY, SECOND, "23:59", NEW_YORK)),
         },
         picture=(
             Panel(
