@@ -119,6 +119,7 @@ def _result(shard: Shard) -> dict[str, Any]:
             "late": zeros,
             "missed": zeros,
             "late_any": zeros,
+            "hidden": zeros,
             "open": [AFTER_ALL] * len(zeros) if carried else None,
         },
     }

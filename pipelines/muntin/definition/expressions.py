@@ -49,6 +49,19 @@ def expression(text: object, name: str) -> str:
     return text.strip()
 
 
+def condition(text: object, name: str) -> str | None:
+    """A SQL condition that a user gives as the argument `name`; None where it is left out.
+
+    Raises:
+        DefinitionError: as `expression`.
+    """
+    if text is None:
+        return None
+    if not isinstance(text, str) or not text.strip():
+        raise DefinitionError(f'{name}: {text!r} is not a SQL condition; write one, as {name}="orders > 10", or leave it out')
+    return expression(text, name)
+
+
 def _problem(text: str) -> str:
     """Why a text is not a single expression; "" if it may be."""
     found = [each.group() for each in TOKEN.finditer(text) if not each.group().isspace()]

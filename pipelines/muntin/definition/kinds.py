@@ -158,6 +158,11 @@ class Kind(Protocol):
         ...
 
     @property
+    def having(self) -> str | None:
+        """A SQL condition over the row of a window: a window for which it does not hold is hidden. None: all windows are published."""
+        ...
+
+    @property
     def columns(self) -> Mapping[str, str]:
         """Names and Arrow types of the kind's columns, in order; they follow window_start and window_end in results."""
         ...

@@ -29,6 +29,7 @@ def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, lat
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
         late_any: as `late`, over the definitions that are derived together.
+        hidden: how many of the windows that the batch closed are not published.
         open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is. None: not asked for.
     """
     missed = combined.found.missed
@@ -38,8 +39,15 @@ def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, lat
         "late": _rows_of(combined, late, batches)[wanted].tolist(),
         "missed": _rows_of(combined, missed, batches)[wanted].tolist(),
         "late_any": _rows_of(combined, late if late_any is None else late_any, batches)[wanted].tolist(),
+        "hidden": _hidden(combined, batches)[wanted].tolist(),
         "open": _left_open(combined, batches)[wanted].tolist() if opened else None,
     }
+
+
+def _hidden(combined: Combined, batches: int) -> Ints:
+    """How many of the windows that each batch closed are hidden."""
+    hidden = combined.closed[:0] if combined.shown is None else combined.closed[~combined.shown]
+    return np.bincount(hidden, minlength=batches + 1)
 
 
 def _rows_of(combined: Combined, times: np.ndarray, batches: int) -> Ints:

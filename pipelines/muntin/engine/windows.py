@@ -36,6 +36,7 @@ class Combined:
         states, frames: the states, and the same as frames, in one order.
         assignment: of the wanted windows.
         found, found_closed: the assignment of all windows, and the position of the batch that closes each.
+        shown: for each row of `windows`, whether it is published; None: all are.
     """
 
     windows: pa.Table
@@ -45,6 +46,13 @@ class Combined:
     assignment: Assignment
     found: Assignment
     found_closed: Ints
+    shown: np.ndarray | None = None
+
+    def published(self) -> tuple[pa.Table, Ints]:
+        """`windows` and `closed` without what is hidden."""
+        if self.shown is None:
+            return self.windows, self.closed
+        return self.windows.filter(pa.array(self.shown)), self.closed[self.shown]
 
 
 def combine_arranged(

@@ -36,12 +36,13 @@ class Entries:
         version: of its states.
         watermark_us: the watermark after it.
         low_us, high_us: starts of its first and last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
-        windows: how many windows it closed.
+        windows: how many windows it closed, hidden ones too.
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
         open_us: the earliest start of a window that is open after it; `AFTER_ALL` if no window is, or the kind does not ask.
         late_any: how many of its rows came too late for a window of any definition that was derived together with it, over the same frames;
             of windows that may stay open for long, for a window of this definition.
+        hidden: how many of these windows are not published, since `having` does not hold for them.
         made: a name of the windows that it closed, of their files as they were published; 0 where it closed none.
         note: the files of the note made after it (list of string); null if no note was made.
     """
@@ -56,11 +57,17 @@ class Entries:
     missed: Ints
     open_us: Ints
     late_any: Ints
+    hidden: Ints
     made: Versions
     note: pa.Array
 
     def __len__(self) -> int:
         return len(self.start_us)
+
+    @property
+    def published(self) -> Ints:
+        """How many windows of each batch readers see."""
+        return self.windows - self.hidden
 
     def take(self, rows: Ints | np.ndarray) -> Entries:
         """Some of the entries, by number or by mask."""
@@ -111,7 +118,9 @@ class Entries:
 
     @staticmethod
     def of_table(table: pa.Table) -> Entries:
-        """The entries from a table of `to_table`."""
+        """The entries from a table of `to_table`. Ledgers of before windows could be hidden have no column `hidden`."""
+        if "hidden" not in table.column_names:
+            table = table.append_column("hidden", pa.array(np.zeros(len(table), np.int64)))
         columns: dict[str, Any] = {name: _whole(table[name]) for name in _COLUMNS}
         return Entries(**{name: column if name == "note" else column.to_numpy() for name, column in columns.items()})
 

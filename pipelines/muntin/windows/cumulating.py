@@ -10,7 +10,7 @@ from muntin.definition.durations import DAY_US, Duration, spell
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar
 from muntin.windows.clock.instants import at_any_instant
-from muntin.windows.kind import Plain
+from muntin.windows.kind import Plain, hiding
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
 from muntin.windows.sliding import steps_near
 from muntin.windows.tumbling import Tumbling, side_by_side
@@ -79,13 +79,14 @@ def cumulating(
     timezone: str | None = None,
     closed: Closed = "left",
     grace: Duration = 0,
+    having: str | None = None,
 ) -> Cumulating | RightClosed:
     """The day so far every hour, the month so far every day: windows that begin together and end a step apart.
 
     Args:
         max_size: how long the longest window is, as "1d" or "1mo".
         step: how far apart windows end; divides `max_size`.
-        align_to, timezone, closed, grace: as in `tumbling`.
+        align_to, timezone, closed, grace, having: as in `tumbling`.
 
     Raises:
         DefinitionError: a step that does not divide `max_size`, and all that `tumbling` refuses.
@@ -93,7 +94,7 @@ def cumulating(
     whole, part = side_by_side(max_size, align_to, timezone, grace), side_by_side(step, align_to, timezone)
     if not _divides(part, whole):
         raise DefinitionError(f"max_size must be a whole number of steps: {max_size} is not one of {step}; {_legal(whole, part)}")
-    return closed_at(closed, Cumulating(whole, part))
+    return hiding(closed_at(closed, Cumulating(whole, part)), having)
 
 
 def _divides(part: Tumbling | Calendar, whole: Tumbling | Calendar) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from muntin.definition.expressions import condition
 from muntin.definition.kinds import Cycle, Even, FrameStates, Kind, RowStates
 from muntin.engine.protocols import Assigner
+from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,10 +25,24 @@ class Window(Kind, Assigner, Protocol):
     """A kind of windows, with its parameters."""
 
 
+@dataclass(frozen=True, slots=True)
 class Plain:
-    """The plainest kind: windows `[start, end)` over frames without event times, one row each. A kind overrides what differs."""
+    """The plainest kind: windows `[start, end)` over frames without event times, one row each. A kind overrides what differs.
 
-    __slots__ = ()
+    `having`: a SQL condition over the row of a window: a window for which it does not hold is hidden. No part of the parameters that
+    say which windows there are.
+    """
+
+    having: str | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "having", condition(self.having, "having"))
+        if self.having is not None and self.rows_out:
+            raise DefinitionError('having: it is about the row of a window, and output="rows" gives several; leave one of them out')
+        if self.having is not None and self.grid is not None and self.dense:
+            raise DefinitionError(
+                "dense: between windows that having hides, `read` cannot tell a hidden window from an empty one; leave dense out, or having"
+            )
 
     @property
     def made_of(self) -> FrameStates | RowStates:
@@ -66,7 +82,7 @@ class Plain:
     @property
     def identity(self) -> str:
         """The parameters; `dense` is not among them, since it says only what `read` shows."""
-        return repr(replace(self, dense=False) if self.grid is not None and self.dense else self)  # type: ignore[type-var]
+        return repr(replace(self, dense=False) if self.grid is not None and self.dense else self)  # type: ignore[call-arg, type-var]
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]] | None:
@@ -121,3 +137,15 @@ class Plain:
         """
         first, last = self.windows_for(low_us), self.windows_for(high_us)
         return first[0][1] if first else low_us, last[-1][1] if last else high_us
+
+
+Kept = TypeVar("Kept", bound=Plain)
+
+
+def hiding(kind: Kept, having: str | None) -> Kept:
+    """A kind whose windows are hidden where a condition does not hold. `having`: None: all are published.
+
+    Raises:
+        DefinitionError: the condition does not go with the kind.
+    """
+    return kind if having is None else replace(kind, having=having)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from muntin.windows.kind import Window
 
 Closed = Literal["left", "right"]
-OnGrid = TypeVar("OnGrid", bound="Window")
+OnGrid = TypeVar("OnGrid", bound=Plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +84,4 @@ def closed_at(closed: Closed, kind: OnGrid) -> OnGrid | RightClosed:
         raise DefinitionError(
             f'closed: {closed!r} is not understood; say "left" for windows [start, end), or "right" for windows (start, end]'
         )
-    return RightClosed(kind) if closed == "right" else kind
+    return RightClosed(kind) if closed == "right" else kind  # type: ignore[arg-type]  # a kind is a Window, too

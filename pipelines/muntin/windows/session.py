@@ -167,6 +167,7 @@ def session(
     touching: Touching = "merge",
     max_length: Duration | None = None,
     grace: Duration = 0,
+    having: str | None = None,
 ) -> Session:
     """Activity of a key between silences longer than `gap`.
 
@@ -183,6 +184,7 @@ def session(
             event begins another session. The column `cut` is true if an event at the end would still have belonged to the
             session. Frames are then one microsecond wide.
         grace: how long after its end a session waits for late events.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Raises:
         DefinitionError: a gap that is not positive or longer than `max_length`, a negative grace, an unknown `touching`, a text that is no
@@ -194,12 +196,12 @@ def session(
     if gap_by is not None:
         if max_length is not None or until is not None:
             raise DefinitionError("gap_by: rows that say their own gap do not go with max_length or until; leave these out")
-        return OwnGapSession(gap_us, touching, grace_us, expression(gap_by, "gap_by"))
+        return OwnGapSession(gap_us, touching, grace_us, expression(gap_by, "gap_by"), having=having)
     if max_length is None and until is None:
-        return Session(gap_us, touching, grace_us)
+        return Session(gap_us, touching, grace_us, having=having)
     longest = positive(max_length, "max_length") if max_length is not None else 0
     if 0 < longest < gap_us:
         raise DefinitionError(
             f"max_length: {spell(longest)} is shorter than the gap, {spell(gap_us)}: every session would be cut; give at least that"
         )
-    return LimitedSession(gap_us, touching, grace_us, longest, "" if until is None else expression(until, "until"))
+    return LimitedSession(gap_us, touching, grace_us, longest, "" if until is None else expression(until, "until"), having=having)

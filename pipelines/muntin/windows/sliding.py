@@ -12,7 +12,7 @@ from muntin.definition.kinds import Bounded, Even
 from muntin.errors import DefinitionError
 from muntin.windows.clock.alignment import Alignment, alignment_us
 from muntin.windows.clock.instants import at_any_instant
-from muntin.windows.kind import Plain
+from muntin.windows.kind import Plain, hiding
 from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
 from muntin.windows.tumbling import Tumbling
@@ -80,6 +80,7 @@ def sliding(
     closed: Closed = "left",
     grace: Duration = 0,
     dense: bool = False,
+    having: str | None = None,
 ) -> Sliding | LastPart | RightClosed:
     """A window of `size` every `step`; an event belongs to size / step of them.
 
@@ -92,6 +93,7 @@ def sliding(
         closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
         dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Raises:
         DefinitionError: a time zone; a size that is not a whole number of steps, or shorter than one without `gaps`; a step or size that
@@ -106,9 +108,8 @@ def sliding(
     if timezone is not None:
         raise DefinitionError(_of_a_clock(timezone, size_us, step_us))
     if gaps and size_us < step_us:
-        return closed_at(
-            closed, LastPart(Tumbling(step_us, (align_us + size_us) % step_us, None, grace_us, said=spell(step_us)), size_us, dense)
-        )
+        whole = Tumbling(step_us, (align_us + size_us) % step_us, None, grace_us, said=spell(step_us))
+        return hiding(closed_at(closed, LastPart(whole, size_us, dense)), having)
     if size_us < step_us and not gaps:
         raise DefinitionError(
             f"step: {spell(step_us)} is longer than the size, {spell(size_us)}, so that events between windows would belong to none; "
@@ -120,7 +121,7 @@ def sliding(
         raise DefinitionError(
             f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
         )
-    return closed_at(closed, Sliding(size_us, step_us, align_us % step_us, grace_us, dense))
+    return hiding(closed_at(closed, Sliding(size_us, step_us, align_us % step_us, grace_us, dense)), having)
 
 
 def _of_a_clock(timezone: str, size_us: int, step_us: int) -> str:

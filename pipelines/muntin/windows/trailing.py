@@ -10,7 +10,7 @@ from muntin.definition.kinds import Bounded, Cycle
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar
 from muntin.windows.clock.instants import at_any_instant
-from muntin.windows.kind import Plain
+from muntin.windows.kind import Plain, hiding
 from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
 from muntin.windows.tumbling import Tumbling, side_by_side
@@ -87,6 +87,7 @@ def trailing(
     closed: Closed = "left",
     grace: Duration = 0,
     dense: bool = False,
+    having: str | None = None,
 ) -> Trailing | LastPart | RightClosed:
     """At the end of each month the last calendar months; at each midnight the last days.
 
@@ -100,6 +101,7 @@ def trailing(
         closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
         dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Raises:
         DefinitionError: not one number, or none that is a whole number from 1; a length that is no whole number of `every` and longer;
@@ -108,13 +110,13 @@ def trailing(
     unit, number = _asked({"months": months, "weeks": weeks, "days": days, "hours": hours})
     stretch = _steady(side_by_side(every or ("1mo" if unit == "months" else "1d"), align_to, timezone, grace))
     if unit == "months":
-        return closed_at(closed, Trailing(_whole_stretches(number, stretch), stretch, dense))
+        return hiding(closed_at(closed, Trailing(_whole_stretches(number, stretch), stretch, dense)), having)
     size_us = number * _UNITS[unit]
     if size_us < stretch.shortest_us or (size_us == stretch.shortest_us and isinstance(stretch, Calendar)):
-        return closed_at(closed, LastPart(stretch, size_us, dense))
+        return hiding(closed_at(closed, LastPart(stretch, size_us, dense)), having)
     if isinstance(stretch, Calendar) or size_us % stretch.size_us:
         raise DefinitionError(_misfit(f"{unit}={number}", stretch))
-    return closed_at(closed, Trailing(size_us // stretch.size_us, stretch, dense))
+    return hiding(closed_at(closed, Trailing(size_us // stretch.size_us, stretch, dense)), having)
 
 
 def _asked(given: dict[str, int | None]) -> tuple[str, int]:

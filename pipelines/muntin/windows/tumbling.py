@@ -12,6 +12,7 @@ from muntin.windows.calendar import Calendar, calendar, half_months, months_of
 from muntin.windows.clock.alignment import Alignment, alignment_us
 from muntin.windows.clock.zones import Zone, local_windows, shifted_windows, zone
 from muntin.windows.gapless import Gapless
+from muntin.windows.kind import hiding
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def tumbling(
     closed: Closed = "left",
     grace: Duration = 0,
     dense: bool = False,
+    having: str | None = None,
 ) -> Tumbling | Calendar | BusinessDays | RightClosed:
     """Windows of one size, side by side.
 
@@ -91,6 +93,7 @@ def tumbling(
         closed: which end of a window belongs to it: "left", `[start, end)`, or "right", `(start, end]`.
         grace: how long after its end a window waits for late events.
         dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Raises:
         DefinitionError: a size that is not positive, a negative grace, an unknown zone, alignment or `closed`.
@@ -99,8 +102,8 @@ def tumbling(
         from muntin.windows.business_days import business_days
 
         where = zone(timezone) if timezone is not None else None
-        return closed_at(closed, business_days(align_to, where, not_negative(grace, "grace"), dense=dense))
-    return closed_at(closed, side_by_side(size, align_to, timezone, grace, dense=dense))
+        return hiding(closed_at(closed, business_days(align_to, where, not_negative(grace, "grace"), dense=dense)), having)
+    return hiding(closed_at(closed, side_by_side(size, align_to, timezone, grace, dense=dense)), having)
 
 
 def side_by_side(

@@ -61,7 +61,9 @@ class Unique(Plain):
         return self.windows_for(low_us)[0][1], self.windows_for(high_us)[0][1] + self.follows.reach_us
 
 
-def unique_sliding(size: Duration, *, resolution: Duration = "1ms", on: On = "change", grace: Duration = 0) -> Unique:
+def unique_sliding(
+    size: Duration, *, resolution: Duration = "1ms", on: On = "change", grace: Duration = 0, having: str | None = None
+) -> Unique:
     """A window of `size` for every distinct set of events that it can hold as it slides over time.
 
     Args:
@@ -70,6 +72,7 @@ def unique_sliding(size: Duration, *, resolution: Duration = "1ms", on: On = "ch
         on: "change": a window whenever an event enters or leaves (KIP-450); "enter": a window for each distinct event time,
             the rolling value at each event (SQL's RANGE BETWEEN `size` PRECEDING AND CURRENT ROW).
         grace: how long after its end a window waits for late events.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Raises:
         DefinitionError: a size or resolution that is not positive, a size that is not a whole number of resolutions, a
@@ -82,4 +85,4 @@ def unique_sliding(size: Duration, *, resolution: Duration = "1ms", on: On = "ch
         raise DefinitionError(
             f"size must be a whole number of resolutions: {spell(size_us)} is not one of {spell(fine)}; give a finer resolution"
         )
-    return Unique(size_us, fine, on, not_negative(grace, "grace"))
+    return Unique(size_us, fine, on, not_negative(grace, "grace"), having=having)

@@ -1,6 +1,6 @@
 """A scenario on disk, and what a user may do with it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from muntin import Pipeline, read, run
 from tests.end_to_end.judge import user_files as face
-from tests.end_to_end.judge.scenarios import AHEAD, FILTER, MEASURES, TYPES, Scenario
+from tests.end_to_end.judge.scenarios import AHEAD, FILTER, HAVING, MEASURES, TYPES, Scenario
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ def bench(case: Scenario, folder: Path, spark: object) -> Bench:
         more["where"] = FILTER
     data = folder / "data"
     pipeline = face.define("judged", data, case.batches, case.windows, MEASURES, keys=case.keys, **more)
+    if case.having:
+        kinds: Any = pipeline.windows
+        given = {name: replace(kinds[name], having=HAVING) for name in case.windows}
+        pipeline = replace(pipeline, windows=given)
     made = Bench(case, folder, spark, pipeline)
     made.write(case)
     return made

@@ -64,6 +64,7 @@ class Scenario:
     watermark: str
     where: bool
     rollups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    having: bool = False
 
     def with_batch(self, number: int, rows: Sequence[Mapping[str, Any]]) -> "Scenario":
         """Another word about one batch."""
@@ -75,8 +76,13 @@ class Scenario:
         """What `FILTER` says."""
         return not self.where or row["v"] is None or row["v"] != 5
 
+    def shown(self, row: Mapping[str, Any]) -> bool:
+        """What `HAVING` says of a window, null as false."""
+        return not self.having or (row["n"] > 1 and row["total"] is not None and row["total"] % 3 != 0)
+
 
 FILTER = "v is null or v <> 5"
+HAVING = "n > 1 and total % 3 <> 0"
 
 
 def scenario(seed: int, size: int = 6) -> Scenario:

@@ -79,6 +79,8 @@ class Judge:
         if wanted is None or (judgement.watermarks[-1] == -float("inf") and not provisional):
             return None
         found = [each for each in mine if (each["window_start"], each["window_end"]) == wanted]
+        if not found and self.case.having:
+            return None  # it may be a hidden window
         return found[0] if found else self.empty(wanted, judgement)
 
     def empty(self, wanted: tuple[int, int], judgement: Judgement) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import math
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,13 @@ Key = tuple[Any, ...]
 
 
 def truth(case: Scenario, window: str) -> Judgement:
-    """The oracle's word about one window of the scenario."""
+    """The oracle's word about one window of the scenario, without the windows that are hidden."""
+    said = every(case, window)
+    return replace(said, published=list(filter(case.shown, said.published)), still_open=list(filter(case.shown, said.still_open)))
+
+
+def every(case: Scenario, window: str) -> Judgement:
+    """The oracle's word about one window of the scenario, with the windows that are hidden."""
     return judge(
         case.windows[window],
         case.batches,

@@ -77,6 +77,8 @@ def _some(parts: Sequence[T], limit: int) -> Sequence[T]:
 def _say_window(one: "Explained", limit: int) -> None:
     say(columns([*one.window], [[*one.window.values()]]))
     say(f"closed by batch {one.closed_by:%Y-%m-%dT%H:%M} UTC" if one.closed_by else "open: no batch has closed it yet")
+    if one.hidden is not None:
+        say(f"hidden, for its having does not hold: {one.hidden}")
     say(f"made of {many(len(one.parts), 'state')}:")
     say(
         columns(

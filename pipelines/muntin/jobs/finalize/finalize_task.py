@@ -20,6 +20,7 @@ from muntin.jobs.finalize.notes import read_note, write_notes
 from muntin.jobs.finalize.states import in_order, read_states
 from muntin.jobs.published.window_files import stretches, write_windows
 from muntin.jobs.schema_check.derive_expressions import derived
+from muntin.jobs.schema_check.having import shown
 from muntin.sources.sessions.duckdb_session import closed_session, said
 from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
@@ -135,7 +136,8 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
         wanted=shard.wanted,
         keep_states=shard.bound.pipeline.keep_states,
     )
-    return replace(combined, windows=derived(shard.bound, shard.window, combined.windows))
+    windows = derived(shard.bound, shard.window, combined.windows)
+    return replace(combined, windows=windows, shown=shown(shard.bound, shard.window, windows))
 
 
 def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: Assignment, expression: str) -> np.ndarray:
@@ -162,7 +164,8 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
         path, size and rows of each file, and `first` and `last`: starts of its batches.
     """
     folder, keys = shard.bound.folder / shard.staging / shard.window, shard.keys
-    windows, place = _labelled(combined.windows, shard.starts[combined.closed]), np.searchsorted(shard.wanted, combined.closed)
+    published, closed = combined.published()
+    windows, place = _labelled(published, shard.starts[closed]), np.searchsorted(shard.wanted, closed)
     found = stretches(np.bincount(place, minlength=len(shard.wanted)))
     number = np.searchsorted(np.array([first for first, _ in found]), place, side="right") - 1
     order, files = np.argsort(number, kind="stable"), []

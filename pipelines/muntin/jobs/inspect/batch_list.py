@@ -60,7 +60,7 @@ def with_counts(todo: Pending, some: Sequence[tuple[int, int, Standing]]) -> lis
     if entries is None:
         return [ListedBatch(*each) for each in some]
     at = entries.position(np.array([start for start, _, _ in some], np.int64))
-    columns = (column[at].tolist() for column in (entries.watermark_us, entries.windows, entries.late))
+    columns = (column[at].tolist() for column in (entries.watermark_us, entries.published, entries.late))
     return [
         ListedBatch(*each, *facts) if known else ListedBatch(*each)
         for each, known, *facts in zip(some, (at >= 0).tolist(), *columns, strict=True)

@@ -166,7 +166,7 @@ def windows_of(bound: Bound, window: str) -> pa.Table:
     from muntin.jobs.finalize.shard import shards
 
     everything = replace(pending, work=Work(np.arange(len(pending.history.batches)), BEFORE_ALL, AFTER_ALL))
-    return pa.concat_tables([combined_shard(shard).windows for shard in shards(bound, everything, "")], promote_options="permissive")
+    return pa.concat_tables([combined_shard(shard).published()[0] for shard in shards(bound, everything, "")], promote_options="permissive")
 
 
 def _rows(state: AnyPath, now: Published) -> pa.Table:

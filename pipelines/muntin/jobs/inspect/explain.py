@@ -49,12 +49,14 @@ class Explained:
         closed_by: start of the batch that closed it; None while none has.
         parts: the states it is made of, in the order they are combined in.
         missed: states inside its bounds that came too late for it.
+        hidden: the `having` that does not hold for it, so that readers do not see it; None: it is shown.
     """
 
     window: Mapping[str, Any]
     closed_by: datetime | None
     parts: tuple[Part, ...]
     missed: tuple[Part, ...]
+    hidden: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ def _explained(pipeline: Pipeline, todo: Pending, combined: Combined, row: int) 
         from_us(int(batches.start_us[closed])) if closed < len(batches) else None,
         _parts(todo, combined, members),
         _parts(todo, combined, came_later),
+        None if combined.shown is None or combined.shown[row] else pipeline.windows[todo.window].having,
     )
 
 

@@ -73,7 +73,7 @@ def read(
         none has), and, if asked, provisional (bool).
 
     Raises:
-        DefinitionError: the pipeline has no such window, column or key, or a window without a grid was asked to be dense.
+        DefinitionError: the pipeline has no such window, column or key, or a window without a grid, or with having, was asked to be dense.
         VersionGoneError: commits or files since `changes_since` are removed; the text says from which version on changes are known.
         StateError: the definition has changed what states hold, and nothing is rebuilt yet.
     """
@@ -83,6 +83,8 @@ def read(
     kind = bound.windows[window]
     if dense and kind.grid is None:
         raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
+    if dense and kind.having is not None:
+        raise DefinitionError(f"dense: {window!r} has a having, so that a hole may be a hidden window, which is not empty; leave dense out")
     chosen = Selection(columns, start, end, keys)
     if changes_since is not None:
         return _changes(bound, window, changes_since, chosen, more=bool(provisional or dense))
@@ -165,7 +167,7 @@ def unpublished(bound: Bound, todo: Pending) -> pa.Table:
     from muntin.jobs.finalize.shard import shards
 
     todo = replace(todo, work=unpublished_work(bound, todo))
-    found = [combined_shard(shard).windows for shard in shards(bound, todo, "")]
+    found = [combined_shard(shard).published()[0] for shard in shards(bound, todo, "")]
     if not found:
         return _nothing()
     table = pa.concat_tables(found)

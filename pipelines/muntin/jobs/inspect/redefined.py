@@ -57,7 +57,7 @@ def _derived_anew(bound: Bound) -> dict[str, int]:
     adopting = adoptable(bound) is not None
     ledgers = {name: (current if adopting else published)(bound.store, name).ledger for name in bound.windows}
     return {
-        name: int(ledger.entries.windows.sum())
+        name: int(ledger.entries.published.sum())
         for name, ledger in ledgers.items()
         if ledger and (adopting or ledger.definition != bound.derivation(name))
     }

@@ -216,7 +216,7 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[i
         from_us(int(entries.start_us[0])) if len(entries) else None,
         from_us(int(entries.start_us[-1])) if len(entries) else None,
         len(entries),
-        int(entries.windows.sum()),
+        int(entries.published.sum()),
         latest_end(folder_of(store.root, now.table), now.snapshot),
         _moment(watermark_us),
         _moment(since),

@@ -185,8 +185,8 @@ class Answers:
             )
 
     def _told(self, asked: Asked) -> pa.Table:
-        """The windows found, and the empty windows of a grid."""
-        empty = np.flatnonzero((asked.row < 0) & (asked.end_us > BEFORE_ALL))
+        """The windows found, and the empty windows of a grid; of windows that may be hidden, a missing one need not be empty."""
+        empty = np.flatnonzero((asked.row < 0) & (asked.end_us > BEFORE_ALL) & (self.then.kind.having is None))
         asked.row[empty] = sum(map(len, asked.tables)) + np.arange(len(empty))
         schema = self.then.schema
         tables = [*asked.tables, *([self._empty(asked, empty)] if len(empty) else [])]

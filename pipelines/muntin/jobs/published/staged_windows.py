@@ -148,12 +148,12 @@ def new_entries(pending: Pending, shards: Sequence[dict[str, Any]], files: Seque
     at = pending.work.positions
     batches = pending.history.batches.take(at)
     opened = [shard["open"] for shard in shards if shard["open"] is not None]
-    windows, late, missed, late_any = (
-        _sum([shard[name] for shard in shards], len(at)) for name in ("windows", "late", "missed", "late_any")
+    windows, late, missed, late_any, hidden = (
+        _sum([shard[name] for shard in shards], len(at)) for name in ("windows", "late", "missed", "late_any", "hidden")
     )
     open_us = np.minimum.reduce(np.array(opened, np.int64)) if opened else np.full(len(at), AFTER_ALL)
     made = np.where(windows > 0, _made(batches.start_us, files), np.uint64(0))
-    counts = (windows, late, missed, open_us, late_any)
+    counts = (windows, late, missed, open_us, late_any, hidden)
     facts = batches.start_us, batches.version, pending.watermarks_us[at], batches.low_us, batches.high_us
     return Entries(*facts, *counts, made, _notes(pending, shards))
 

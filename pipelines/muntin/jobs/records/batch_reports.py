@@ -27,9 +27,10 @@ def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[
     read = last_accumulated(bound.store, intervals)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     ledgers = {name: _reported(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
+    hiding = [name for name, window in bound.windows.items() if window.having is not None]
     told = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
     return [
-        _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False))
+        _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False), hiding)
         for interval, entries in zip(intervals, told, strict=True)
         if interval.start_us in read
     ]
@@ -43,16 +44,24 @@ class _Reported:
     windows: int
     missed: int
     late_any: int
+    hidden: int
 
 
 def _reported(entries: Entries, starts: Ints) -> list[_Reported | None]:
     """The part of the batches' reports that a ledger has; None of a batch that it does not know."""
     at = entries.position(starts)
-    columns = (column[at].tolist() for column in (entries.watermark_us, entries.windows, entries.missed, entries.late_any))
+    columns = (column[at].tolist() for column in (entries.watermark_us, entries.windows, entries.missed, entries.late_any, entries.hidden))
     return [_Reported(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
 
 
-def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _Reported], changed: bool) -> BatchReport:  # noqa: FBT001
+def _report(
+    interval: Interval,
+    read: Mapping[str, Any],
+    entries: Mapping[str, _Reported],
+    changed: bool,  # noqa: FBT001
+    hiding: Sequence[str],
+) -> BatchReport:
+    """`hiding`: the windows with a `having`."""
     watermarks_us = [entry.watermark_us for entry in entries.values() if entry.watermark_us > -(2**61)]
     return BatchReport(
         from_us(interval.start_us),
@@ -70,4 +79,5 @@ def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _
         read["files_hidden"],
         read["rows_ambiguous"],
         read["rows_nonexistent"],
+        {name: entries[name].hidden for name in hiding if name in entries},
     )

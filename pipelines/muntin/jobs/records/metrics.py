@@ -81,8 +81,9 @@ def of_publishing(name: str, reports: Sequence[BatchReport], own: Sequence[int],
     late = sum(by_start[start].rows_late for start in own if start in by_start)
     found = [Metric("muntin.rows_late", late, name)]
     for window, published_starts in starts.items():
-        closed = sum(by_start[start].windows_closed.get(window, 0) for start in published_starts if start in by_start)
-        found.append(Metric("muntin.windows_published", closed, name, window))
+        told = [by_start[start] for start in published_starts if start in by_start]
+        there = sum(each.windows_closed.get(window, 0) - each.windows_hidden.get(window, 0) for each in told)
+        found.append(Metric("muntin.windows_published", there, name, window))
     return found
 
 

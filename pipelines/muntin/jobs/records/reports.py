@@ -96,7 +96,7 @@ class BatchReport:
         rows_quarantined: rows refused, each in the quarantine with its reason.
         rows_late: accepted rows that came too late for at least one window. Sessions and windows by arrival, which may stay open for long,
             count separately, and the greatest count is reported.
-        windows_closed: window -> how many of them this batch closed; empty while it waits for missing intervals.
+        windows_closed: window -> how many of them this batch closed, hidden ones too; empty while it waits for missing intervals.
         watermark: how far time is known after it; None while it waits, or before any event.
         windows_missed: window -> how many of them its rows came too late for, summed over rows.
         source_changed: whether its files or their content differ from the last run.
@@ -105,6 +105,7 @@ class BatchReport:
         files_hidden: files that were passed over, as their names begin with `_` or `.` (`hidden` of `sources.files`).
         rows_ambiguous, rows_nonexistent: rows that were read with a local time that comes twice in the zone of the source, or never was;
             `ambiguous` and `nonexistent` of the source say what became of them.
+        windows_hidden: window -> how many of those that this batch closed are hidden; of windows with `having`.
     """
 
     interval_start: datetime
@@ -122,6 +123,7 @@ class BatchReport:
     files_hidden: int = 0
     rows_ambiguous: int = 0
     rows_nonexistent: int = 0
+    windows_hidden: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rows_left_out(self) -> int:

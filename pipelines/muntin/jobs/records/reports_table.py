@@ -70,7 +70,8 @@ _TEXTS = Texts(
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
         "rows_late": "rows that came too late for at least one window; sessions and windows by arrival, which may stay open for long, "
         "count by themselves, and the greatest count is reported",
-        "windows_closed": "JSON: window, how many of it the batch closed",
+        "windows_closed": "JSON: window, how many of it the batch closed, hidden ones too",
+        "windows_hidden": "JSON: window, how many of these are hidden, as their having does not hold",
         "watermark": "how far time is known after the batch, UTC",
         "seconds": "of the run that published it, by the clock: the batch's share [s]",
         "cpu_seconds": "of the run's processes: the batch's share [s]; workers of Spark elsewhere do not count",
@@ -83,8 +84,9 @@ _DUPLICATES = pa.field("rows_duplicate", pa.int64())  # a column of tables of so
 _HIDDEN = pa.field("files_hidden", pa.int64())  # a column of tables of sources where there were some
 _ODD = (pa.field("rows_ambiguous", pa.int64()), pa.field("rows_nonexistent", pa.int64()))  # columns of tables of sources with a zone
 _SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
+_WINDOWS_HIDDEN = pa.field("windows_hidden", pa.string())  # a column of tables of pipelines whose windows have `having`
 _COUNTS = (_DUPLICATES, _HIDDEN, *_ODD)
-_MORE = (*_COUNTS, _SOURCES)
+_MORE = (*_COUNTS, _SOURCES, _WINDOWS_HIDDEN)
 _LEAST = timedelta(microseconds=1)
 _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
 """The columns that a report of accumulate fills."""
@@ -164,6 +166,7 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
                 **_counts(one.rows_duplicate, one.files_hidden, one.rows_ambiguous, one.rows_nonexistent),
                 **_rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
+                **({_WINDOWS_HIDDEN.name: json.dumps(dict(one.windows_hidden))} if one.windows_hidden else {}),
                 "watermark": one.watermark,
                 **share,
             }

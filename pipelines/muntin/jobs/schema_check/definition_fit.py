@@ -92,15 +92,17 @@ def _check_need(
 
 
 def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    if not bound.pipeline.derive and not any(window.made_of.of_results for window in bound.windows.values()):
+    if not bound.pipeline.derive and all(kind.having is None and not kind.made_of.of_results for kind in bound.windows.values()):
         return
     from muntin.jobs.schema_check.derive_expressions import check_derived, check_read_by_next
+    from muntin.jobs.schema_check.having import check_having
 
     for frames in bound.frame_sets:
         none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)} LIMIT 0"), bound.fields)
         for window in frames.windows:
             check_derived(bound, window, none)
             check_read_by_next(bound, window, none)
+            check_having(bound, window, none)
 
 
 def _listed(columns: Mapping[str, str]) -> str:

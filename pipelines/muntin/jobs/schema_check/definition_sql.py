@@ -48,6 +48,8 @@ def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
     if where := bound.pipeline.filter:
         yield "where", where
     for name, window in bound.windows.items():
+        if window.having is not None:
+            yield f"windows[{name!r}], having", window.having
         own = [getattr(policy, part, "") for policy in getattr(window, "policies", ()) for part in ("of", "at")]  # as the user wrote it
         for sql in (*filter(None, own), *(sql for sql, _ in window.made_of.needs), *window.made_of.lifts.values()):
             yield f"windows[{name!r}]", sql

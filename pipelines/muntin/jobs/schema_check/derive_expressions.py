@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from muntin.jobs.state.bound import Bound
 
-_WINDOWS = "muntin_windows"
+WINDOWS = "muntin_windows"
 
 
 def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
@@ -38,13 +38,13 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
     """
     if not bound.pipeline.derive:
         return windows
-    session = _over(bound, window, windows)
+    session = over(bound, window, windows)
     try:
         return _with(bound, session, windows, bound.pipeline.derive)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
         raise DefinitionError(f"derive does not fit the windows of {window!r}: {said(wrong)}") from wrong
     finally:
-        session.unregister(_WINDOWS)
+        session.unregister(WINDOWS)
 
 
 def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
@@ -56,15 +56,15 @@ def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
     if not bound.pipeline.derive:
         return ranges
     session, fitting = closed_session(), dict[str, str]()
-    session.register(_WINDOWS, ranges)
+    session.register(WINDOWS, ranges)
     try:
         for name, sql in bound.pipeline.derive.items():
             with suppress(duckdb.BinderException):  # of a column that windows have, and ranges do not
-                described(session, _query((fitting | {name: sql}).items()))
+                described(session, query_with((fitting | {name: sql}).items()))
                 fitting[name] = sql
         return _with(bound, session, ranges, fitting)
     finally:
-        session.unregister(_WINDOWS)
+        session.unregister(WINDOWS)
 
 
 def _with(bound: Bound, session: duckdb.DuckDBPyConnection, windows: pa.Table, expressions: Mapping[str, str]) -> pa.Table:
@@ -75,7 +75,7 @@ def _with(bound: Bound, session: duckdb.DuckDBPyConnection, windows: pa.Table, e
     """
     if not expressions:
         return windows
-    query = _query(expressions.items())
+    query = query_with(expressions.items())
     kinds = described(session, query)
     chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in expressions)
     try:
@@ -101,18 +101,13 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
     Raises:
         DefinitionError: an expression does not fit the columns of the window, or reads other windows.
     """
-    row = _empty_row(bound, window, states)
-    session, seen = _over(bound, window, row), list[tuple[str, str]]()
+    session, seen = over(bound, window, empty_row(bound, window, states)), list[tuple[str, str]]()
     for name, sql in bound.pipeline.derive.items():
         # as a condition, since SQL refuses aggregates and functions over other rows there
         try:
-            described(session, f"SELECT 1 FROM ({_query(seen)}) WHERE (({sql}) IS NULL)")
+            described(session, f"SELECT 1 FROM ({query_with(seen)}) WHERE (({sql}) IS NULL)")
         except duckdb.Error as wrong:
-            columns = described(session, _query(seen))
-            kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items()) + hint(sql, str(wrong), columns, "")
-            raise DefinitionError(
-                f"derive[{name!r}]: {sql!r} does not fit the windows of {window!r}: {said(wrong)}. A window has: {kinds}"
-            ) from wrong
+            raise misfit(f"derive[{name!r}]: {sql!r}", window, sql, wrong, described(session, query_with(seen))) from wrong
         seen.append((name, sql))
 
 
@@ -124,9 +119,9 @@ def check_read_by_next(bound: Bound, window: str, states: pa.Table) -> None:
     """
     for sql in bound.windows[window].made_of.of_results:
         session = closed_session()
-        session.register(_WINDOWS, _empty_row(bound, window, states).select(list(bound.aggregates)))
+        session.register(WINDOWS, empty_row(bound, window, states).select(list(bound.aggregates)))
         try:
-            described(session, f"SELECT ({sql})::DOUBLE FROM {_WINDOWS}")
+            described(session, f"SELECT ({sql})::DOUBLE FROM {WINDOWS}")
         except duckdb.Error as wrong:
             names = ", ".join(bound.aggregates)
             raise DefinitionError(
@@ -134,17 +129,23 @@ def check_read_by_next(bound: Bound, window: str, states: pa.Table) -> None:
             ) from wrong
 
 
-def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A session in which the windows are a table."""
+def misfit(what: str, window: str, sql: str, wrong: duckdb.Error, columns: Mapping[str, str]) -> DefinitionError:
+    """The error that SQL does not fit the columns of a window."""
+    kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items()) + hint(sql, str(wrong), columns, "")
+    return DefinitionError(f"{what} does not fit the windows of {window!r}: {said(wrong)}. A window has: {kinds}")
+
+
+def over(bound: Bound, window: str, windows: pa.Table, more: Iterable[str] = ()) -> duckdb.DuckDBPyConnection:
+    """A session in which the windows are a table. `more`: further columns of it."""
     session = closed_session()
-    names = (*bound.keys_of(window), "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates)
-    session.register(_WINDOWS, windows.select(list(names)))
+    names = (*bound.keys_of(window), "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates, *more)
+    session.register(WINDOWS, windows.select(list(names)))
     return session
 
 
-def _query(columns: Iterable[tuple[str, str]]) -> str:
+def query_with(columns: Iterable[tuple[str, str]]) -> str:
     """The query for windows with these columns; a column may read the columns before it."""
-    query = f"FROM {_WINDOWS}"
+    query = f"FROM {WINDOWS}"
     for name, sql in columns:
         check_expression(sql, f"derive[{name!r}]")
         query = f"SELECT *, ({sql}) AS {quoted(name)} FROM ({query})"
@@ -158,7 +159,7 @@ def of_nothing(bound: Bound, schema: pa.Schema) -> dict[str, pa.Array]:
     return results(schema.empty_table(), window, bound.aggregates)
 
 
-def _empty_row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
+def empty_row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
     """A window without rows, in the types that windows with rows have."""
     known = states.schema
     columns = {key: pa.nulls(1, known.field(key).type) for key in bound.keys_of(window)}

@@ -43,8 +43,9 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
 
 def _window(pipeline: Pipeline, window: str) -> str:
     """The kind of a window; and the keys of a rollup."""
-    keys = pipeline.keys_of(window)
-    return spelled(pipeline.windows[window]) + ("" if keys == tuple(pipeline.keys) else f" by {', '.join(keys) or 'no key'}")
+    keys, kind = pipeline.keys_of(window), pipeline.windows[window]
+    having = "" if kind.having is None else f" having {kind.having}"
+    return spelled(kind) + having + ("" if keys == tuple(pipeline.keys) else f" by {', '.join(keys) or 'no key'}")
 
 
 def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:

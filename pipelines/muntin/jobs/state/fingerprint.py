@@ -76,5 +76,6 @@ def derivation(pipeline: Pipeline, window: str) -> str:
     facts = [_NAMING, pipeline.windows[window].identity, pipeline.watermark_policy, pipeline.on_gap, results, pipeline.keep_states]
     facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: a column may read those before it
     facts += [{"idle_after": pipeline.watermarking.idle_us}] if pipeline.idle_after is not None else []
+    facts += [{"having": having}] if (having := pipeline.windows[window].having) else []
     facts += [{"keys": pipeline.keys_of(window)}] if pipeline.keys_of(window) != tuple(pipeline.keys) else []
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

@@ -58,6 +58,7 @@ class ReportedWindow:
         parts, missed: the first of its states, and of states that came too late.
         part_count, missed_count: how many they are.
         again: how the batches run again that it is made of.
+        hidden: the `having` that does not hold for it; None: readers see it.
     """
 
     values: Mapping[str, Any]
@@ -71,6 +72,7 @@ class ReportedWindow:
     part_count: int
     missed_count: int
     again: Again | None
+    hidden: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def _reported(at: Seen, window: str, one: Explained, runs: Runs) -> ReportedWind
         len(one.parts),
         len(one.missed),
         _again(at, one),
+        one.hidden,
     )
 
 

@@ -55,7 +55,7 @@ def window_table(at: Seen, window: str, asked: Asked, begin: Place | None) -> Wi
     bounds = (instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH))
     told = [WindowRow(*each) for each in zip(keys_of(at, window, rows), *bounds, values, strict=True)] if len(rows) else []
     ledger = published(at.bound.store, window).ledger
-    return WindowTable(window, tuple(columns), tuple(told), int(ledger.entries.windows.sum()) if ledger else 0, place_text(page.after))
+    return WindowTable(window, tuple(columns), tuple(told), int(ledger.entries.published.sum()) if ledger else 0, place_text(page.after))
 
 
 def _result_columns(at: Seen, window: str, there: Sequence[str]) -> list[str]:

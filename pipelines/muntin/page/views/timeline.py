@@ -135,12 +135,13 @@ def may_be_open(bound: Bound, todo: Pending, high_us: int) -> bool:
 
 
 def _open(bound: Bound, todo: Pending, key: Key, low_us: int) -> Iterable[tuple[int, int]]:
-    """The windows of a key that no batch of the history closes."""
+    """The windows of a key that no batch of the history closes, without hidden ones."""
     kind = bound.windows[todo.window]
     within = frames_from(kind, bound.frames_of(todo.window).width_us, low_us)
     for one in combined_of_key(bound, todo, key, within):
         still = one.closed >= len(todo.history.batches)
         own = still & rows_of_key(one.windows, bound.keys_of(todo.window), key)
+        own &= True if one.shown is None else one.shown
         yield from zip(one.assignment.start[own].tolist(), one.assignment.end[own].tolist(), strict=True)
 
 

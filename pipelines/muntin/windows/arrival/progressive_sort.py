@@ -72,7 +72,7 @@ class ProgressiveSort(Plain):
         raise DefinitionError("windows_for: when a row comes out depends on the rows around it; see `muntin explain`")
 
 
-def progressive_sort(n: int, by: str, *, descending: bool = False, flush: bool = False) -> ProgressiveSort:
+def progressive_sort(n: int, by: str, *, descending: bool = False, flush: bool = False, having: str | None = None) -> ProgressiveSort:
     """Rows in order of arrival go in, and come out sorted as far as `n` rows can tell, apart for each key, across batches.
 
     The first `n` rows of a partition are held. When another row comes, the least of the held rows comes out; then the new row
@@ -85,6 +85,7 @@ def progressive_sort(n: int, by: str, *, descending: bool = False, flush: bool =
         descending: whether the greatest value comes out first.
         flush: whether the rows that are held after the last batch of the history come out too, in order. They are taken back
             when another batch follows.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Rows of the result have `window_index`, 0, 1, ... in each partition in the order in which they come out; window_start and
     window_end are the event time of the row. Source: IBM Streams, `Sort` with a sliding window by count.
@@ -94,4 +95,4 @@ def progressive_sort(n: int, by: str, *, descending: bool = False, flush: bool =
     """
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise DefinitionError(f'n: {n!r} is not a number of rows; give a whole number from 1, as progressive_sort(100, by="v")')
-    return ProgressiveSort(n, expression(by, "progressive_sort"), descending, flush)
+    return ProgressiveSort(n, expression(by, "progressive_sort"), descending, flush, having=having)

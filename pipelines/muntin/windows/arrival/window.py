@@ -140,6 +140,7 @@ def arrival(
     partitions: Keep | None = None,
     group_by: Sequence[str] = (),
     output: Output = "windows",
+    having: str | None = None,
 ) -> Arrival:
     """Windows of rows in order of arrival, apart for each key, across batches.
 
@@ -156,6 +157,7 @@ def arrival(
 
         output: "windows": a row for each; "rows": a row for each item of the window's lists, with its `position`: with
             `collect_sorted` this is SPL's Sort.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Rows of the result have `window_index`, 0, 1, ... in each partition by order of firing; window_start and window_end
     are the least and the largest event time of the members. Source: IBM Streams, `Runtime/Window` of OSStreams.
@@ -165,7 +167,7 @@ def arrival(
     """
     if isinstance(group_by, str) or not all(isinstance(name, str) and name for name in group_by):
         raise DefinitionError(f'group_by: {group_by!r} is not a list of column names; write ["product"]')
-    window = Arrival(evict, trigger, incomplete, flush, dense, partitions, tuple(group_by), output)
+    window = Arrival(evict, trigger, incomplete, flush, dense, partitions, tuple(group_by), output, having=having)
     _check(window)
     return window
 
