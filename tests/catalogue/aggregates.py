@@ -83,6 +83,8 @@ ROWS = (
     Row('bottom_n("s", 2)', partial(by.least, of=S, n=2), "s", ORDERED),
     Row('min_by("s", "n")', partial(by.best, value=S, order=N, sign=-1), "ns", ORDERED),
     Row('max_by("n", "x")', partial(by.best, value=N, order=X, sign=1), "xn", ORDERED),
+    Row('min_by("s", "n", n=2)', partial(by.best_ones, value=S, order=N, sign=-1, n=2), "ns", ORDERED),
+    Row('max_by("n", "x", n=3)', partial(by.best_ones, value=N, order=X, sign=1, n=3), "xn", ORDERED),
     Row('all_min_by("s", "n")', partial(by.all_best, value=S, order=N, sign=-1), "ns", ORDERED),
     Row('all_max_by("n", "s")', partial(by.all_best, value=N, order=S, sign=1), "sn", ORDERED),
     Row('first("n")', Agg("first", N), "n", ORDERED),

@@ -37,7 +37,7 @@ DOCUMENTED_ATTRIBUTES = {
     "argv",  # of sys
     "args", "msg",  # of a record of a log
     "extra",  # of an outlet's event in Airflow
-    "bytes", "bytes_read", "given", "kept", "of", "tables", "touched", "state", "twice", "weight", "what",  # ours
+    "by", "bytes", "bytes_read", "given", "kept", "of", "tables", "touched", "state", "twice", "weight", "what",  # ours
 }  # fmt: skip
 DOCUMENTED_TEXTS = {
     "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE",

@@ -44,6 +44,11 @@ def best(rows: Rows, value: Of, order: Of, sign: int) -> Any:
     return next((value(row) for row in there if nan_greatest(order(row)) == place), None)
 
 
+def best_ones(rows: Rows, value: Of, order: Of, sign: int, n: int) -> list[Any] | None:
+    there = [row for row in rows if order(row) is not None]
+    return [value(row) for row in sorted(there, key=lambda row: nan_greatest(order(row)), reverse=sign > 0)[:n]] or None
+
+
 def all_best(rows: Rows, value: Of, order: Of, sign: int) -> list[Any] | None:
     pairs = [(nan_greatest(order(row)), value(row)) for row in rows if order(row) is not None]
     if not pairs:

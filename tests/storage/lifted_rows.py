@@ -28,6 +28,10 @@ SIGNED_ZEROS = (0.0, -0.0)
 ODD_FLOATS = (*SIGNED_ZEROS, float("nan"), float("inf"), float("-inf"), 0.1, 1e300)
 
 
+INSTANTS = (0, -1, 1_704_067_200_000_000, 1_704_067_200_000_001, 2**63 - 1, -(2**63) + 1)
+"""The last two are no instants, but DuckDB's infinities."""
+
+
 KEYS: dict[str, Callable[[np.random.Generator, int], pa.Array]] = {
     "integers": lambda dice, rows: pa.array(dice.integers(-3, 12, rows), pa.int32(), mask=dice.random(rows) < 0.1),
     "texts": lambda dice, rows: pa.array([None if one == "x0" else one for one in (f"x{n}" for n in dice.integers(0, 9, rows))]),
@@ -56,6 +60,14 @@ AGGREGATES = {
     "latest": agg.last("g", ignore_nulls=True),
     "final": agg.last("g"),
     "some": agg.any_value("f", where="i > 3"),
+    "newest": agg.max("u"),
+    "oldest": agg.min("u", where="i > 0"),
+    "since": agg.last("u"),
+    "at_high": agg.max_by("f", "i"),
+    "at_low": agg.min_by("g", "f"),
+    "text_at_high": agg.max_by("'<' || i || '>'", "g", where="s > 3"),
+    "at_newest": agg.max_by("i::DECIMAL(9, 2)", "u"),
+    "at_oldest": agg.min_by("u", "u"),
     "spread": agg.stddev("f"),
     "narrower": agg.variance("g", where="i > 0"),
     "skewed": agg.skewness("i"),
@@ -105,6 +117,7 @@ def write_rows(folder: Path, seed: int, keys: tuple[str, ...], rows: int = 8_000
         "s": pa.array(dice.integers(0, 9, rows), pa.int16()),
         "f": pa.array(floats, mask=dice.random(rows) < 0.2),
         "g": pa.array(floats, mask=dice.random(rows) < 0.2).cast(pa.float32()),
+        "u": pa.array(dice.choice(INSTANTS, rows), mask=dice.random(rows) < 0.2).cast(pa.timestamp("us", tz="UTC")),
     }
     folder.mkdir()
     pq.write_table(pa.table(columns), folder / "rows.parquet", row_group_size=1_000)

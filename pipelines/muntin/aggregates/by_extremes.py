@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import AtExtreme, Select
+from muntin.aggregates.extremes import some
 from muntin.aggregates.order import PLACE
+from muntin.aggregates.parts.listing import Listed
 from muntin.definition.expressions import expression
+from muntin.definition.plain_lifts import Plain
 from muntin.states.columns import ORDER
 
 if TYPE_CHECKING:
@@ -16,10 +19,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.aggregates.aggregate import About
+    from muntin.definition.plain_lifts import What
 
 
 def _value(by: pa.Array, time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
     return value
+
+
+def _list(by: pa.Array, times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    from muntin.engine.ordered_lists import filled
+
+    return filled(values)
 
 
 def _values(by: pa.Array, values: pa.Array) -> pa.Array:
@@ -32,11 +42,28 @@ def _values(by: pa.Array, values: pa.Array) -> pa.Array:
 def _one(value: str, order: str, name: str, *, least: bool) -> Field:
     """The first row at the extreme, by event time, then by arrival."""
     extreme, sign = ("min", "") if least else ("max", "-")
+    of_by: What = "least" if least else "greatest"
+    of_row: What = "at_least" if least else "at_greatest"
     there = f"FILTER (WHERE ({order}) IS NOT NULL)"
     place = f"struct_pack(extreme := {order}, place := {sign}{PLACE})"
     time = f"arg_{extreme}({ORDER}, {place}) {there}"
-    parts = (("by", f"{extreme}({order})"), ("time", time), ("value", f"arg_{extreme}_null({value}, {place}) {there}"))
+    found = Plain(f"arg_{extreme}_null({value}, {place}) {there}", of_row, value, order)
+    parts = (("by", Plain(f"{extreme}({order})", of_by, order)), ("time", Plain(time, of_row, ORDER, order)), ("value", found))
     monoid = Select(name, by="by", least=least, then="time")
+    return Field(name, f"{value}, {order}", parts, monoid, uses_order=True, needs=((order, "order"),))
+
+
+def _several(value: str, order: str, name: str, n: int, *, least: bool) -> Field:
+    """The first `n` rows by the extreme, of equal ones by event time, then by arrival."""
+    extreme, sign = ("min", "") if least else ("max", "-")
+    row = f"struct_pack(extreme := {order}, time := {ORDER}, value := {value})"
+    place = f"struct_pack(extreme := {order}, place := {sign}{PLACE})"
+    rows = f"arg_{extreme}({row}, {place}, {n}) FILTER (WHERE ({order}) IS NOT NULL)"
+    parts = tuple(
+        (part, f"coalesce(list_transform({rows}, lambda muntin_row: muntin_row.{member}), [])")
+        for part, member in (("by", "extreme"), ("times", "time"), ("values", "value"))
+    )
+    monoid = Listed(name, by=("by", "times"), falling=() if least else ("by",), limit=n)
     return Field(name, f"{value}, {order}", parts, monoid, uses_order=True, needs=((order, "order"),))
 
 
@@ -48,16 +75,37 @@ def _all(value: str, order: str, name: str, *, least: bool) -> Field:
     return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least), needs=((order, "order"), (value, "order")))
 
 
-def min_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The `value` of the row with the least `order`, null included. Of several such rows, the first counts."""
-    value, order = expression(value, "min_by"), expression(order, "min_by")
-    return Aggregate("min_by", f"{value}, {order}", (_one(value, order, "minby", least=True),), _value).only(where, **about)
+def min_by(value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The `value` of the row with the least `order`, null included. Of several such rows, the first counts.
+
+    With `n`, a list of the values of the `n` rows with the least `order`, the least first; of equal ones the first to come is first. Null
+    where every `order` is null.
+
+    Raises:
+        DefinitionError: `n` is not a whole number from 1 to 999999.
+    """
+    return _by("min_by", "minby", value, order, n, least=True).only(where, **about)
 
 
-def max_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The `value` of the row with the greatest `order`, null included. Of several such rows, the first counts."""
-    value, order = expression(value, "max_by"), expression(order, "max_by")
-    return Aggregate("max_by", f"{value}, {order}", (_one(value, order, "maxby", least=False),), _value).only(where, **about)
+def max_by(value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The `value` of the row with the greatest `order`, null included. Of several such rows, the first counts.
+
+    With `n`, a list of the values of the `n` rows with the greatest `order`, the greatest first; of equal ones the first to come is first.
+    Null where every `order` is null.
+
+    Raises:
+        DefinitionError: `n` is not a whole number from 1 to 999999.
+    """
+    return _by("max_by", "maxby", value, order, n, least=False).only(where, **about)
+
+
+def _by(name: str, stem: str, value: str, order: str, n: int | None, *, least: bool) -> Aggregate:
+    value, order = expression(value, name), expression(order, name)
+    if n is None:
+        return Aggregate(name, f"{value}, {order}", (_one(value, order, stem, least=least),), _value)
+    n = some(n, name, '"x", "y", n=3')
+    field = _several(value, order, f"{stem}{n}", n, least=least)
+    return Aggregate(name, f"{value}, {order}, n={n}", (field,), _list, gives_lists=True)
 
 
 def all_min_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 _MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
 
 
-def some(n: object, name: str) -> int:
-    """The length of a list that a user gives.
+def some(n: object, name: str, like: str = '"x", 3') -> int:
+    """The length of a list that a user gives. `like`: how arguments are written.
 
     Raises:
         DefinitionError: it is not a whole number from 1 to 999999.
     """
     if not isinstance(n, int) or isinstance(n, bool) or not 0 < n < _MOST:
-        raise DefinitionError(f'{name}: {n!r} is not possible; say how many, from 1 to {_MOST - 1}, as {name}("x", 3)')
+        raise DefinitionError(f"{name}: {n!r} is not possible; say how many, from 1 to {_MOST - 1}, as {name}({like})")
     return n
 
 

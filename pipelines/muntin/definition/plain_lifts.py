@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-What = Literal["count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "value", "numbers"]
+What = Literal["count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "at_least", "at_greatest", "value", "numbers"]
 EVERY_ROW = "1"
 """SQL of a value that every row has."""
 
@@ -12,23 +12,25 @@ EVERY_ROW = "1"
 class Plain(str):
     """The text of a SQL aggregate that takes one value of each row, and what it makes of the values.
 
-    `of`: the SQL expression of the value, without aggregates. `what`: how many values are not null; their sum, 0 without any; the least;
-    the greatest; the value in the first or in the last row by (event time, arrival), nulls left out, or, as "first_row" and "last_row",
-    nulls too; "value": the value, where there is one row, and the text alone tells what else; "numbers": a list of all values as doubles,
-    for a seal to which nulls say nothing.
+    `of`: the SQL expression of the value, without aggregates; `by`: that of what decides between rows. `what`: how many values are not
+    null; their sum, 0 without any; the least; the greatest; the value in the first or in the last row by (event time, arrival), nulls left
+    out, or, as "first_row" and "last_row", nulls too; the value, null or not, in the row where `by` is least or greatest, of several such
+    rows in the first; "value": the value, where there is one row, and the text alone tells what else; "numbers": a list of
+    all values as doubles, for a seal to which nulls say nothing.
 
     >>> Plain("count(x)", "count", "x").of
     'x'
     """
 
-    __slots__ = ("of", "what")
+    __slots__ = ("by", "of", "what")
     what: What
     of: str
+    by: str
 
-    def __new__(cls, text: str, what: What, of: str) -> Self:
+    def __new__(cls, text: str, what: What, of: str, by: str = "") -> Self:
         made = super().__new__(cls, text)
-        made.what, made.of = what, of
+        made.what, made.of, made.by = what, of, by
         return made
 
-    def __getnewargs__(self) -> tuple[str, What, str]:  # type: ignore[override]  # what pickles it
-        return str(self), self.what, self.of
+    def __getnewargs__(self) -> tuple[str, What, str, str]:  # type: ignore[override]  # what pickles it
+        return str(self), self.what, self.of, self.by

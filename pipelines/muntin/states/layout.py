@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
     from muntin.definition.plain_lifts import What
@@ -15,10 +16,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """A column of states: `what` of the values of the column `of` of the rows, int64 or float64. "value" is left to groups."""
+    """A column of states: `what` of the values of the column `of` of the rows, int64 or float64. "value" is left to groups.
+
+    `by`: of values of any type, the column that decides between rows, int64 or float64.
+    """
 
     what: What
     of: str
+    by: str = ""
+
+
+@dataclass(slots=True)
+class RowsAtHand:
+    """Some rows in order of arrival: the slot and the time of each, microseconds, and their columns."""
+
+    slot: Ints
+    time_us: Ints
+    columns: pa.RecordBatch
+    _numbers: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def numbers(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The values of a column, with zeros for nulls; and which of them are no nulls, an empty array where all are."""
+        if name not in self._numbers:
+            column = self.columns[name]
+            filled = column.fill_null(0) if column.null_count else column
+            valid = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else np.empty(0, np.bool_)
+            self._numbers[name] = filled.to_numpy(zero_copy_only=False), valid
+        return self._numbers[name]
 
 
 class SlotColumn(Protocol):
@@ -33,8 +57,8 @@ class SlotColumn(Protocol):
     def widened(self, frames: int, keys: int) -> None:
         """Make room for so many keys in each of so many frames."""
 
-    def take(self, slot: Ints, time_us: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
-        """Add some rows in order of arrival; False if their sum is left to groups. `valid`: empty if no value is null."""
+    def take(self, rows: RowsAtHand) -> bool:
+        """Add some rows; False if their sum is left to groups."""
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
         """The values of the slots for each state. `counts`: the rows of each slot; `slot`, `place`: of each state."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,6 +11,7 @@ from muntin.states.columns import FRAME
 from muntin.states.derived_columns import row_count
 from muntin.states.key_dictionary import DistinctValues, KeyDictionary
 from muntin.states.keys import numbered_keys
+from muntin.states.layout import RowsAtHand
 from muntin.states.slots import empty_column
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def rows_in_slots(
         OutgrownError: the layout that is taken is outgrown.
 
     Returns:
-        key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of float64).
+        key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of float64; at an extreme as the rows).
     """
     dictionary, layout, shape, table = None, None, (0, 0), dict[str, "SlotColumn"]()
     came, oldest, newest = 0, most.newest, most.oldest
@@ -86,13 +86,13 @@ def rows_in_slots(
             return None
         layout, slot = _laid_out([layout] if layout else layouts, moment, number, len(dictionary))
         if not table:
-            table = {name: empty_column(lifted, batch[lifted.of].type, *layout.shape, most.rows) for name, lifted in columns.items()}
+            table = {name: empty_column(lifted, batch.schema, *layout.shape, most.rows) for name, lifted in columns.items()}
         elif shape != layout.shape:
             for column in table.values():
                 column.widened(*layout.shape)
         shape = layout.shape
-        values = {lifted.of: _value(batch[lifted.of]) for lifted in columns.values()}
-        if not all(column.take(slot, moment, *values[column.lifted.of]) for column in table.values()):
+        rows = RowsAtHand(slot, moment, batch)
+        if not all(column.take(rows) for column in table.values()):
             return None
     if dictionary is None or layout is None or not all(column.is_finite for column in table.values()):
         return None
@@ -109,13 +109,6 @@ def _laid_out(layouts: Sequence[Layout], time_us: Ints, key: Ints, keys: int) ->
         if (slot := layout.slots(time_us, key, keys)) is not None:
             return layout, slot
     raise OutgrownError(layouts[-1])
-
-
-def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """The values, and which of them are no nulls; no array where all are."""
-    if not column.null_count:
-        return column.to_numpy(zero_copy_only=False), np.empty(0, np.bool_)
-    return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
 
 
 def _states(table: Mapping[str, SlotColumn], dictionary: KeyDictionary, keys: Sequence[str], layout: Layout) -> pa.Table:

@@ -123,6 +123,29 @@ def keep_last(out, some, time_us, slot, time, value, valid, nulls):  # type: ign
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def keep_extreme(best, time_us, place, kept, won, slot, time, by, valid, greatest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Keep the row of each slot where `by` is least or `greatest`, of equal ones the earliest, of those at one time the first.
+
+    All NaNs are equal, and greater than any number. `place` of a slot whose best row is new grows from `kept` on: `won` has the rows in
+    this order. How many they are.
+    """
+    count = 0
+    for row in range(len(slot)):
+        if len(valid) == 0 or valid[row]:
+            at, new = slot[row], by[row]
+            old, first = best[at], place[at] < 0
+            equal = old == new or (np.isnan(old) and np.isnan(new))
+            more = new > old or (np.isnan(new) and not np.isnan(old))
+            if first or (time[row] < time_us[at] if equal else more == greatest):
+                best[at], time_us[at] = new, time[row]
+                if place[at] < kept:
+                    place[at] = kept + count
+                    count += 1
+                won[place[at] - kept] = row
+    return count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The sum of the sizes of all values and `bound`, as a double: below 2**62 no sum of them leaves 64 bits."""
     for row in range(len(value)):

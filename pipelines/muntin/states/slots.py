@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import pyarrow as pa
 
+from muntin.states.extreme_slots import AtExtreme, widened_slots
+
 if TYPE_CHECKING:
     from muntin.definition.plain_lifts import What
     from muntin.states.frames import Ints
-    from muntin.states.layout import Lifted, SlotColumn
+    from muntin.states.layout import Lifted, RowsAtHand, SlotColumn
 
 _NEVER = {"first": np.iinfo(np.int64).max, "last": np.iinfo(np.int64).min}
 
@@ -44,20 +46,19 @@ class Column:
 
     def widened(self, frames: int, keys: int) -> None:
         """Make room for so many keys."""
-        self.slots, self.some = (_widened(each, frames, keys, 0) for each in (self.slots, self.some))
-        self.time_us = _widened(self.time_us, frames, keys, _never(self.lifted.what))
+        self.slots, self.some = (widened_slots(each, frames, keys, 0) for each in (self.slots, self.some))
+        self.time_us = widened_slots(self.time_us, frames, keys, _never(self.lifted.what))
 
-    def take(self, slot: Ints, time_us: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
-        """Add some rows in order of arrival; False if a sum of integers may not fit, or one of floats is not finite.
-
-        `valid`: empty if no value is null; of nulls `value` has zeros.
+    def take(self, rows: RowsAtHand) -> bool:
+        """Add some rows; False if a sum of integers may not fit, or one of floats is not finite.
 
         Raises:
-            ValueError: a "value" is not made of several rows, and "numbers" are no slot.
+            ValueError: a "value" is not made of several rows, and "numbers" are no slot, nor are values of any type.
         """
         from muntin.states import slot_kernels as kernels
 
-        what = self.lifted.what
+        what, slot, time_us = self.lifted.what, rows.slot, rows.time_us
+        value, valid = rows.numbers(self.lifted.of)
         match what:
             case "count":
                 kernels.add_counts(self.slots, slot, valid)
@@ -75,7 +76,7 @@ class Column:
                 kernels.keep_first(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "first_row")
             case "last" | "last_row":
                 kernels.keep_last(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "last_row")
-            case "value" | "numbers":
+            case _:
                 raise ValueError("a slot holds what several rows make together: of a value only its text says that, and numbers are lists")
         return self.bound < 2**62
 
@@ -87,12 +88,14 @@ class Column:
         return pa.array(moved(self.slots, slot, place), mask=none)
 
 
-def empty_column(lifted: Lifted, of: pa.DataType, frames: int, keys: int, rows: int) -> SlotColumn:
-    """A column without a value, for so many rows of so many frames and keys. `of`: the type of the rows' values."""
+def empty_column(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, most: int) -> SlotColumn:
+    """A column without a value, for so many frames and keys, and at `most` so many rows. `rows`: the columns of the rows."""
     if lifted.what == "numbers":
-        return Numbers.empty(lifted, keys, rows)
+        return Numbers.empty(lifted, keys, most)
     slots = frames * keys
-    kind = np.float64 if lifted.what != "count" and pa.types.is_floating(of) else np.int64
+    if lifted.by:
+        return AtExtreme.empty(lifted, rows, slots)
+    kind = np.float64 if lifted.what != "count" and pa.types.is_floating(rows.field(lifted.of).type) else np.int64
     some = np.zeros(0 if lifted.what in ("count", "sum") else slots, np.bool_)
     return Column(lifted, np.zeros(slots, kind), some, np.full(slots if _never(lifted.what) else 0, _never(lifted.what)))
 
@@ -100,15 +103,6 @@ def empty_column(lifted: Lifted, of: pa.DataType, frames: int, keys: int, rows: 
 def _never(what: What) -> int:
     """A time that every row's time replaces; 0 where times do not matter."""
     return _NEVER.get(what.removesuffix("_row"), 0)
-
-
-def _widened(slots: np.ndarray, frames: int, keys: int, empty: int) -> np.ndarray:
-    if not len(slots):
-        return slots
-    before = slots.reshape(frames, -1)
-    wide = np.full((frames, keys), empty, slots.dtype)
-    wide[:, : before.shape[1]] = before
-    return wide.reshape(-1)
 
 
 @dataclass(slots=True)
@@ -145,10 +139,11 @@ class Numbers:
         self.slot[: self.came] = frame * keys + key
         self.keys = keys
 
-    def take(self, slot: Ints, time_us: Ints, value: np.ndarray, valid: np.ndarray) -> bool:  # noqa: ARG002 - lists keep no times
-        """Add some rows in order of arrival. `valid`: empty if no value is null."""
-        new = slice(self.came, self.came + len(slot))
-        self.slot[new], self.value[new], self.valid[new] = slot, value, valid if len(valid) else True
+    def take(self, rows: RowsAtHand) -> bool:
+        """Add some rows."""
+        value, valid = rows.numbers(self.lifted.of)
+        new = slice(self.came, self.came + len(rows.slot))
+        self.slot[new], self.value[new], self.valid[new] = rows.slot, value, valid if len(valid) else True
         self.came = new.stop
         return True
 

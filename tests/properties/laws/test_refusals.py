@@ -17,6 +17,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no expression": (lambda: agg.collect(""), "not a SQL expression"),
     "by no expression": (lambda: agg.collect_sorted("x", by=" "), "not a SQL expression"),
     "separator": (lambda: agg.concat("x", 3), "not a text"),
+    "best 0": (lambda: agg.max_by("x", "y", n=0), r"max_by: 0 is not possible"),
     "quantile": (lambda: agg.percentile("x", 1.5), "from 0 to 1"),
     "percent": (lambda: agg.percentile("x", 90), "from 0 to 1"),
     "quantile NaN": (lambda: agg.percentile("x", float("nan")), "from 0 to 1"),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from muntin.sources.reading.row_values import keys_fit, row_values, typed_values, values_of_columns, values_query
 from muntin.sources.sessions.duckdb_session import described
-from muntin.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, LAST_EVENT
+from muntin.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
 from muntin.states.dense import Dense, fits
 from muntin.states.frames import frame_numbers
 from muntin.states.layout import Lifted
@@ -31,6 +31,7 @@ MANY_ROWS = 2**17
 """So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows there, too."""
 _AT_ONCE = 2**17
 _ARROW = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "FLOAT": pa.float32()}
+_ARROW["TIMESTAMP WITH TIME ZONE"] = INSTANT
 
 
 def slot_lift(
@@ -59,15 +60,16 @@ def slot_lift(
     if values is None or extent.rows <= MANY_ROWS or not keys_fit(pipeline, kinds):
         return None
     asked, keys = (pipeline, found.rows, times, found.columns), {key: kinds[key] for key in pipeline.keys}
-    expressions = dict.fromkeys(sql for _, sql in values.values())
+    expressions = dict.fromkeys(sql for each in values.values() for sql in (each.sql, each.by) if sql)
     of = described(session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys))
     typed = typed_values(values, {sql: of[_name(at)] for at, sql in enumerate(expressions)}, *types)
     if typed is None:
         return None
     filled = values_of_columns(typed)
-    names = {sql: _name(at) for at, sql in enumerate(dict.fromkeys(filled.values())) if sql != EVENT_TIME}
+    told = dict.fromkeys([*filled.values(), *(each.by for each in typed.values() if each.by)])
+    names = {sql: _name(at) for at, sql in enumerate(told) if sql != EVENT_TIME}
     query = values_query(*asked, {name: sql for sql, name in names.items()}, keys)
-    lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
+    lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME), names.get(value.by, "")) for column, value in typed.items()}
     states = _in_slots(lambda: session.sql(query).to_arrow_reader(_AT_ONCE), pipeline.keys, lifted, extent, _layouts(frames, extent))
     return None if states is None else states._replace(table=_as_stored(states.table, kinds))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.aggregates.parts.lifts import Narrowed
 from muntin.definition.plain_lifts import EVERY_ROW, Plain
 from muntin.sources.casts import SIGNED
 from muntin.sources.reading.lift import accepted_rows
 from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.values_once import FLOATS, is_kept
 from muntin.states.columns import EVENT_TIME, FIRST_EVENT, LAST_EVENT
 
 if TYPE_CHECKING:
@@ -22,51 +23,64 @@ if TYPE_CHECKING:
     from muntin.definition.plain_lifts import What
     from muntin.sources.reading.taken_times import Taken
 
-_FLOATS = ("FLOAT", "DOUBLE")
 _COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers
 _KEYS = (*SIGNED, "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE")
 _OF_TIME = ("first", "last", "first_row", "last_row")
 _MOST_KEYS = 3
+_ENDLESS = 2**63 - 1  # what DuckDB's Arrow makes of 'infinity'
+
+
+class Of(NamedTuple):
+    """What a column of states is made of: the SQL of a row's value, and of what decides between rows."""
+
+    what: What
+    sql: str
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RowValue:
-    """A column of states, and the SQL of the value of a row that it is made of."""
+    """A column of states, and the SQL of the value of a row that it is made of; `by`: of what decides between rows, cast."""
 
     what: What
     sql: str
-    kind: Literal["BIGINT", "DOUBLE"] = "BIGINT"
+    kind: str = "BIGINT"
+    by: str = ""
 
     @property
     def cast(self) -> str:
-        """The value as SQL, an integer of 64 bits or a double; of what is only counted 1 where it is no null."""
+        """The value as SQL, an integer of 64 bits or a double; of what is only counted 1 where it is no null; the time as it is."""
+        if self.sql == EVENT_TIME:
+            return EVENT_TIME
         return f"({self.sql})::{self.kind}" if self.what != "count" else f"(CASE WHEN ({self.sql}) IS NOT NULL THEN 1 END)::BIGINT"
 
 
-def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, tuple[What, str]] | None:
+def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, Of] | None:
     """Column of a state -> what it is made of, and the SQL of a row's value; None if a column cannot be computed from values."""
     lifts = {column: lift for each in fields for column, lift in each.lifts.items()}
     told = {column: _value(lift) for column, lift in lifts.items()}
     if frames.by_arrival or frames.lifts or any(each.is_state or each.source for each in fields):
         return None
-    ends: dict[str, tuple[What, str]] = {FIRST_EVENT: ("least", EVENT_TIME), LAST_EVENT: ("greatest", EVENT_TIME)}
+    ends = {FIRST_EVENT: Of("least", EVENT_TIME), LAST_EVENT: Of("greatest", EVENT_TIME)}
     found = {column: each for column, each in told.items() if each}
     return (ends if frames.event_times else {}) | found if len(found) == len(told) else None
 
 
-def _value(lift: Lift) -> tuple[What, str] | None:
+def _value(lift: Lift) -> Of | None:
     match lift:
+        case Plain(of="muntin_order", what=what, by=by):
+            return Of(what, EVENT_TIME, by)  # the same, of frames by event time
         case Narrowed(Plain(what="first_row" | "last_row")):
             return None  # a null of the row, or a row that does not count: one value cannot say which
-        case Narrowed(Plain(of=of, what=what), where):
-            return what, f"CASE WHEN ({where}) THEN ({of}) END"
-        case Plain(of=of, what=what):
-            return what, of
+        case Narrowed(Plain(of=of, what=what, by=by), where):
+            return Of(what, *(each and f"CASE WHEN ({where}) THEN ({each}) END" for each in (of, by)))
+        case Plain(of=of, what=what, by=by):
+            return Of(what, of, by)
     return None
 
 
 def typed_values(
-    values: Mapping[str, tuple[What, str]], of_values: Mapping[str, str], natural: Mapping[str, str], kinds: Mapping[str, str]
+    values: Mapping[str, Of], of_values: Mapping[str, str], natural: Mapping[str, str], kinds: Mapping[str, str]
 ) -> dict[str, RowValue] | None:
     """The values with their types; None if a value is of a type that other code takes.
 
@@ -75,32 +89,43 @@ def typed_values(
         of_values: SQL of a value -> its SQL type.
         natural, kinds: column of a state -> the SQL type that DuckDB's aggregate has, and that of the state.
     """
-    found = {column: _typed(what, sql, of_values[sql], natural[column], kinds[column]) for column, (what, sql) in values.items()}
+    found = {column: _typed(each, of_values, natural[column], kinds[column]) for column, each in values.items()}
     out = {column: each for column, each in found.items() if each}
     return out if len(out) == len(found) else None
 
 
-def _typed(what: What, sql: str, of: str, natural: str, kind: str) -> RowValue | None:
+def _typed(value: Of, of_values: Mapping[str, str], natural: str, kind: str) -> RowValue | None:
     """A value with its type, if its states are as exact as DuckDB's."""
+    what, sql, by = value
+    of = of_values[sql]
     match what, natural, kind:
         case ("count", _, "BIGINT"):
             return RowValue(what, sql)
         case ("sum", "HUGEINT", "BIGINT") if of in _COUNTED:
             return RowValue(what, sql)
-        case ("sum", "DOUBLE", "DOUBLE") if of in _FLOATS:
+        case ("sum", "DOUBLE", "DOUBLE") if of in FLOATS:
             return RowValue(what, sql, "DOUBLE")
         case ("numbers", "DOUBLE[]", "DOUBLE[]"):
             return RowValue(what, sql, "DOUBLE")
-        case ("least" | "greatest" | "first" | "last" | "first_row" | "last_row", _, _) if of == natural == kind:
-            return _one_of(what, sql, of)
+        case _ if of == natural == kind:
+            return _at_extreme(value, of, of_values[by]) if by else _one_of(what, sql, of)
     return None
+
+
+def _at_extreme(value: Of, of: str, by: str) -> RowValue | None:
+    """The value of the row where something else is least or greatest. `of`, `by`: the types of both."""
+    decides = _one_of("least", value.by, by)
+    return RowValue(value.what, value.sql, of, decides.cast) if is_kept(of) and decides else None
 
 
 def _one_of(what: What, sql: str, of: str) -> RowValue | None:
     """The value of a row, of the values that a state keeps as they are."""
     if of == "FLOAT" and what in _OF_TIME:
         return RowValue(what, f"({sql}) + 0::FLOAT", "DOUBLE")  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
-    return RowValue(what, sql, "DOUBLE") if of in _FLOATS else RowValue(what, sql) if of in SIGNED else None
+    if of == "TIMESTAMP WITH TIME ZONE":
+        ends = f"WHEN ({sql}) > 'epoch' THEN {_ENDLESS} WHEN ({sql}) < 'epoch' THEN -{_ENDLESS}"
+        return RowValue(what, f"CASE WHEN isfinite({sql}) THEN epoch_us({sql}) {ends} END")
+    return RowValue(what, sql, "DOUBLE") if of in FLOATS else RowValue(what, sql) if of in SIGNED else None
 
 
 def values_of_columns(values: Mapping[str, RowValue]) -> dict[str, str]:
@@ -109,7 +134,8 @@ def values_of_columns(values: Mapping[str, RowValue]) -> dict[str, str]:
     >>> values_of_columns({"rows": RowValue("count", "1"), "count_x": RowValue("count", "x"), "sum_x": RowValue("sum", "x")})
     {'rows': 'muntin_time', 'count_x': '(x)::BIGINT', 'sum_x': '(x)::BIGINT'}
     """
-    held = {EVERY_ROW: EVENT_TIME, EVENT_TIME: EVENT_TIME} | {each.sql: each.cast for each in values.values() if each.what != "count"}
+    own = {each.sql: each.cast for each in values.values() if each.what != "count" and not each.by}
+    held = {EVERY_ROW: EVENT_TIME, EVENT_TIME: EVENT_TIME} | own
     return {column: held.get(each.sql, each.cast) if each.what == "count" else each.cast for column, each in values.items()}
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     Follows = dict[str, tuple[How, str] | None]
 
+FLOATS = ("FLOAT", "DOUBLE")
+_KEPT = (*FLOATS, *SIGNED, "BOOLEAN", "VARCHAR", "DATE", "TIMESTAMP WITH TIME ZONE")
+
 
 @dataclass(frozen=True, slots=True)
 class _OfRow:
@@ -34,6 +37,9 @@ class _OfRow:
         if not isinstance(plain, Plain):
             return None
         value = f"CASE WHEN ({lift.where}) THEN {plain.of} END" if isinstance(lift, Narrowed) else plain.of
+        if plain.by:
+            kept = at_extreme(value, natural)
+            return cls(plain.what, f"CASE WHEN ({plain.by}) IS NOT NULL THEN {kept} END", kind) if kept else None
         if natural == "FLOAT" and plain.startswith("arg_"):
             value = f"({value}) + 0::FLOAT"  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
         return cls(plain.what, value, kind)
@@ -51,6 +57,18 @@ class _OfRow:
     def is_number(self) -> bool:
         """Whether the value in this type is null where the value is null, and nowhere else: JSON has a null of its own."""
         return self.kind in (*SIGNED, "FLOAT", "DOUBLE") or self.kind.startswith("DECIMAL")
+
+
+def at_extreme(value: str, kind: str) -> str | None:
+    """SQL of a value as DuckDB's arg_min and arg_max by a struct give it: of floats one zero, and one NaN. None: of other types."""
+    if kind in FLOATS:
+        return f"CASE WHEN isnan({value}) THEN 'nan'::{kind} ELSE ({value}) + 0::{kind} END"
+    return f"({value})" if is_kept(kind) else None
+
+
+def is_kept(kind: str) -> bool:
+    """Whether DuckDB's arg_min and arg_max by a struct are known to give values of a type as they are, of floats but for zeros and NaNs."""
+    return kind in _KEPT or kind.startswith("DECIMAL(")
 
 
 def values_once(
