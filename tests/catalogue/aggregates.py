@@ -115,6 +115,13 @@ ROWS = (
     Row('counter_rate("n")', partial(by.counter_rate, of=N), "n", NUMBERS, ROUNDED),
     Row('state_duration("s")', partial(by.state_duration, of=S), "s", ORDERED),
     Row("longest_silence()", by.longest_silence, "", ("int",)),
+    Row(
+        'funnel("n > 2", "x > 0", "n < 7", within="3us")',
+        partial(by.funnel, steps=(above(N, 2), above(X, 0), greater(lambda _: 7, N)), within=3), "nx", ("int", "absurd"),
+    ),
+    Row('funnel("n > 0", "x > 0", within=0)', partial(by.funnel, steps=(above(N, 0), above(X, 0)), within=0), "nx", ("int",)),
+    Row('retention("n > 2", "x > 0", "n < 7")', by.retention(above(N, 2), above(X, 0), greater(lambda _: 7, N)), "nx", ("int", "absurd")),
+    Row('active_periods("2us")', partial(by.active_periods, us=2), "", ("int",)),
     Row('collect("n")', keep.collect("n"), "n", ORDERED),
     Row('collect("x", 3)', keep.collect("x", 3), "x", ("int", "text")),
     Row('collect("s", 2, distinct=True)', each_once(S, keep.collect("s", 2)), "s", ("absurd", "text")),

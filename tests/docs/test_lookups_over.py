@@ -35,7 +35,7 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_the_page(names: dict[str, Any]) -> None:
-    by_city, by_day = names["results"]
+    by_city, by_day, since_ever = names["results"]
     rows = [
         [cell.strip() for cell in line.split("|")[1:-1]]
         for line in PAGES[PAGE].read_text(encoding="utf-8").splitlines()
@@ -45,6 +45,7 @@ def test_the_page(names: dict[str, Any]) -> None:
         [f"{each:%Y-%m-%d %H:%M}" if isinstance(each, datetime) else str(each) for each in row.values()] for row in by_city.to_pylist()
     ]
     assert by_day["orders"].to_pylist() == [3, 1, 2]
+    assert since_ever["orders"].to_pylist() == [3, 4, 6]
 
 
 def test_what_the_page_refuses(names: dict[str, Any]) -> None:

@@ -49,6 +49,24 @@ def best_ones(rows: Rows, value: Of, order: Of, sign: int, n: int) -> list[Any] 
     return [value(row) for row in sorted(there, key=lambda row: nan_greatest(order(row)), reverse=sign > 0)[:n]] or None
 
 
+def funnel(rows: Rows, steps: Sequence[Of], within: int) -> int:
+    """The longest way, of all there are: from each row that takes a step, each later row that takes the next."""
+
+    def further(at: int, step: int, since: int) -> int:
+        following = (later for later in range(at + 1, len(rows)) if rows[later]["t"] - since <= within and steps[step](rows[later]))
+        return 1 + max((further(later, step + 1, since) for later in following), default=0) if step < len(steps) else 1
+
+    return max((further(at, 1, row["t"]) for at, row in enumerate(rows) if steps[0](row)), default=0)
+
+
+def retention(*conditions: Of) -> Callable[[Rows], list[bool]]:
+    return lambda rows: [any(map(conditions[0], rows)) and any(map(each, rows)) for each in conditions]
+
+
+def active_periods(rows: Rows, us: int) -> int:
+    return len({row["t"] // us for row in rows})
+
+
 def all_best(rows: Rows, value: Of, order: Of, sign: int) -> list[Any] | None:
     pairs = [(nan_greatest(order(row)), value(row)) for row in rows if order(row) is not None]
     if not pairs:

@@ -2,6 +2,7 @@
 
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import SUM, AtExtreme, Fold, Monoid, Select, Sum
+from muntin.aggregates.behaviour import active_periods, funnel, retention
 from muntin.aggregates.by_extremes import all_max_by, all_min_by, max_by, min_by
 from muntin.aggregates.candles import candlestick
 from muntin.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
@@ -32,6 +33,7 @@ __all__ = [
     "Monoid",
     "Select",
     "Sum",
+    "active_periods",
     "all_max_by",
     "all_min_by",
     "all_of",
@@ -59,6 +61,7 @@ __all__ = [
     "entropy",
     "first",
     "first_k",
+    "funnel",
     "geometric_mean",
     "harmonic_mean",
     "histogram",
@@ -82,6 +85,7 @@ __all__ = [
     "product",
     "range",
     "rate",
+    "retention",
     "skewness",
     "state_duration",
     "stddev",

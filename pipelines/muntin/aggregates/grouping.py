@@ -52,8 +52,9 @@ class Grouped:
 def by(group: str, aggregate: Aggregate, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A map from each value of `group` to the aggregate of its rows, sorted by group.
 
-    Rows with a null group are left out. A state keeps the aggregate's state for each group. A group is left out if `where`
-    is true for none of its rows. If only the aggregate's own where= is true for none, the group has the result of no rows.
+    Rows with a null group are left out, since the key of a map cannot be null: by "coalesce(carrier, 'none')" they are there. A state keeps
+    the aggregate's state for each group. A group is left out if `where` is true for none of its rows. If only the aggregate's own where= is
+    true for none, the group has the result of no rows.
 
     Raises:
         DefinitionError: the second argument is not an aggregate.

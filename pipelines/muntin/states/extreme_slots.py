@@ -44,7 +44,7 @@ class AtExtreme:
 
     @classmethod
     def empty(cls, lifted: Lifted, rows: pa.Schema, slots: int) -> Self:
-        """So many slots without a row. `rows`: the columns of the rows."""
+        """Slots without a row, so many. `rows`: the columns of the rows."""
         kind = np.float64 if pa.types.is_floating(rows.field(lifted.by).type) else np.int64
         return cls(lifted, rows.field(lifted.of).type, np.zeros(slots, kind), np.zeros(slots, np.int64), np.full(slots, -1))
 

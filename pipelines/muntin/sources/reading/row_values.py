@@ -31,7 +31,7 @@ _ENDLESS = 2**63 - 1  # what DuckDB's Arrow makes of 'infinity'
 
 
 class Of(NamedTuple):
-    """What a column of states is made of: the SQL of a row's value, and of what decides between rows."""
+    """The origin of a column of states: the SQL of a row's value, and of what decides between rows."""
 
     what: What
     sql: str
