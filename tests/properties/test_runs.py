@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from muntin.aggregates.shared_fields import shared_fields
+from muntin.aggregates.parts.shared_fields import shared_fields
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.runs import runs
 from muntin.engine.tallies import tallies

@@ -10,7 +10,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin.aggregates import count
 from muntin.aggregates.aggregate import sealed
-from muntin.aggregates.shared_fields import shared_fields
+from muntin.aggregates.parts.shared_fields import shared_fields
 from muntin.definition.durations import UNITS
 from muntin.definition.frame_sets import FrameSet, frame_sets
 from muntin.errors import DefinitionError

@@ -6,7 +6,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from muntin.aggregates.shared_fields import shared_fields
+from muntin.aggregates.parts.shared_fields import shared_fields
 from muntin.definition.frame_sets import frame_sets
 from muntin.definition.function_marks import mark
 from muntin.sources.reading.lift_sql import facts_of
