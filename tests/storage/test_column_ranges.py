@@ -15,7 +15,7 @@ import pytest
 from deltalake import DeltaTable
 
 from muntin import aggregates as agg
-from muntin.store.column_ranges import named_without_nan, ranges_of
+from muntin.states.column_ranges import named_without_nan, ranges_of
 from tests.end_to_end.hourly import HOUR, START, Hourly
 
 if TYPE_CHECKING:

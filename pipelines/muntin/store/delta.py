@@ -13,8 +13,8 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from muntin.errors import ConflictError, StateError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import remove_folder, side_by_side
+from muntin.states.column_ranges import stats
 from muntin.store.column_commits import commit_columns, only_files
-from muntin.store.column_ranges import stats
 from muntin.store.disk import refused
 from muntin.store.durable import sync
 from muntin.store.log_append import append
