@@ -5,7 +5,7 @@ it calls. The job runs once to warm up, then the asked number of times; each ste
 """
 
 import functools
-import importlib
+import pkgutil
 import shutil
 import time
 from collections import defaultdict
@@ -29,7 +29,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "accumulate: arrange": ("jobs.accumulate.accumulate_split.arranged", "jobs.accumulate.accumulate_split.with_files"),
     "finalize: read": ("jobs.finalize.finalize_task.read_states", "jobs.finalize.finalize_task.in_order"),
     "finalize: arrange": ("jobs.finalize.finalize_task.arrange", "jobs.finalize.finalize_task.arrange_by_arrival"),
-    "finalize: assign": ("engine.windows._found", "engine.windows._only", "engine.windows._heads"),
+    "finalize: assign": ("engine.windows._found", "engine.assignment.Assignment.only", "engine.windows._heads"),
     "finalize: reduce": ("engine.windows._reduced",),
     "finalize: finish": ("engine.windows.results",),
     "finalize: tallies": ("jobs.finalize.finalize_task.tallies",),
@@ -84,9 +84,8 @@ def measuring() -> Iterator[Clock]:
     with ExitStack() as patches:
         for step, names in STEPS.items():
             for name in names:
-                module, function = f"muntin.{name}".rsplit(".", 1)
-                found = getattr(importlib.import_module(module), function)
-                patches.enter_context(mock.patch(f"{module}.{function}", clock.around(step, found)))
+                found = pkgutil.resolve_name(f"muntin.{name}")
+                patches.enter_context(mock.patch(f"muntin.{name}", clock.around(step, found)))
         yield clock
 
 

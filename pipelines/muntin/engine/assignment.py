@@ -13,7 +13,7 @@ one (`order[mid:hi]`) give its result, and both are kept ready for all windows (
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -75,6 +75,23 @@ class Assignment:
     closed: Ints | None = None
     more: Mapping[str, np.ndarray | pa.Array] = field(default_factory=dict)
     held: Held | None = None
+
+    def only(self, chosen: np.ndarray) -> Assignment:
+        """The assignment of the chosen windows. `chosen`: whether each is."""
+        import numpy as np
+        import pyarrow as pa
+
+        kept, pairs = np.flatnonzero(chosen), chosen[self.late_window]
+        number = np.cumsum(chosen) - 1  # of each window, among those kept
+        more = {name: column.take(pa.array(kept)) if isinstance(column, pa.Array) else column[kept] for name, column in self.more.items()}
+        return replace(
+            self,
+            **{name: getattr(self, name)[kept] for name in ("group", "start", "end", "lo", "mid", "hi")},
+            closed=None if self.closed is None else self.closed[kept],
+            more=more,
+            late_window=number[self.late_window[pairs]],
+            late_row=self.late_row[pairs],
+        )
 
     @property
     def is_short(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,7 +81,7 @@ def combine_arranged(
     found_closed = when.batch_of(found.end) if found.closed is None else found.closed
     assignment, closed = found, found_closed
     if wanted is not None and not bool(np.all(chosen := is_among(closed, wanted))):
-        assignment, closed = _only(found, closed, chosen)
+        assignment, closed = found.only(chosen), closed[chosen]
     heads = _heads(frames, assignment)
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
@@ -139,28 +139,6 @@ def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
     begins = np.flatnonzero(run_starts(assignment.group))
     found = np.searchsorted(frames.group, assignment.group[begins])
     return pa.array(np.repeat(found, np.diff(begins, append=len(assignment.group))))
-
-
-def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Assignment, Ints]:
-    """The assignment without the windows that are not chosen; and the closing batch of each chosen window."""
-    kept = np.flatnonzero(chosen)
-    pairs = chosen[assignment.late_window]
-    number = np.cumsum(chosen) - 1  # of each window, among those kept
-    names = ("group", "start", "end", "lo", "mid", "hi")
-    return (
-        replace(
-            assignment,
-            **{name: getattr(assignment, name)[kept] for name in names},
-            closed=None if assignment.closed is None else assignment.closed[kept],
-            more={
-                name: column.take(pa.array(kept)) if isinstance(column, pa.Array) else column[kept]
-                for name, column in assignment.more.items()
-            },
-            late_window=number[assignment.late_window[pairs]],
-            late_row=assignment.late_row[pairs],
-        ),
-        closed[kept],
-    )
 
 
 def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:

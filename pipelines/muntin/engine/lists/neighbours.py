@@ -128,16 +128,26 @@ def longest_silences(times: pa.Array) -> pa.Array:
 def durations(times: pa.Array, states: pa.Array) -> pa.Array:
     """For each window a map from state to seconds, sorted by state. A state holds until the next event; the last holds 0 seconds."""
     near, held = neighbours(times), states.flatten()
-    if pa.types.is_floating(held.type):
-        held = pa.array(held.to_numpy(zero_copy_only=False) + 0.0, held.type)  # both zeros are one state
     length = np.zeros(len(held), np.int64)
     length[near.left] = near.lengths
-    owner, ranks = np.repeat(np.arange(len(near.counts)), near.counts), sort_keys(held)
+    return durations_of(held, np.repeat(np.arange(len(near.counts)), near.counts), length, near.counts == 0)
+
+
+def durations_of(held: pa.Array, owner: Ints, length: Ints, without: np.ndarray) -> pa.Array:
+    """For each window a map from state to seconds, sorted by state.
+
+    Args:
+        held, owner, length: states, the window of each, ascending, and how long it holds, microseconds.
+        without: whether each window has no map.
+    """
+    if pa.types.is_floating(held.type):
+        held = pa.array(held.to_numpy(zero_copy_only=False) + 0.0, held.type)  # both zeros are one state
+    ranks = sort_keys(held)
     order = np.lexsort((ranks, owner))
     begins = np.ones(len(order), bool)
     begins[1:] = (np.diff(owner[order]) != 0) | (np.diff(ranks[order]) != 0)
     heads = np.flatnonzero(begins)
     seconds = np.add.reduceat(length[order], heads) / _SECOND if len(heads) else np.zeros(0)
-    offsets = np.searchsorted(owner[order][heads], np.arange(len(near.counts) + 1))
-    absent = pa.array(offsets, pa.int32(), mask=np.append(near.counts == 0, False))
+    offsets = np.searchsorted(owner[order][heads], np.arange(len(without) + 1))
+    absent = pa.array(offsets, pa.int32(), mask=np.append(without, False))
     return pa.MapArray.from_arrays(absent, held.take(pa.array(order[heads])), pa.array(seconds))
