@@ -10,7 +10,7 @@ import pyarrow as pa
 from muntin import aggregates as agg
 from muntin.aggregates import Sum
 from muntin.laws.states import finished, lifted
-from tests.catalogue.aggregates import ROWS, Row
+from tests.catalogue.aggregates import CARRYING, ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed
 
 PAGE = Path(__file__).parent / "aggregates.md"
@@ -32,7 +32,7 @@ def tables() -> str:
 
 def _examples() -> list[Row]:
     first: dict[str, Row] = {}
-    for row in ROWS:
+    for row in (*ROWS, *CARRYING):
         first.setdefault(row.name, row)
     return list(first.values())
 

@@ -13,7 +13,7 @@ from muntin.aggregates import Aggregate
 from tests.catalogue import accuracy, functions
 from tests.catalogue.accuracy import EXACT, MOMENTS, NINE_DIGITS, ROUNDED, Accuracy
 from tests.catalogue.columns import FLOATS, NUMBERS, ORDERED, TEXTS
-from tests.oracle import Agg
+from tests.oracle import DAY, Agg, lasting
 from tests.oracle import catalogue as by
 from tests.oracle import keeping as keep
 from tests.oracle.catalogue import column
@@ -21,7 +21,7 @@ from tests.oracle.narrowed import above, each_once, finite, greater, grouped, ho
 from tests.oracle.time import Row as SourceRow
 
 N, X, S, D, L, M = map(column, "nxsdlm")
-Oracle = Callable[[Sequence[SourceRow]], Any]
+Oracle = Callable[[Sequence[SourceRow]], Any] | lasting.Oracle
 
 NO_STATES = {"merge"}
 """It has no states of its own: it takes those of the upstream."""
@@ -112,6 +112,8 @@ ROWS = (
     Row('linear_trend("n", "x")', partial(by.linear_trend, x=N, y=X), "nx", ("float",), NINE_DIGITS),
     Row('time_weighted_mean("x")', partial(by.time_weighted_mean, of=X), "x", NUMBERS, ROUNDED),
     Row('time_weighted_mean("n", "linear")', partial(by.time_weighted_mean, of=N, linear=True), "n", ("int",), ROUNDED),
+    Row('integral("x")', partial(by.integral, of=X), "x", NUMBERS, ROUNDED),
+    Row('integral("n", "linear")', partial(by.integral, of=N, linear=True), "n", ("int",), ROUNDED),
     Row('counter_rate("n")', partial(by.counter_rate, of=N), "n", NUMBERS, ROUNDED),
     Row('state_duration("s")', partial(by.state_duration, of=S), "s", ORDERED),
     Row("longest_silence()", by.longest_silence, "", ("int",)),
@@ -167,3 +169,14 @@ ROWS = (
         lambda rows: float(sum(by.values(rows, N))), "n", ("int",),
     ),
 )  # fmt: skip
+
+MINUTES = 60_000_000
+CARRYING = (
+    Row('time_in_state("s", carry="1d")', lasting.time_in_state(S, DAY), "s", ORDERED),
+    Row('time_in_state("n", carry=0)', lasting.time_in_state(N, 0), "n", ("int",)),
+    Row('time_weighted_mean("x", carry="20m")', lasting.mean(X, 20 * MINUTES), "x", NUMBERS, ROUNDED),
+    Row('integral("x", carry="7m")', lasting.integral(X, 7 * MINUTES), "x", NUMBERS, ROUNDED),
+    Row('last("s", carry="9m")', lasting.last(S, 9 * MINUTES), "s", ORDERED),
+    Row('last("n", carry="1us")', lasting.last(N, 1), "n", ORDERED),
+)
+"""Calls whose values last from window to window, for windows on a grid alone. Their oracles take a `lasting.Span`."""

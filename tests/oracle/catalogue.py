@@ -200,6 +200,12 @@ def time_weighted_mean(rows: Rows, of: Of, *, linear: bool = False) -> float | N
     return math.fsum(areas) / whole
 
 
+def integral(rows: Rows, of: Of, *, linear: bool = False) -> float | None:
+    points = values(rows, column("t"), of)
+    areas = [((x + y) / 2 if linear else x) * (u - t) for (t, x), (u, y) in pairwise(points) if u > t]
+    return math.fsum(areas) / 1e6 if points else None
+
+
 def counter_rate(rows: Rows, of: Of) -> float | None:
     points = values(rows, column("t"), of)
     if len(points) < 2 or points[0][0] == points[-1][0]:

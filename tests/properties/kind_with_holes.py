@@ -46,6 +46,7 @@ class Doors(Plain):
     stretch_us: int
     open_us: int
     grace_us: int = 0
+    dense: bool = False
 
     @property
     def follows(self) -> Bounded:

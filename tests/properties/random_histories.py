@@ -1,12 +1,13 @@
 """Finalize on a desk: batches, ledger and published windows in memory; what is read and recomputed is what reconcile says."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from muntin.aggregates import Aggregate
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Carried, Chained
 from muntin.definition.schedule import Schedule
@@ -49,6 +50,12 @@ class Desk:
     ledger: Ledger | None = None
     notes: Tables = field(default_factory=dict)
 
+    aggregates: ClassVar[Mapping[str, Aggregate]] = AGGREGATES
+
+    def lifted(self, rows: Rows) -> pa.Table:
+        """The states of some rows."""
+        return states(rows, self.given.width, self.given.keys, self.given.begin, self.given.theirs)
+
     @property
     def schedule(self) -> Schedule:
         first = self.given.batches[0]
@@ -57,9 +64,7 @@ class Desk:
     def accumulate(self, at: int, rows: Rows) -> int:
         """Batch number `at` brings these rows, whatever it brought before; returns its start."""
         start, length = self.given.batches[at].start, self.schedule.step_us
-        table = states(
-            [row for row in rows if row["v"] != FILTERED], self.given.width, self.given.keys, self.given.begin, self.given.theirs
-        )
+        table = self.lifted([row for row in rows if row["v"] != FILTERED])
         newest = max((row["t"] for row in rows), default=BEFORE_ALL)
         version = int(digest_of(repr(rows).encode()), 16)
         first, last = frame_range(table, self.given.width)
@@ -111,7 +116,7 @@ class Desk:
             window=self.given.ours,
             when=closing(self.given.ours, todo.watermarks_us),
             keys=self.given.keys,
-            aggregates=AGGREGATES,
+            aggregates=self.aggregates,
             width_us=self.given.width,
             wanted=todo.work.positions,
         )

@@ -18,9 +18,11 @@ from muntin.engine.windows import Combined
 from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL
 from muntin.timeline.closing import closing
-from tests.catalogue.aggregates import ROWS
+from tests.catalogue.aggregates import CARRYING, ROWS
 from tests.catalogue.columns import COLUMNS
-from tests.oracle import judge
+from tests.oracle import DAY, Judgement, judge, lasting
+from tests.oracle.time import events
+from tests.oracle.time import watermarks as known
 from tests.properties.combining import combine
 from tests.properties.laws.states import lifted
 from tests.properties.naive_lift import positioned
@@ -28,7 +30,8 @@ from tests.properties.random_cases import Case, case
 
 ASKED = {f"a{at}": row.made() for at, row in enumerate(ROWS)}
 ORACLE = {f"a{at}": row.oracle for at, row in enumerate(ROWS) if row.oracle}
-FIELDS = {field.stem: field for each in ASKED.values() for field in each.fields}
+LASTING = {row.call: row.made() for row in CARRYING}
+FIELDS = {field.stem: field for each in (*ASKED.values(), *LASTING.values()) for field in each.fields}
 LIFTS = {name: lift for field in FIELDS.values() for name, lift in lifts_sql(field).items()}
 PLACES = {"case": pa.int64(), "at": pa.int64(), "split": pa.int64(), "group": pa.string(), "frame": pa.int64()}
 SCHEMA = pa.schema([("t", pa.int64()), ("k", pa.string()), *COLUMNS.items(), *PLACES.items()])
@@ -79,14 +82,14 @@ def states_of(seed: int, given: Case) -> list[tuple[int, pa.Table]]:
     return [(at, found.filter((pc.field("at") == at) & (pc.field("split") == split)).select(other)) for at, split in pieces]
 
 
-def windows(seed: int, given: Case, watermarks: Sequence[float]) -> Combined:
+def windows(seed: int, given: Case, watermarks: Sequence[float], aggregates: Mapping[str, Aggregate] = ASKED) -> Combined:
     """What the engine makes of a case whose batches are lifted in pieces."""
     return combine(
         positioned(states_of(seed, given)),
         window=given.ours,
         when=closing(given.ours, np.array([max(watermark, BEFORE_ALL) for watermark in watermarks]).astype(np.int64)),
         keys=given.keys,
-        aggregates=ASKED,
+        aggregates=aggregates,
         width_us=given.width,
     )
 
@@ -109,6 +112,27 @@ def test_from_rows_to_windows(seed: int) -> None:
             if name in ORACLE and not each.right.holds(ours[key, start, end][name], wanted[name])
         }
         assert wrong == {}, (key, start, end)
+
+
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS if case(seed).ours.grid])
+def test_from_rows_to_windows_of_values_that_last(seed: int) -> None:
+    given, never = case(seed), 1000 * DAY
+    batches = [replace(batch, rows=[with_columns(row) for row in batch.rows]) for batch in given.batches]
+    said = Judgement(known(batches, given.policy, never))
+    spans = lasting.spans(given.theirs, events(batches, given.keys, never, lambda _: True), said, lambda _: iter(()))
+    longest = max(each.carry.us for each in LASTING.values() if each.carry)
+    found = windows(seed, replace(given, ours=given.ours.carrying(longest)), said.watermarks, LASTING).windows
+    starts, ends = (found[name].combine_chunks().view("int64").to_pylist() for name in ("window_start", "window_end"))
+    ours = {(row.get("k"), start, end): row for row, start, end in zip(found.to_pylist(), starts, ends, strict=True)}
+    theirs = {(key[0] if key else None, start, end): span for (key, start, end), (span, _) in spans.items()}
+    assert ours.keys() == theirs.keys()
+    for window, span in theirs.items():
+        wrong = {
+            row.call: (ours[window][row.call], row.oracle(span))
+            for row in CARRYING
+            if not row.right.holds(ours[window][row.call], row.oracle(span))
+        }
+        assert wrong == {}, window
 
 
 def per_second(aggregate: Aggregate, value: Any, length_us: int) -> Any:

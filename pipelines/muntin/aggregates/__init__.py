@@ -1,6 +1,6 @@
 """The catalogue of aggregates. Each file holds a family. An aggregate is a value: fields with their monoids, and a finish."""
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import Aggregate, Carry, Field
 from muntin.aggregates.algebra import SUM, AtExtreme, Fold, Monoid, Select, Sum
 from muntin.aggregates.behaviour import active_periods, funnel, retention
 from muntin.aggregates.by_extremes import all_max_by, all_min_by, max_by, min_by
@@ -11,6 +11,7 @@ from muntin.aggregates.distribution import count_by, count_distinct, entropy, hi
 from muntin.aggregates.elements import elementwise
 from muntin.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
 from muntin.aggregates.grouping import by
+from muntin.aggregates.lasting import integral, time_in_state
 from muntin.aggregates.logic import all_of, any_of
 from muntin.aggregates.moments import stddev, variance
 from muntin.aggregates.order import any_value, first, first_k, last, last_k
@@ -27,6 +28,7 @@ __all__ = [
     "SUM",
     "Aggregate",
     "AtExtreme",
+    "Carry",
     "Field",
     "Fold",
     "Merge",
@@ -65,6 +67,7 @@ __all__ = [
     "geometric_mean",
     "harmonic_mean",
     "histogram",
+    "integral",
     "kurtosis",
     "last",
     "last_k",
@@ -91,6 +94,7 @@ __all__ = [
     "stddev",
     "sum",
     "theta",
+    "time_in_state",
     "time_weighted_mean",
     "to_map",
     "top_n",

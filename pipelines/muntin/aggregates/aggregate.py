@@ -129,6 +129,20 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Carry:
+    """How long a value lasts beyond the window that it came in.
+
+    Attributes:
+        us: the greatest age that a value from before a window may have when the window begins, microseconds. 0: none is carried.
+        newest: from the columns of the fields, in order, to the time (int64, microseconds) and the value of the last item of each state.
+            Both are null for a state without items.
+    """
+
+    us: int
+    newest: Callable[..., tuple[pa.Array, pa.Array]]
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """A question of a user about the rows of a window.
 
@@ -138,6 +152,8 @@ class Aggregate:
         fields: what a state keeps of the rows of a frame.
         finish: makes the results. It takes the columns of the fields in order, as Arrow arrays, and gives one Arrow array.
         uses_window: whether finish takes two more arrays: the starts and the ends of the windows (timestamp[us, UTC]).
+        carry: how long a value from before a window holds in it. Finish then takes two more arrays: the time and the value of the last item
+            before each window, null where it is too old. None: a window has nothing but its own rows.
         gives_lists: whether results are lists in an order. A window with output="rows" makes a row of each item.
         unit, comment: for the comment of the column in published tables; "" where not given.
         source: the name of the source whose rows it takes, among several; "" takes the rows of all.
@@ -152,6 +168,7 @@ class Aggregate:
     unit: str = ""
     comment: str = ""
     source: str = ""
+    carry: Carry | None = None
 
     def __str__(self) -> str:
         where = next((field.where for field in self.fields), "")
@@ -190,11 +207,16 @@ def _texts(aggregate: str, about: About) -> About:
 
 
 def check_inner(name: str, aggregate: Aggregate) -> None:
-    """Refuse an aggregate inside of another that names a source: the rows are chosen by the outer one.
+    """Refuse an aggregate inside of another that names a source, as the rows are chosen by the outer one, or that carries values.
 
     Raises:
-        DefinitionError: it names a source.
+        DefinitionError: it names a source, or says carry=.
     """
+    if aggregate.carry:
+        raise DefinitionError(
+            f"{name}: {aggregate} carries values from window to window, and {name} knows a window's own rows alone; "
+            "make the group a key of the pipeline, or leave carry out"
+        )
     if aggregate.source:
         raise DefinitionError(f"{name}: {aggregate} names a source inside of {name}; say source={aggregate.source!r} in {name}(...) itself")
 

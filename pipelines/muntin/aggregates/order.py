@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import Aggregate, Carry, Field
 from muntin.aggregates.algebra import Select
 from muntin.aggregates.extremes import some
 from muntin.aggregates.parts.listing import GATHER, Listed
+from muntin.definition.durations import not_negative, spell
 from muntin.definition.expressions import expression
 from muntin.definition.plain_lifts import Plain
 from muntin.states.columns import ORDER, ORDINAL
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.aggregates.aggregate import About
+    from muntin.definition.durations import Duration
 
 # Event time and position in the batch in one number: DuckDB compares it far faster than a struct of the two.
 PLACE = f"({ORDER}::HUGEINT * 1152921504606846976 + {ORDINAL})"
@@ -44,13 +46,35 @@ def first(x: str, *, ignore_nulls: bool = False, where: str | None = None, **abo
     return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where, **about)
 
 
-def last(x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a null do not count."""
+def last(
+    x: str, *, ignore_nulls: bool = False, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
+    """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a null do not count.
+
+    With `carry`, as "1d", a window without a value has the last value before it, if that is at most so old when the window begins; rows
+    with a null do not count then.
+
+    Raises:
+        DefinitionError: a negative `carry`.
+    """
     x = expression(x, "last")
+    if carry is not None:
+        carry_us = not_negative(carry, "last, carry")
+        return Aggregate("last", f"{x}, carry={spell(carry_us)}", (latest(x),), _lasting, carry=Carry(carry_us, _both)).only(where, **about)
     if ignore_nulls:
         return Aggregate("last", f"{x}, ignore_nulls", (latest(x),), _value).only(where, **about)
     parts = (("time", Plain(f"max({ORDER})", "greatest", ORDER)), ("value", Plain(f"arg_max_null({x}, {PLACE})", "last_row", x)))
     return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where, **about)
+
+
+def _both(time: pa.Array, value: pa.Array) -> tuple[pa.Array, pa.Array]:
+    return time, value
+
+
+def _lasting(time: pa.Array, value: pa.Array, before_time: pa.Array, before_value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    from muntin.engine.lists.lasting import last_or_before
+
+    return last_or_before(value, before_value)
 
 
 def _time_of(x: str) -> str:

@@ -4,13 +4,13 @@ exactly. Rows with a null value are left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.lasting import how_long, lasting, points
 from muntin.aggregates.parts.listing import GATHER, Listed
 from muntin.definition.expressions import expression
-from muntin.errors import DefinitionError
-from muntin.states.columns import EVENT_TIME, ORDINAL
+from muntin.states.columns import EVENT_TIME
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.aggregates.aggregate import About
-
-Method = Literal["locf", "linear"]
+    from muntin.aggregates.lasting import Method
+    from muntin.definition.durations import Duration
 
 TIMES = Field(
     name="times",
@@ -27,17 +27,6 @@ TIMES = Field(
     parts=(("", f"coalesce(list({EVENT_TIME} ORDER BY {EVENT_TIME}), [])"),),
     monoid=Listed("times", by=("",), ordered=False, known_as=GATHER),
 )
-
-
-def points(x: str, need: str) -> Field:
-    """The times and values of `x` by (event time, arrival)."""
-    there = f"FILTER (WHERE ({x}) IS NOT NULL)"
-    parts = tuple(
-        (name, f"coalesce(list({what} ORDER BY {EVENT_TIME}, {ORDINAL}) {there}, [])")
-        for name, what in (("time", EVENT_TIME), ("value", x))
-    )
-    monoid = Listed("points", by=("time",), known_as=GATHER)
-    return Field("points", x, parts, monoid, uses_order=True, needs=((x, need),))
 
 
 def _held(time: pa.Array, value: pa.Array) -> pa.Array:
@@ -50,6 +39,12 @@ def _joined(time: pa.Array, value: pa.Array) -> pa.Array:
     from muntin.engine.lists.neighbours import time_weighted
 
     return time_weighted(time, value, linear=True)
+
+
+def _to_the_end(*columns: pa.Array) -> pa.Array:
+    from muntin.engine.lists.lasting import held, means
+
+    return means(held(*columns))
 
 
 def _rate(time: pa.Array, value: pa.Array) -> pa.Array:
@@ -70,23 +65,28 @@ def _silence(times: pa.Array) -> pa.Array:
     return longest_silences(times)
 
 
-def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def time_weighted_mean(
+    x: str, method: Method = "locf", *, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """The mean of `x` over the time from the window's first event to its last, as a double; null where every value is null.
 
-    If all events are at the same time, the result is the last value.
+    If all events are at the same time, the result is the last value. With `carry` the mean is over the time in which a value is known:
+    the last value before the window holds from its start, the last value of the window to its end.
 
     Args:
         x: a number.
         method: `x` between two events: "locf" keeps the earlier value, "linear" draws a straight line.
+        carry: how old a value from before the window may be at the window's start, as "1d". None: the window has its own events alone.
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: `method` is another word.
+        DefinitionError: `method` is another word; a line is to be drawn to a value from before the window; a negative `carry`.
     """
     x = expression(x, "time_weighted_mean")
-    if method not in get_args(Method):
-        raise DefinitionError(f'time_weighted_mean: method={method!r} is not possible; say "locf" or "linear"')
-    return Aggregate("time_weighted_mean", x, (points(x, "number"),), _joined if method == "linear" else _held).only(where, **about)
+    carry_us = how_long("time_weighted_mean", method, carry)
+    if carry_us is None:
+        return Aggregate("time_weighted_mean", x, (points(x, "number"),), _joined if method == "linear" else _held).only(where, **about)
+    return lasting("time_weighted_mean", x, "number", carry_us, _to_the_end).only(where, **about)
 
 
 def counter_rate(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:

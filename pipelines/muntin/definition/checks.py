@@ -118,6 +118,26 @@ def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noq
             raise DefinitionError(f'windows[{name!r}]: output="rows" takes lists apart; add one, as aggregates.collect_sorted("x")')
 
 
+def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -> dict[str, Kind]:
+    """The windows, in which values last as long as the aggregates ask.
+
+    Raises:
+        DefinitionError: values of an aggregate last, and events decide where a window begins.
+    """
+    lasting = {name: each.carry.us for name, each in aggregates.items() if each.carry}
+    found: dict[str, Kind] = {}
+    for name, window in windows.items():
+        kind = window.carrying(max(lasting.values(), default=None))
+        if kind is None:
+            raise DefinitionError(
+                f"windows[{name!r}]: aggregates[{next(iter(lasting))!r}] has values from before a window (carry=), and rows decide where "
+                "these windows begin; take windows that are there by the clock (tumbling, sliding, cumulating, trailing), or put "
+                f"{name!r} into a pipeline without carry"
+            )
+        found[name] = kind
+    return found
+
+
 def check_where(where: object, sources: Collection[str]) -> None:
     """A condition, or none; or a mapping from names of sources to conditions.
 

@@ -13,9 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A window depends on events at most `reach_us` before its end."""
+    """A window depends on events at most `reach_us` before its end; the last `before_us` of them may lie before its start."""
 
     reach_us: int
+    before_us: int = 0
+
+    @property
+    def longest_us(self) -> int:
+        """How long a window is at most."""
+        return self.reach_us - self.before_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +200,10 @@ class Kind(Protocol):
 
     @property
     def dense(self) -> bool:
-        """Whether `read` adds the empty windows of the grid, unless its caller decides otherwise."""
+        """Whether `read` adds the empty windows of the grid, unless its caller decides otherwise.
+
+        If values last, whether windows without events are there that they last to.
+        """
         ...
 
     def frame_us(self, grid_us: int) -> int:
@@ -209,6 +218,13 @@ class Kind(Protocol):
     @property
     def run_us(self) -> int:
         """Events of a key that are no further apart belong to the same windows, whatever lies around them; 0: no such bound."""
+        ...
+
+    def carrying(self, carry_us: int | None) -> Kind | None:
+        """The same windows, in which values last that came up to `carry_us` before them; `carry_us` None: values last in none.
+
+        None: they cannot.
+        """
         ...
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:

@@ -165,6 +165,11 @@ class Aggregate(Protocol):
         """Whether results are ordered lists, which can come out as rows."""
         ...
 
+    @property
+    def carry(self) -> Any | None:  # noqa: ANN401 - a `Carry` of the engine
+        """How long a value from before a window holds in it: `us`, microseconds; None: no value does."""
+        ...
+
 
 F = TypeVar("F", bound=Field)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from muntin.definition.amounts import size_of
 from muntin.definition.check_sinks import sinks_of
 from muntin.definition.checks import (
+    carrying,
     check_aggregates,
     check_alerts,
     check_batches,
@@ -136,6 +137,7 @@ class Pipeline:
         check_aggregates(self.aggregates)
         check_sources(self.origin, self.aggregates)
         check_windows(self.windows, self.origin, self.aggregates)
+        object.__setattr__(self, "windows", carrying(self.windows, self.aggregates))
         check_arrival(self.origin, self.windows)
         check_idle(self.idle_after, self.watermark, self.origin)
         check_derive(self.derive)

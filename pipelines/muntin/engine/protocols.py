@@ -72,6 +72,20 @@ class Field(Protocol):
         ...
 
 
+class Carry(Protocol):
+    """How long a value lasts beyond the window that it came in."""
+
+    @property
+    def us(self) -> int:
+        """The greatest age of a value from before a window, at the window's start; microseconds."""
+        ...
+
+    @property
+    def newest(self) -> Callable[..., tuple[pa.Array, pa.Array]]:
+        """A function from the fields' columns, in order, to the time and the value of the last item of each state; null without any."""
+        ...
+
+
 class Aggregate(Protocol):
     """A result of a window, finished from its fields."""
 
@@ -88,6 +102,11 @@ class Aggregate(Protocol):
     @property
     def uses_window(self) -> bool:
         """Whether `finish` also gets the starts and the ends of the windows."""
+        ...
+
+    @property
+    def carry(self) -> Carry | None:
+        """How long a value from before a window holds in it: `finish` also gets the time and the value of the last; None: nothing does."""
         ...
 
 

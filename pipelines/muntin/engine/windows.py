@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.engine.assignment import Assignment
+from muntin.engine.past import Past, nothing_before
 from muntin.engine.rows_out import exploded
 from muntin.states.ascending import is_among
 from muntin.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
@@ -79,6 +80,9 @@ def combine_arranged(
     states, frames = arranged.states, arranged.frames
     found = _found(window, frames, when.floor, wanted)
     found_closed = when.batch_of(found.end) if found.closed is None else found.closed
+    past = Past(states, frames, found_closed)
+    if not bool(np.all(there := past.held(found, aggregates))):
+        found, found_closed = found.only(there), found_closed[there]
     assignment, closed = found, found_closed
     if wanted is not None and not bool(np.all(chosen := is_among(closed, wanted))):
         assignment, closed = found.only(chosen), closed[chosen]
@@ -87,7 +91,7 @@ def combine_arranged(
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
     columns |= {name: _column(assignment, name, kind) for name, kind in window.columns.items()}
-    columns |= results(states, assignment, aggregates, keep_states=keep_states)
+    columns |= results(states, assignment, aggregates, keep_states=keep_states, past=Past(states, frames, closed))
     windows = pa.table(columns)
     if window.rows_out:
         windows, closed = exploded(windows, closed)
@@ -150,11 +154,19 @@ def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence
 
 
 def results(
-    states: pa.Table, assignment: Assignment, aggregates: Mapping[str, Aggregate], *, keep_states: bool = False
+    states: pa.Table,
+    assignment: Assignment,
+    aggregates: Mapping[str, Aggregate],
+    *,
+    keep_states: bool = False,
+    past: Past | None = None,
 ) -> dict[str, pa.Array]:
     """The aggregates of each window. A field that several aggregates share is reduced once, and so are fields over the same memory.
 
-    `keep_states`: the columns of the fields follow, with `STATE_PREFIX` before their names.
+    Args:
+        states, assignment, aggregates: the windows over these states, and their aggregates.
+        keep_states: whether the columns of the fields follow, with `STATE_PREFIX` before their names.
+        past: what came before the windows; None: nothing did.
     """
     reduced: dict[str, list[pa.Array]] = {}
     kept: dict[str, pa.Array] = {}
@@ -165,12 +177,18 @@ def results(
                 reduced[field.stem] = _reduced(states, assignment, field, done)
                 kept |= {STATE_PREFIX + column: part for column, part in zip(field.columns, reduced[field.stem], strict=True)}
     bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
-    return {
-        name: aggregate.finish(
-            *(column for field in aggregate.fields for column in reduced[field.stem]), *(bounds if aggregate.uses_window else ())
-        )
-        for name, aggregate in aggregates.items()
-    } | (kept if keep_states else {})
+    finished = {}
+    for name, aggregate in aggregates.items():
+        columns = [column for field in aggregate.fields for column in reduced[field.stem]]
+        columns += bounds if aggregate.uses_window else ()
+        if aggregate.carry:
+            count = len(assignment.lo)
+            before = (
+                past.before(assignment, aggregate, aggregate.carry) if past else nothing_before(states, count, aggregate, aggregate.carry)
+            )
+            columns += before
+        finished[name] = aggregate.finish(*columns)
+    return finished | (kept if keep_states else {})
 
 
 def _reduced(states: pa.Table, assignment: Assignment, field: Field, done: _Done) -> list[pa.Array]:

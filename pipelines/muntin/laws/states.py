@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from muntin.aggregates.aggregate import sealed
 from muntin.engine.assignment import Assignment
+from muntin.engine.past import nothing_before
 from muntin.sources.new_session import connect
 from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.sources.reading.scan import quoted
@@ -109,4 +110,5 @@ def finished(aggregate: Aggregate, states: pa.Table) -> pa.Array:
     """The result of each state."""
     columns = [contiguous(states[column]) for field in aggregate.fields for column in field.columns]
     bounds = [pa.array([at] * len(states), INSTANT) for at in (0, WINDOW_US)] if aggregate.uses_window else []
-    return contiguous(aggregate.finish(*columns, *bounds))
+    before = nothing_before(states, len(states), aggregate, aggregate.carry) if aggregate.carry else ()
+    return contiguous(aggregate.finish(*columns, *bounds, *before))

@@ -91,7 +91,7 @@ class WindowSource:
     def behind_us(self) -> int:
         """How far behind the upstream's watermark the times of windows still to come may be."""
         kind = self.upstream.windows[self.window]
-        reach = kind.follows.reach_us if self.at == "start" and isinstance(kind.follows, Bounded) else 0
+        reach = kind.follows.longest_us if self.at == "start" and isinstance(kind.follows, Bounded) else 0
         return kind.grace_us + kind.inside_us + reach
 
 

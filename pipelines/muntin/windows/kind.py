@@ -109,6 +109,16 @@ class Plain:
         """`read` does not add empty windows."""
         return False
 
+    def carrying(self, carry_us: int | None) -> Any:  # noqa: ANN401 - a kind
+        """Windows on a grid can have values from before them: where they begin does not depend on events."""
+        if carry_us is None:
+            return self
+        if self.grid is None:
+            return None
+        from muntin.windows.carrying import Carrying
+
+        return Carrying(self, carry_us)
+
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         """The windows over the frames."""
         raise NotImplementedError

@@ -18,7 +18,7 @@ from muntin.aggregates.parts.shared_fields import shared_fields
 from muntin.jobs.state.fingerprint import derivation, fingerprint
 from muntin.laws.states import finished, lifted
 from tests import case_counts
-from tests.catalogue.aggregates import ROWS, Row
+from tests.catalogue.aggregates import CARRYING, ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed
 from tests.properties.equal_values import alike
 from tests.properties.laws.states import combine, finish, lift
@@ -35,7 +35,7 @@ VALUES: dict[str, tuple[pa.DataType, Any]] = {
     "flag": (pa.bool_(), st.booleans()),
     "list": (pa.list_(pa.float64()), st.lists(st.none() | st.sampled_from([math.nan, -0.0, 0.1, 1.5, -3.0]), max_size=3)),
 }
-PAIRS = [pytest.param(row, kind, id=f"{row.call}-{kind}") for row in ROWS for kind in row.types]
+PAIRS = [pytest.param(row, kind, id=f"{row.call}-{kind}") for row in (*ROWS, *CARRYING) for kind in row.types]
 
 
 def test_a_pipeline_takes_the_whole_catalogue() -> None:
@@ -46,7 +46,7 @@ def test_a_pipeline_takes_the_whole_catalogue() -> None:
         schedule="1h",
         start=datetime(2024, 1, 1, tzinfo=UTC),
         windows={"hours": windows.tumbling("1h")},
-        aggregates={f"a_{at}": row.made() for at, row in enumerate(ROWS)},
+        aggregates={f"a_{at}": row.made() for at, row in enumerate((*ROWS, *CARRYING))},
     )
     again = cloudpickle.loads(cloudpickle.dumps(whole))  # as Spark's tasks get it
     assert fingerprint(again) == fingerprint(whole)

@@ -25,11 +25,16 @@ class Merge:
         """The aggregate of the upstream, over states instead of rows.
 
         Raises:
-            DefinitionError: the upstream has no aggregate of this name.
+            DefinitionError: the upstream has no aggregate of this name, or one that carries values.
         """
         if self.name not in upstream:
             raise DefinitionError(f"merge: no aggregate {self.name!r} upstream; there are {', '.join(upstream)}")
         aggregate = upstream[self.name]
+        if aggregate.carry:
+            raise DefinitionError(
+                f"merge: {self.name!r} is {aggregate}, whose values last from window to window, and a state has those of its own window "
+                "alone; merge an aggregate without carry, or ask the source of the rows with carry"
+            )
         return replace(aggregate, name=f"merge {aggregate.name}", source="", fields=tuple(map(_merged, aggregate.fields)))
 
 

@@ -71,7 +71,7 @@ def _counted(bound: Bound, todo: Pending) -> int | None:
     if kind.grid is None:
         return _derived(bound, todo)
     floor = int(closing(kind, ledger.entries.watermark_us).floor[-1])
-    low = max(floor - kind.follows.reach_us, BEFORE_ALL) if isinstance(kind.follows, Bounded) else BEFORE_ALL
+    low = max(floor - kind.follows.longest_us, BEFORE_ALL) if isinstance(kind.follows, Bounded) else BEFORE_ALL
     near = [file for file in todo.states.files if (high := parse_states_path(file.path).high_us) is not None and high >= low]
     if sum(file.rows for file in near) > STATES:
         return None

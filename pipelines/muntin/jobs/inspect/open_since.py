@@ -30,7 +30,7 @@ def open_since(bound: Bound, pending: Pending) -> int | None:
         return None if earliest == AFTER_ALL else earliest
     floor = int(closing(window, ledger.entries.watermark_us).floor[-1])
     table = bound.frames_of(pending.window).table
-    low = max(floor - window.follows.reach_us, BEFORE_ALL)
+    low = max(floor - window.follows.longest_us, BEFORE_ALL)
     highs = ((file.path, parse_states_path(file.path).high_us) for file in pending.states.files)
     paths = [f"{bound.folder}/{table}/{path}" for path, high_us in highs if high_us is not None and high_us >= low]
     starts = (start for frame in _frames(paths, low) for start, end in window.windows_for(frame) if end > floor)

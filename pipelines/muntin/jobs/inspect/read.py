@@ -73,7 +73,8 @@ def read(
         none has), and, if asked, provisional (bool).
 
     Raises:
-        DefinitionError: the pipeline has no such window, column or key, or a window without a grid, or with having, was asked to be dense.
+        DefinitionError: the pipeline has no such window, column or key; or a window was asked to be dense that has no grid, or has a
+            having, or whose definition must say so, since values last to windows without events (`carry=`).
         VersionGoneError: commits or files since `changes_since` are removed; the text says from which version on changes are known.
         StateError: the definition has changed what states hold, and nothing is rebuilt yet.
     """
@@ -93,6 +94,8 @@ def read(
     todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
     check_published(bound, todo)
     filled = kind.grid is not None and (kind.dense if dense is None else dense)
+    if filled and not kind.dense:
+        check_nothing_lasts(pipeline, window)
     on_disk = Selection(keys=keys) if filled else chosen
     table = shaped(pipeline, window, _chosen(bound, todo, on_disk, _needed(pipeline, window, columns)))
     if provisional:
@@ -107,6 +110,20 @@ def read(
     order = [(name, "ascending") for name in dict.fromkeys((*bound.keys_of(window), *kind.order))]
     table = table.sort_by(order).combine_chunks()
     return at_version(table.select(list(columns)) if columns is not None else table, todo.published.snapshot.version)
+
+
+def check_nothing_lasts(pipeline: Pipeline, window: str) -> None:
+    """Refuse to take windows for empty that values may last to: they are derived where the definition asks for them.
+
+    Raises:
+        DefinitionError: an aggregate says carry=.
+    """
+    lasting = [name for name, each in pipeline.aggregates.items() if each.carry]
+    if lasting:
+        raise DefinitionError(
+            f"dense: values of {lasting[0]!r} last to windows without events (carry=), and {window!r} is derived without these; "
+            f'say dense=True in its definition, as windows={{"{window}": windows.tumbling("1h", dense=True)}}'
+        )
 
 
 def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: bool) -> pa.Table:

@@ -62,9 +62,11 @@ def over(
         table, each sorted by its groups; a group without rows in a range has no row.
 
     Raises:
-        DefinitionError: a border of a range lies inside of a frame, there is no such key, or a table is not one of ranges.
+        DefinitionError: a border of a range lies inside of a frame, there is no such key, a table is not one of ranges, or an aggregate
+            says carry=.
         StateError: nothing was read under this definition, it is superseded, or states of a range are gone, as `retain` says.
     """
+    _check_nothing_lasts(pipeline)
     ranges, groups = asked_ranges(start, end), _groups(pipeline, by)
     Selection(keys=keys).check((), pipeline.keys)
     bound = bind_existing(pipeline, root)
@@ -75,6 +77,20 @@ def over(
     codes = key_codes([contiguous(table[name]) for name in groups], len(table))
     table = taken(table, sorted_order(contiguous(table[NUMBER]).to_numpy(), codes))
     return derived_of_ranges(bound, table.drop_columns([NUMBER]))
+
+
+def _check_nothing_lasts(pipeline: Pipeline) -> None:
+    """Refuse aggregates that take values from before a range: which came in time for it no batch says.
+
+    Raises:
+        DefinitionError: there is one.
+    """
+    for name, each in pipeline.aggregates.items():
+        if each.carry:
+            raise DefinitionError(
+                f"over: aggregates[{name!r}] has values from before a window (carry=), and a range has its own rows alone; define windows "
+                "of the ranges that you ask for and read these, or ask a pipeline whose aggregates have no carry"
+            )
 
 
 def _groups(pipeline: Pipeline, by: Sequence[str] | None) -> list[str]:

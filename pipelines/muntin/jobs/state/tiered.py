@@ -72,6 +72,8 @@ def _has_tiles(frames: FrameSet) -> bool:
 
 
 def _regroup(bound: Bound, schema: pa.Schema) -> bool:
-    """Whether all fields give the same bits in any order and groups."""
+    """Whether all fields give the same bits in any order and groups, and no window needs to know which frame a value came in."""
+    if any(each.carry for each in bound.aggregates.values()):
+        return False
     names = {column for field in bound.fields for column in field.columns}
     return names <= set(schema.names) and all(field.regroups(schema) for field in bound.fields)

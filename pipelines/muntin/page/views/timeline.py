@@ -128,7 +128,7 @@ def may_be_open(bound: Bound, todo: Pending, high_us: int) -> bool:
     """Whether a window that begins before an instant may be open. The ledger and the watermark tell, without reading states."""
     kind, ledger = bound.windows[todo.window], todo.published.ledger
     if isinstance(kind.follows, Bounded) and len(todo.watermarks_us):
-        return high_us > int(closing(kind, todo.watermarks_us).floor[-1]) - kind.follows.reach_us
+        return high_us > int(closing(kind, todo.watermarks_us).floor[-1]) - kind.follows.longest_us
     if isinstance(kind.follows, Chained) and ledger and not todo.work:  # all is published, under this definition
         return high_us > int(ledger.entries.open_us[-1])
     return True

@@ -1,0 +1,113 @@
+"""Values that last: the value that holds when a window begins is the last value before it.
+
+frames          [ a )    [   b   )    [ c )
+a window                                     [            )     of c the last value, if it is not too old; without c, of b
+came with         0          0          2     closed by 1       c came when the window was closed: b it is
+
+A value is chosen by its own time, so that the width of frames decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from muntin.states.keys import contiguous
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.engine.assignment import Assignment
+    from muntin.engine.protocols import Aggregate, Carry
+    from muntin.states.frames import Frames, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The states from which windows take values of the time before them.
+
+    Attributes:
+        states, frames: the states, and the same as frames, in one order.
+        closed: of each window, the position of the batch that closes it: what came later is not known to the window.
+    """
+
+    states: pa.Table
+    frames: Frames
+    closed: Ints
+
+    def before(self, windows: Assignment, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
+        """The time and the value of the last item before each window, of items that are not too old; null without any."""
+        time, value = _newest(self.states, aggregate, carry)
+        rows = self._rows(windows, time, carry.us)
+        chosen = pa.array(rows, mask=rows < 0)
+        return time.take(chosen), value.take(chosen)
+
+    def held(self, windows: Assignment, aggregates: Mapping[str, Aggregate]) -> np.ndarray:
+        """Whether windows are there: a row is in it, or an item from before it holds when it begins. Without values that last, all are."""
+        there = windows.hi > windows.lo
+        there[windows.late_window] = True
+        if there.all() or not any(each.carry for each in aggregates.values()):
+            return np.ones(len(there), np.bool_)
+        return np.logical_or.reduce([there, *(rows >= 0 for rows in self.rows_before(windows, aggregates))])
+
+    def rows_before(self, windows: Assignment, aggregates: Mapping[str, Aggregate]) -> list[Ints]:
+        """The state with the last item before each window, of each aggregate whose values last; -1 without any."""
+        carrying = ((each, each.carry) for each in aggregates.values() if each.carry)
+        return [self._rows(windows, _newest(self.states, each, carry)[0], carry.us) for each, carry in carrying]
+
+    def _rows(self, windows: Assignment, time: pa.Array, carry_us: int) -> Ints:
+        """The state with the last item before each window; -1 without any."""
+        known = time.is_valid().to_numpy(zero_copy_only=False)
+        at, frames = time.fill_null(0).to_numpy(zero_copy_only=False), self.frames
+        order = (windows.group, windows.start, self.closed)
+        return _last_before(frames.group, frames.start, frames.batch, _nearest(frames.group, known), at, *order, carry_us)  # type: ignore[no-any-return]
+
+
+def nothing_before(states: pa.Table, windows: int, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
+    """The time and the value before windows that have no past: nulls."""
+    return tuple(pa.nulls(windows, part.type) for part in _newest(states, aggregate, carry))  # type: ignore[return-value]
+
+
+def _newest(states: pa.Table, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
+    """The time and the value of the last item of each state."""
+    return carry.newest(*(contiguous(states[column]) for field in aggregate.fields for column in field.columns))
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _nearest(group, known):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
+    """The last row up to each row, of its group, that has an item; -1 without any."""
+    out = np.empty(len(group), np.int64)
+    for row in range(len(group)):
+        goes_on = row > 0 and group[row] == group[row - 1]
+        out[row] = row if known[row] else out[row - 1] if goes_on else -1
+    return out
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _last_before(group, start, batch, nearest, time, owner, begins, closed, carry_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
+    """Move a pointer along rows and windows, both sorted by group and start; from there go back to the last row that counts.
+
+    Rows of a frame are searched for the latest time, of equal times for the last row. A frame that begins too early is the last one that
+    can hold an item that is not too old.
+    """
+    out, behind = np.full(len(owner), -1, np.int64), 0
+    for window in range(len(owner)):
+        mine, oldest = owner[window], begins[window] - carry_us
+        while behind < len(group) and (group[behind] < mine or (group[behind] == mine and start[behind] < begins[window])):
+            behind += 1
+        row, best = (nearest[behind - 1] if behind > 0 and group[behind - 1] == mine else -1), -1
+        frame = start[row] if row >= 0 else 0
+        while row >= 0:
+            if start[row] != frame and (best >= 0 or frame <= oldest):
+                break
+            frame = start[row]
+            if batch[row] <= closed[window] and (best < 0 or time[row] > time[best]):
+                best = row
+            row = nearest[row - 1] if row > 0 and group[row - 1] == mine else -1
+        if best >= 0 and time[best] >= oldest:
+            out[window] = best
+    return out

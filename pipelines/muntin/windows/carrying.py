@@ -1,0 +1,72 @@
+"""Carrying windows: windows of any kind on a grid, in which values from before them last.
+
+carry 2                x                            an event; it lasts to 2 behind it
+windows           [    )[    )[    )[    )          of a dense definition three, though one holds the event
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.kinds import Bounded
+
+if TYPE_CHECKING:
+    from muntin.engine.assignment import Assignment
+    from muntin.states.frames import Frames, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Carrying:
+    """The windows of a kind; they depend on events up to `carry_us` before them. What is not said here is as the kind has it."""
+
+    window: Any
+    carry_us: int
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the kind has
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.window, name)
+
+    @property
+    def behind_us(self) -> int:
+        """How far behind the start of an event's frame a window begins at most to which a value of the event is carried."""
+        frame_us: int = self.window.cycle.width_us if self.window.cycle else self.window.frame_us(0)
+        return self.carry_us + frame_us
+
+    @property
+    def follows(self) -> Bounded:
+        """A window depends on events at most so far before its end, and on values of the time before it."""
+        return Bounded(self.window.follows.reach_us + self.behind_us, self.behind_us)
+
+    @property
+    def identity(self) -> str:
+        """The parameters; of a dense definition how long values last is among them, since it says which windows there are."""
+        return f"{self.window.identity}, dense over {self.carry_us}" if self.window.dense else str(self.window.identity)
+
+    def carrying(self, carry_us: int | None) -> Any:  # noqa: ANN401 - a kind
+        """The kind, with values that last so long."""
+        return self.window.carrying(carry_us)
+
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        """The ends of the first and the last window that a change of events between two instants may touch."""
+        first, last = self.window.ends(low_us, high_us + self.behind_us)
+        return first, last
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        """The windows over the frames."""
+        return self.assign_between(frames, floor, BEFORE_ALL, AFTER_ALL)
+
+    def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
+        """The windows that end after an instant and up to another; of a dense definition those that values may last to, too.
+
+        Windows that hold no event are there if they begin before time is known to: what is later may hold events yet.
+        """
+        found: Assignment = self.window.assign_between(frames, floor, after_us, until_us)
+        if not self.window.dense or not len(frames) or floor[-1] == BEFORE_ALL:
+            return found
+        from muntin.engine.event_time.reached import with_reached
+
+        known_us = int(floor[-1]) + self.window.grace_us + self.window.inside_us
+        return with_reached(found, frames, self.window, self.behind_us, (after_us, until_us), known_us)
