@@ -13,6 +13,7 @@ from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.housekeeping.expire import expire
+from muntin.jobs.inspect.explain import explain
 from muntin.jobs.published.kept_states import are_gone
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.state.bound import bind
@@ -185,6 +186,17 @@ def test_as_of_finds_a_value_that_lasts(tmp_path: Path) -> None:
     asked = pa.table({"k": ["a"], "at": times(125)})
     found = as_of(case.pipeline, "hour", asked, root=case.root, at="at")
     assert found["level"].to_pylist() == [10.0]
+
+
+# 0:50 10   1:20 31: the window of 1:00 is made of the second, and begins with the value of the first
+def test_explain_names_the_state_that_a_window_begins_with(tmp_path: Path) -> None:
+    case = meter(tmp_path, dense=True)
+    readings(case, {"00": [(50, 10.0)], "01": [(80, 31.0)], "02": []})
+    case.run(0, 2)
+    explained = [explain(case.pipeline, "hour", root=case.root, at=hour(at)).windows[0] for at in range(3)]
+    assert [([part.frame for part in each.parts], [part.frame for part in each.before]) for each in explained] == [
+        ([hour(0)], []), ([hour(1)], [hour(0)]), ([], [hour(1)]),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

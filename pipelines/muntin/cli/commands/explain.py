@@ -87,6 +87,9 @@ def _say_window(one: "Explained", limit: int) -> None:
         )
     )
     _say_left(one.parts, limit)
+    if one.before:
+        say("begins with the last values of:")
+        say(columns(["frame (UTC)", "batch (UTC)", "rows"], [[p.frame, p.batch, p.rows] for p in one.before]))
     if one.missed:
         say(f"{many(len(one.missed), 'state')} came too late for it:")
         say(columns(["frame (UTC)", "batch (UTC)", "rows"], [[p.frame, p.batch, p.rows] for p in _some(one.missed, limit)]))

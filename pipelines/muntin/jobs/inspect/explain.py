@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.engine.past import Past
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
 from muntin.jobs.inspect.unknown import no_window
@@ -49,6 +50,7 @@ class Explained:
         closed_by: start of the batch that closed it; None while none has.
         parts: the states it is made of, in the order they are combined in.
         missed: states inside its bounds that came too late for it.
+        before: states of the time before it, whose last values hold when it begins (`carry=`).
         hidden: the `having` that does not hold for it, so that readers do not see it; None: it is shown.
     """
 
@@ -56,6 +58,7 @@ class Explained:
     closed_by: datetime | None
     parts: tuple[Part, ...]
     missed: tuple[Part, ...]
+    before: tuple[Part, ...] = ()
     hidden: str | None = None
 
 
@@ -91,7 +94,7 @@ def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequen
             (), f"{refusal(bound, expired_to(bound))}: what the windows over that instant were made of is not known any more"
         )
     found = _of_key(bound, todo, key, around)
-    explained = [_explained(pipeline, todo, one, row) for one, rows in found for row in rows if _holds(kind, one, row, at_us)]
+    explained = [_explained(bound, todo, one, row) for one, rows in found for row in rows if _holds(kind, one, row, at_us)]
     if explained:
         return Explanation(tuple(explained))
     return Explanation((), _why(pipeline, todo, _of_key(bound, todo, key, ALL_US), at_us))
@@ -109,20 +112,23 @@ def _holds(kind: Window, combined: Combined, row: int, at_us: int) -> bool:
     return bool(combined.assignment.start[row] + kind.outside_us <= at_us < combined.assignment.end[row] + kind.beyond_us)
 
 
-def _explained(pipeline: Pipeline, todo: Pending, combined: Combined, row: int) -> Explained:
+def _explained(bound: Bound, todo: Pending, combined: Combined, row: int) -> Explained:
     one, batches = combined.assignment, todo.history.batches
     members = np.append(one.order[one.lo[row] : one.hi[row]], one.late_row[one.late_window == row])
     frames, closed = combined.frames, int(combined.closed[row])
     inside = (frames.group == one.group[row]) & (frames.start >= one.start[row]) & (frames.start < max(one.end[row], one.start[row] + 1))
     came_later = np.setdiff1d(np.flatnonzero(inside & (frames.batch > closed)), members)
+    past = Past(combined.states, frames, combined.closed)
+    before = np.unique([rows[row] for rows in past.rows_before(one, bound.aggregates)]).astype(np.int64)
     values = {name: column[0].as_py() for name, column in zip(combined.windows.column_names, combined.windows.slice(row, 1), strict=False)}
-    shown = {name: value for name, value in values.items() if not name.startswith("state_") or name in pipeline.aggregates}
+    shown = {name: value for name, value in values.items() if not name.startswith("state_") or name in bound.aggregates}
     return Explained(
         shown,
         from_us(int(batches.start_us[closed])) if closed < len(batches) else None,
         _parts(todo, combined, members),
         _parts(todo, combined, came_later),
-        None if combined.shown is None or combined.shown[row] else pipeline.windows[todo.window].having,
+        _parts(todo, combined, before[before >= 0]),
+        None if combined.shown is None or combined.shown[row] else bound.windows[todo.window].having,
     )
 
 
