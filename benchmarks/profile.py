@@ -28,7 +28,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "accumulate: seal": ("jobs.accumulate.accumulate_split.sealed",),
     "accumulate: arrange": ("jobs.accumulate.accumulate_split.arranged", "jobs.accumulate.accumulate_split.with_files"),
     "finalize: read": ("jobs.finalize.finalize_task.read_states", "jobs.finalize.finalize_task.in_order"),
-    "finalize: arrange": ("jobs.finalize.finalize_task.arrange", "jobs.finalize.finalize_task.arrange_by_arrival"),
+    "finalize: arrange": ("jobs.finalize.finalize_task.arrange", "jobs.finalize.finalize_task.arrange_rows"),
     "finalize: assign": ("engine.windows._found", "engine.assignment.Assignment.only", "engine.windows._heads"),
     "finalize: reduce": ("engine.windows._reduced",),
     "finalize: finish": ("engine.windows.results",),

@@ -15,7 +15,7 @@ from muntin.engine.windows import combine_arranged
 from muntin.laws.states import lifted, queried
 from muntin.states.columns import ARRIVAL_TIME, BATCH_POSITION, EVENT_TIME, INSTANT
 from muntin.states.sorted import arrange
-from muntin.states.sorted_by_arrival import Batches, arrange_by_arrival
+from muntin.states.sorted_rows import Batches, arrange_rows
 from muntin.timeline.closing import closing
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def derived(window: Window, arrivals: Sequence[Sequence[int]], zero: datetime, l
 
 def _states(window: Window, times: Sequence[int], zero: int, position: int) -> pa.Table:
     """The states of a batch's events: one a frame, or one a row in order of arrival."""
-    by_arrival = window.made_of.by_arrival
+    of_rows = window.made_of.of_rows
     rows: list[dict[str, Any]] = [
-        {"name": str(second), "second": second, "time": zero + second * SECOND} for second in (times if by_arrival else sorted(times))
+        {"name": str(second), "second": second, "time": zero + second * SECOND} for second in (times if of_rows else sorted(times))
     ]
     width = window.frame_us(0)
     begin = window.cycle.cuts_us[0] % width if window.cycle else 0
@@ -95,8 +95,9 @@ def _read(lifts: Mapping[str, str], rows: Sequence[dict[str, Any]]) -> dict[str,
 
 
 def _arranged(window: Window, states: pa.Table, starts: np.ndarray) -> Arranged:
-    if window.made_of.by_arrival:
-        return arrange_by_arrival(states, None, (), Batches(starts[:-1], starts[1:], int(starts[0]), np.array([], np.int64)))
+    if window.made_of.of_rows:
+        batches = Batches(starts[:-1], starts[1:], int(starts[0]), np.array([], np.int64))
+        return arrange_rows(states, None, (), batches, by_arrival=window.made_of.by_arrival)
     return arrange(states, (), window.frame_us(0))
 
 

@@ -17,7 +17,7 @@ import pytest
 from muntin.engine.arrival.notes import note_after
 from muntin.engine.windows import Combined, combine_arranged
 from muntin.states.columns import ARRIVAL_TIME, FILE_NUMBER, ROW_IN_BATCH
-from muntin.states.sorted_by_arrival import Batches, arrange_by_arrival
+from muntin.states.sorted_rows import Batches, arrange_rows
 from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.catalogue.kinds import ARRIVAL_DRAWS
@@ -85,7 +85,7 @@ def derived(window: Any, found: tuple[Batch, ...], low: int, high: int, note: pa
     rows = positioned([(at, lifted(window, at, found[at])) for at in range(low, high)])
     of_notes = [name for name in (FILE_NUMBER, ROW_IN_BATCH) if name not in window.made_of.places]
     batches = Batches(starts, ends, DEEP, np.array([high - 1], np.int64))
-    arranged = arrange_by_arrival(rows, note, ("k",), batches, of_notes=of_notes)
+    arranged = arrange_rows(rows, note, ("k",), batches, of_notes=of_notes)
     combined = combine_arranged(arranged, window=window, when=closing(window, ends), keys=("k",), aggregates=AGGREGATES)
     assert combined.found.held is not None
     return combined, note_after(arranged, combined.found.held, high - 1)

@@ -30,7 +30,7 @@ class FrameSet:
         width_us: how wide a frame is, at most.
         windows: the names of the windows made of them.
         event_times: whether states have the times of their first and last event.
-        by_arrival: whether each row is a state, for windows by arrival.
+        by_arrival: whether each row is a state, and states lie in order of arrival, for windows made of rows.
         lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields.
         cuts_us: where frames begin in every `width_us`, counted from 1970; one cut: all frames have this width.
         run_us: states of a key and batch whose events are no further apart are joined to one, a run; 0: each state is of one frame.
@@ -76,7 +76,7 @@ def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
     `even`: whether each state is of one frame, and all frames of a set have one width.
     """
     grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
-    widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.by_arrival}
+    widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.of_rows}
     served: dict[tuple[int, int, tuple[tuple[str, str], ...]], list[str]] = {}
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
         begin, lifts = _begin(pipeline.windows[name], width), tuple(sorted(pipeline.windows[name].made_of.lifts.items()))
@@ -111,7 +111,7 @@ def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:
 
 
 def _rows(pipeline: Pipeline) -> list[FrameSet]:
-    """The set of rows, for all windows by arrival."""
+    """The set of rows, for all windows made of rows."""
     made_of = {name: window.made_of for name, window in pipeline.windows.items() if isinstance(window.made_of, RowStates)}
     lifts = {column: lift for rows in made_of.values() for column, lift in rows.lifts.items()}
     return [FrameSet(1, tuple(made_of), event_times=False, by_arrival=True, lifts=lifts)] if made_of else []

@@ -100,14 +100,14 @@ class FrameStates:
     lifts: Mapping[str, str] = field(default_factory=dict)
     needs: Sequence[tuple[str, str]] = ()
 
-    by_arrival = False
+    of_rows = by_arrival = False
     apart = True
     of_results = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RowStates:
-    """Every row is a state, in order of arrival.
+    """Every row is a state. Windows read the rows of a key in order of arrival, or in order of event time, then arrival.
 
     Attributes:
         lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields.
@@ -115,6 +115,7 @@ class RowStates:
         needs: SQL expressions that windows read, with what each must be, as ("x", "order").
         of_results: SQL expressions over the results of a window, numbers each, which the next window reads.
         places: columns that say where a row came from and that windows read, of `FILE_NUMBER` and `ROW_IN_BATCH`.
+        by_arrival: whether windows read the rows in order of arrival; otherwise in order of event time.
     """
 
     lifts: Mapping[str, str] = field(default_factory=dict)
@@ -122,8 +123,9 @@ class RowStates:
     needs: Sequence[tuple[str, str]] = ()
     of_results: Sequence[str] = ()
     places: Sequence[str] = ()
+    by_arrival: bool = True
 
-    by_arrival = True
+    of_rows = True
     event_times = False
 
 

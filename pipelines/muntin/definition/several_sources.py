@@ -148,16 +148,16 @@ def check_sources(source: Source, aggregates: Mapping[str, Aggregate]) -> None:
 
 
 def check_arrival(source: Source, windows: Mapping[str, Any]) -> None:
-    """Check for windows by arrival that all sources have the arrival of rows, or no source has it.
+    """Check for windows made of rows that all sources have the arrival of rows, or no source has it.
 
     Raises:
         DefinitionError: one source does, and another does not.
     """
-    if not isinstance(source, SeveralSources) or not any(window.made_of.by_arrival for window in windows.values()):
+    if not isinstance(source, SeveralSources) or not any(window.made_of.of_rows for window in windows.values()):
         return
     told = {name: bool(each.arrival_time) for name, each in source.members.items()}
     if len(set(told.values())) > 1:
         lacking = next(name for name, has in told.items() if not has)
         raise DefinitionError(
-            f"source[{lacking!r}]: other sources have arrival_time=, and windows by arrival need it of all sources or of none"
+            f"source[{lacking!r}]: other sources have arrival_time=, and windows made of single rows need it of all sources or of none"
         )

@@ -33,6 +33,7 @@ class Held:
         position, group, counters, base: of each note: the position of its batch, the partition, the counters of the
             partition, and the value that a delta trigger compares with.
         note, row: pairs: the number of a note, and a row of the frames that the partition holds.
+        all_open: whether the windows of rows that are held are open. Else the windows of the assignment tell which are.
     """
 
     position: Ints
@@ -41,6 +42,7 @@ class Held:
     base: np.ndarray
     note: Ints
     row: Ints
+    all_open: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Assignment:
         closed: of each window, the position of the batch that closes it, for kinds whose ends do not tell; one past the
             last position: the window is open.
         more: columns of the kind, one value a window, in addition to the bounds.
-        held: the content of partitions after some batches, for windows by arrival.
+        held: the content of partitions after some batches, for windows made of rows.
     """
 
     order: Ints

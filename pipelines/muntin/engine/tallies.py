@@ -61,7 +61,7 @@ def _rows_of(combined: Combined, times: np.ndarray, batches: int) -> Ints:
 def _left_open(combined: Combined, batches: int) -> Ints:
     """The earliest start of a window that is open after each batch; of windows by arrival the earliest event that a note holds."""
     windows, earliest = combined.found, np.full(batches, AFTER_ALL)
-    if (held := windows.held) is not None:
+    if (held := windows.held) is not None and held.all_open:
         np.minimum.at(earliest, held.position[held.note], combined.frames.start[held.row])
     elif len(windows.lo):
         first = np.minimum.reduceat(combined.frames.batch[windows.order], windows.lo)

@@ -22,13 +22,13 @@ Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """Rows in order of arrival, and their partitions as the batches before them left them.
+    """Rows that are states, and their partitions as the batches before them left them.
 
     Attributes:
         columns: the columns of the states, which windows read.
         starts, ends: of each batch's interval, microseconds.
         origin: the pipeline's start, microseconds; stretches of arrival time are counted from it.
-        held: for each row, whether its partition held it before; such rows come first in their partition.
+        held: for each row, whether its partition held it before; by arrival such rows come first in their partition.
         counters, bases: of each group, as left; `counters` has no columns at the beginning of history.
         noted_after: positions of the batches after which a note is made.
         evaluate: (windows, SQL expression over their results) -> its values as doubles, NaN for null; None: no window asks for it.
@@ -63,7 +63,7 @@ class Frames:
         first, last: times of the first and last event, microseconds; equal to `start` where no window asks for them.
         width: the frames' width, microseconds.
         states: the states, in this order; windows read columns of their own there.
-        arrival: more facts for windows by arrival; rows are then sorted by (group, order of arrival).
+        arrival: more facts for windows made of rows; rows are then sorted by (group, order of arrival), or as states are.
     """
 
     group: Ints

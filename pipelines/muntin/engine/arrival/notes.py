@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.states.columns import BASE, COUNTERS
-from muntin.states.sorted_by_arrival import BLANK
+from muntin.states.sorted_rows import BLANK
 
 if TYPE_CHECKING:
     from muntin.engine.assignment import Held
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def note_after(arranged: Arranged, held: Held, position: int) -> pa.Table:
-    """The note after a batch: the held rows, and for each partition a row with `COUNTERS` and `BASE`; for `arrange_by_arrival`.
+    """The note after a batch: the held rows, and for each partition a row with `COUNTERS` and `BASE`; for `arrange_rows`.
 
     It says the same, row by row, wherever the work began that made it.
     """

@@ -13,7 +13,7 @@ from muntin.engine.arrival.limits import dropped
 from muntin.engine.arrival.rules import Measure
 from muntin.states.columns import FILE_NUMBER, ROW_IN_BATCH
 from muntin.states.frames import run_numbers
-from muntin.states.sorted_by_arrival import BLANK
+from muntin.states.sorted_rows import BLANK
 
 if TYPE_CHECKING:
     from muntin.engine.arrival.rules import Rules

@@ -26,7 +26,7 @@ from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
 from muntin.states.order import taken
 from muntin.states.sorted import arrange, some_of
-from muntin.states.sorted_by_arrival import Batches, arrange_by_arrival
+from muntin.states.sorted_rows import Batches, arrange_rows
 from muntin.timeline.closing import closing
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
     states, starts = in_order(states), shard.starts
     batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
     of_notes = [name for name in keep if name in states.column_names and name not in places]
-    return arrange_by_arrival(states, before, keys, batches, partial(evaluated, shard.bound.aggregates), of_notes)
+    told, by_arrival = partial(evaluated, shard.bound.aggregates), _window(shard).made_of.by_arrival
+    return arrange_rows(states, before, keys, batches, told, of_notes, by_arrival=by_arrival)
 
 
 def _combined(shard: Shard, arranged: Arranged) -> Combined:

@@ -110,8 +110,8 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores
             goes_on = isinstance(bound.windows[pending.window].follows, Carried) or work.note
             begin = (work.since, work.note, work.notes_after, work.shards) if goes_on else None
             starts, watermarks_us = pending.history.batches.start_us, pending.watermarks_us
-            keys = bound.keys_of(pending.window)
-            groups[bound.frames_of(pending.window).table, keys, starts.tobytes(), watermarks_us.tobytes(), begin].append(pending)
+            keys, order = bound.keys_of(pending.window), bound.windows[pending.window].made_of.by_arrival
+            groups[bound.frames_of(pending.window).table, order, keys, starts.tobytes(), watermarks_us.tobytes(), begin].append(pending)
     return [shards for group in groups.values() for shards in _of_group(bound, group, folder, cores)]
 
 

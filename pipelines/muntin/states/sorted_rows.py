@@ -1,4 +1,4 @@
-"""States that are rows, sorted by key and arrival, after the rows that were held before them."""
+"""States that are rows, sorted by key and arrival or event time, with the rows that were held before them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from muntin.definition.instants import AFTER_ALL
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.states.columns import BASE, BATCH_POSITION, COUNTERS, FRAME
 from muntin.states.derived_columns import whole
 from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[pa.Table, Any, str], np.ndarray]
 
-BLANK = {1: np.zeros(1, np.int64), 3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8, np.int64)}
-"""The counters of a new partition, by their number: 1 where a row pushes others out, 3 of tumbling, 8 of sliding windows."""
+BLANK = {1: np.zeros(1, np.int64), 2: np.array((BEFORE_ALL, 0)), 3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8, np.int64)}
+"""The counters of a new partition, by their number: 1 where a row pushes others out, 2 of stretches of adjacent rows, 3 of tumbling, 8 of
+sliding windows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """The facts of the history that arrival windows need.
+    """The facts of the history that windows of rows need.
 
     Attributes:
         starts, ends: of each batch's interval, microseconds.
@@ -43,15 +44,17 @@ class Batches:
     noted_after: Ints
 
 
-def arrange_by_arrival(
+def arrange_rows(
     states: pa.Table,
     carried: pa.Table | None,
     keys: Sequence[str],
     batches: Batches,
     evaluate: Evaluate | None = None,
     of_notes: Sequence[str] = (),
+    *,
+    by_arrival: bool = True,
 ) -> Arranged:
-    """Sort rows by (key, order of arrival), after the rows that were held before.
+    """Sort rows by (key, order of arrival), after the rows that were held before; or, with these among them, by (key, event time, arrival).
 
     Args:
         states: as for `arrange`, a row a row of the source; or as files hold them, see `derived_columns`.
@@ -61,6 +64,7 @@ def arrange_by_arrival(
         batches: the history.
         evaluate: states, windows over them, SQL expression over their results -> its values; where a window needs that.
         of_notes: the columns that notes alone need.
+        by_arrival: whether arrival alone sorts the rows of a key.
     """
     partitions, before = None, 0
     if carried is not None:
@@ -71,7 +75,7 @@ def arrange_by_arrival(
         states = pa.concat_tables([held.select(states.column_names), states, partitions.select(states.column_names)])
     count = len(states) - (len(partitions) if partitions else 0)
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
-    order = sorted_order(codes)
+    order = sorted_order(codes) if by_arrival else sorted_order(codes, _times(states[FRAME], count))
     group = run_numbers(codes[order])
     keyed = states.select(list(keys)).take(pa.array(order[run_starts(group)]))
     counters, bases = _left(partitions, group, order - count if partitions else order, len(keyed) if keys else min(1, len(states)))
@@ -86,6 +90,11 @@ def arrange_by_arrival(
     times = (batches.starts, batches.ends, batches.origin)
     arrived = Arrived(columns, *times, order < before, counters, bases, batches.noted_after, told)
     return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed, noted)
+
+
+def _times(frames: pa.ChunkedArray, count: int) -> Ints:
+    """The event times of the first `count` rows; the others, which are partitions, have none."""
+    return np.append(instants(frames.slice(0, count)), np.zeros(len(frames) - count, np.int64))
 
 
 def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
