@@ -28,7 +28,7 @@ def lanes(panel: Panel, windows: Sequence[Drawn]) -> list[int]:
     found = []
     for window in windows:
         lane = next((at for at, end in enumerate(free) if end <= window.start), len(free))
-        free[lane : lane + 1] = [window.end + panel.inclusive]
+        free[lane : lane + 1] = [window.end + panel.inclusive(window)]
         found.append(lane)
     return found
 

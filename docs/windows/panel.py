@@ -43,10 +43,9 @@ class Panel:
         """The definition."""
         return eval(self.says, vars(windows))  # type: ignore[no-any-return]  # noqa: S307 - our own text
 
-    @property
-    def inclusive(self) -> bool:
-        """Whether an event at the end belongs."""
-        return self.window.beyond_us > 0
+    def inclusive(self, window: Drawn) -> bool:
+        """Whether an event at the end belongs; of windows made of rows, whether one does."""
+        return self.window.beyond_us > 0 and (not self.window.made_of.of_rows or str(window.end) in window.members)
 
     @property
     def between_events(self) -> bool:
@@ -71,7 +70,7 @@ class Panel:
         """The window as a line of text."""
         if self.unit > 1:
             return f"{self._local(window.start)} to {self._local(window.end)}: {self.label(window)}"
-        first, last = "(" if self.window.outside_us else "[", "]" if self.inclusive else ")"
+        first, last = "(" if self.window.outside_us else "[", "]" if self.inclusive(window) else ")"
         told = f"{first}{window.start}, {window.end}{last}: {self.label(window)}"
         return told + (" cut" if window.cut else "") + ("" if window.closed else " open")
 

@@ -32,6 +32,7 @@ from tests.oracle import (
     Tumbling,
     Unique,
 )
+from tests.oracle.adjacent import Between, While, WhileSame
 from tests.properties.random_arrivals import Asked, AskedSort, asked, asked_sort
 
 POLICIES = {"by_count", "by_delta", "by_punctuation", "by_time", "keep"}
@@ -72,7 +73,7 @@ class Kind:
     @property
     def page(self) -> str:
         """The name of the page and of the picture."""
-        return self.name.replace("_sliding", "-sliding").replace("_", "-")
+        return self.name.replace("_", "-").strip("-")
 
     @property
     def window(self) -> Any:
@@ -284,6 +285,60 @@ KINDS = (
         judged={"ever": AllTime()},
         picture=(Panel("all_time()", ((20, 35), (50, 7)), 40),),
         questions=(("all there ever was of a key?", "all_time()", ""),),
+    ),
+    Kind(
+        'while_("n > 0", at_most="30m", grace="4m")',
+        makes=(windows.While,),
+        calls={
+            While: lambda asked: windows.while_(
+                *asked.sql, at_least=span(asked.at_least), at_most=asked.limit and span(asked.limit), **aligned(asked)
+            )
+        },
+        draws={"while_": drawn.while_},
+        judged={
+            "above": drawn.holding("v > 2"),
+            "above_for_long": drawn.holding("v is not null", 2 * SECOND, 5 * SECOND, SECOND),
+        },
+        picture=(
+            Panel('while_("second % 10 < 5")', ((2, 3, 6, 11, 14, 21),)),
+            Panel('while_("second % 10 < 5", grace="1m")', ((1, 4, 12, 23, 24), (7,), (16,)), 20),
+            Panel('while_("second < 14", at_most="5s")', ((0, 2, 4, 6, 8, 15),)),
+        ),
+        questions=(
+            ("from when to when was it above a limit?", 'while_("voltage > 225")', ""),
+            ("when was it above a limit for three seconds?", 'while_("voltage > 225", at_least="3s")', "too-short-or-too-long"),
+        ),
+    ),
+    Kind(
+        'while_same("n % 2", name="odd", grace="4m")',
+        makes=(windows.WhileSame,),
+        calls={
+            WhileSame: lambda asked: windows.while_same(
+                *asked.sql, name="state", at_least=span(asked.at_least), at_most=asked.limit and span(asked.limit), **aligned(asked)
+            )
+        },
+        draws={"while_same": drawn.while_same},
+        judged={
+            "state": drawn.lasting("s"),
+            "state_of_numbers": drawn.lasting("v > 3", SECOND, 4 * SECOND),
+        },
+        picture=(Panel('while_same("second // 10", name="tens")', ((1, 3, 8, 11, 24, 27, 33, 36),)),),
+        questions=(("from when to when was it in which state?", 'while_same("status")', ""),),
+    ),
+    Kind(
+        'between("n > 0", "n < 0", max_length="30m", grace="4m")',
+        makes=(windows.Between,),
+        calls={Between: lambda asked: windows.between(*asked.sql, max_length=asked.limit and span(asked.limit), **aligned(asked))},
+        draws={"between": drawn.between},
+        judged={
+            "enclosed": drawn.enclosed("v > 2", "s < 'r'"),
+            "enclosed_for_long": drawn.enclosed("s < 'r'", "v % 3 = 0 or s = 'q'", SECOND, 6 * SECOND),
+        },
+        picture=(
+            Panel('between("second % 10 = 0", "second % 10 = 7")', ((0, 3, 7, 8, 20, 25, 30, 37),)),
+            Panel('between("second % 10 = 0", "second % 10 = 7", max_length="15s")', ((0, 3, 12, 30, 37),)),
+        ),
+        questions=(("from entering to leaving?", "between(\"kind = 'enter'\", \"kind = 'leave'\")", ""),),
     ),
     Kind(
         "arrival(by_count(4), flush=True)",

@@ -1,8 +1,9 @@
 """Random windows of each kind, as the oracle has them."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tests.catalogue.random_times import FIRSTS, HOUR, MINUTE, ZONES, Drawn, alignment, clock, day, grace, some
 from tests.oracle import (
@@ -21,7 +22,9 @@ from tests.oracle import (
     Trailing,
     Tumbling,
     Unique,
+    adjacent,
 )
+from tests.oracle.time import Row
 
 
 def tumbling(dice: random.Random) -> Drawn:
@@ -149,3 +152,54 @@ def right_closed(dice: random.Random, draws: Sequence[Callable[[random.Random], 
     """One of some windows, closed at its right."""
     drawn = dice.choice(draws)(dice)
     return replace(drawn, theirs=RightClosed(drawn.theirs))
+
+
+CONDITIONS: Mapping[str, Callable[[Row], bool | None]] = {
+    "v > 2": lambda row: None if row["v"] is None else row["v"] > 2,
+    "v % 3 = 0 or s = 'q'": lambda row: (row["v"] is not None and row["v"] % 3 == 0) or row["s"] == "q",
+    "v is not null": lambda row: row["v"] is not None,
+    "s < 'r'": lambda row: None if row["s"] is None else row["s"] < "r",
+}
+"""SQL over a row, and what it is of a row: true, false or unknown."""
+VALUES: Mapping[str, Callable[[Row], Any]] = {
+    "s": lambda row: row["s"],
+    "v": lambda row: row["v"],
+    "v > 3": lambda row: None if row["v"] is None else row["v"] > 3,
+    "nullif(s, 'q')": lambda row: None if row["s"] == "q" else row["s"],
+}
+
+
+def holding(sql: str, grace: int = 0, limit: int | None = None, at_least: int = 0) -> adjacent.While:
+    """While a condition holds; unknown is not true."""
+    return adjacent.While((sql,), grace, limit, lambda row: CONDITIONS[sql](row) or None, at_least)
+
+
+def lasting(sql: str, grace: int = 0, limit: int | None = None, at_least: int = 0) -> adjacent.WhileSame:
+    """While a value is the same."""
+    return adjacent.WhileSame((sql,), grace, limit, VALUES[sql], at_least)
+
+
+def enclosed(opens: str, closes: str, grace: int = 0, limit: int | None = None) -> adjacent.Between:
+    """Between two rows."""
+    return adjacent.Between((opens, closes), grace, limit, *(lambda row, sql=sql: bool(CONDITIONS[sql](row)) for sql in (opens, closes)))
+
+
+def lengths(dice: random.Random) -> tuple[int | None, int]:
+    """The greatest length, often none, and the least, often none."""
+    limit = dice.choice([None, None, 1, MINUTE, dice.randint(1, 20) * MINUTE, dice.randint(1, 20) * MINUTE + 1])
+    return limit, min(limit or 100 * MINUTE, dice.choice([0, 0, 1, MINUTE, 3 * MINUTE]))
+
+
+def while_(dice: random.Random) -> Drawn:
+    """Conditions that hold seldom and often, and are null now and then."""
+    return some(dice, holding(dice.choice([*CONDITIONS]), grace(dice), *lengths(dice)))
+
+
+def while_same(dice: random.Random) -> Drawn:
+    """Values with few and with many neighbours alike."""
+    return some(dice, lasting(dice.choice([*VALUES]), grace(dice), *lengths(dice)))
+
+
+def between(dice: random.Random) -> Drawn:
+    """Rows that open and close, some of them both."""
+    return some(dice, enclosed(*dice.choices([*CONDITIONS], k=2), grace(dice), lengths(dice)[0]))

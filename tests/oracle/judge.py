@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.oracle import pieces, unique
+from tests.oracle import adjacent, pieces, unique
 from tests.oracle.aggregates import Agg
 from tests.oracle.families import Window, find
 from tests.oracle.found import Judgement
 from tests.oracle.kinds import DAY
 from tests.oracle.time import Batch, OfSources, Row, events, watermarks
 
-__all__ = ["Window", "judge", "pieces", "unique"]  # the families' programs must be known
+__all__ = ["Window", "adjacent", "judge", "pieces", "unique"]  # the families' programs must be known
 
 
 def judge(
@@ -25,7 +25,7 @@ def judge(
     """All windows of one definition over adjacent batches, from the first to the last."""
     said = Judgement(watermarks(batches, watermark, max_ahead))
     admitted = events(batches, keys, max_ahead, where)
-    for (key, start, end), held in find(window, admitted, said).items():
+    for (key, start, end, *_), held in find(window, admitted, said).items():
         rows = [event.row for event in sorted(held.events, key=lambda event: event.order)]
         row = dict(zip(keys, key, strict=True)) | {"window_start": start, "window_end": end} | held.more
         row |= {name: aggregate(rows) for name, aggregate in aggregates.items()}

@@ -1,9 +1,11 @@
-"""The naive lift: raw rows of a batch to one state per key and frame, in Python; and the aggregates that cases ask for."""
+"""The naive lift: raw rows of a batch to one state per key and frame, or per row, in Python; and the aggregates that cases ask for."""
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from muntin import aggregates as agg
@@ -110,7 +112,27 @@ def moments(xs: Sequence[float]) -> tuple[int, float, float]:
     return len(xs), mean, math.fsum((x - mean) ** 2 for x in xs)
 
 
-def positioned(tables: Sequence[tuple[int, pa.Table]]) -> pa.Table:
-    """States of several batches in order of arrival, with the place of each batch."""
+def positioned(tables: Sequence[tuple[int, pa.Table]], none: pa.Schema = SCHEMA) -> pa.Table:
+    """States of several batches in order of arrival, with the place of each batch. `none`: the columns if there is no batch."""
     parts = [table.append_column("muntin_position", pa.repeat(pa.scalar(at, pa.int64()), len(table))) for at, table in tables]
-    return pa.concat_tables(parts) if parts else SCHEMA.append(pa.field("muntin_position", pa.int64())).empty_table()
+    return pa.concat_tables(parts) if parts else none.append(pa.field("muntin_position", pa.int64())).empty_table()
+
+
+def states_of_rows(rows: Rows, lifts: Mapping[str, str], keys: Sequence[str] = ("k",)) -> pa.Table:
+    """The states of a batch, or of one of its splits, a row each, in order of arrival; with what windows read of them."""
+    parts = [states([row], 1, keys) for row in rows or [NOTHING]]
+    found = pa.concat_tables(parts).slice(0, len(rows))
+    for name in ("first_s_time", "last_v_time"):
+        found = found.set_column(found.column_names.index(name), name, pa.array([0] * len(rows), pa.int64()))
+    source = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in COLUMNS.items()})
+    source = source.append_column("place", pa.array(range(len(rows)), pa.int64()))
+    sql = ", ".join(f"{lift} AS {name}" for name, lift in lifts.items())
+    read = SESSION().from_arrow(source).query("source", f"SELECT {sql} FROM source GROUP BY place ORDER BY place").to_arrow_table()
+    for name in lifts:
+        found = found.append_column(name, read[name])
+    return found
+
+
+COLUMNS = {"v": pa.int64(), "x": pa.float64(), "s": pa.string()}
+NOTHING = {"t": 0, "k": "", "v": 0, "x": 0.0, "s": ""}
+SESSION = cache(duckdb.connect)

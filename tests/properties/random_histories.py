@@ -12,12 +12,14 @@ from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Carried, Chained
 from muntin.definition.schedule import Schedule
 from muntin.definition.watermark import Watermarking
+from muntin.engine.arrival.notes import note_after
 from muntin.engine.tallies import tallies
-from muntin.engine.windows import Combined, still_open
+from muntin.engine.windows import Combined, combine_arranged, still_open
 from muntin.jobs.published.pending import Pending
 from muntin.jobs.published.staged_windows import new_entries, note_of
 from muntin.jobs.published.window_tables import Published
 from muntin.states.checkpoint import frame_range
+from muntin.states.sorted import Arranged
 from muntin.store.paths import digest_of
 from muntin.store.store import Snapshot
 from muntin.timeline.batches import Batches
@@ -28,9 +30,9 @@ from muntin.timeline.ledger import Entries, Ledger
 from muntin.timeline.parts import first_part, part_behind
 from muntin.timeline.reconcile import reconcile
 from muntin.timeline.work import Work
-from tests.properties.combining import combine
+from tests.properties.combining import arranged, lifted
 from tests.properties.equal_values import bitwise
-from tests.properties.naive_lift import AGGREGATES, FIELDS, Rows, positioned, states
+from tests.properties.naive_lift import AGGREGATES, FIELDS, Rows, positioned
 from tests.properties.random_cases import Case
 
 NOTHING = Snapshot(-1, ())
@@ -54,12 +56,17 @@ class Desk:
 
     def lifted(self, rows: Rows) -> pa.Table:
         """The states of some rows."""
-        return states(rows, self.given.width, self.given.keys, self.given.begin, self.given.theirs)
+        return lifted(rows, self.given)
 
     @property
     def schedule(self) -> Schedule:
         first = self.given.batches[0]
         return Schedule(None, first.end - first.start, first.start, first.start)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of the windows."""
+        return self.given.keys
 
     def accumulate(self, at: int, rows: Rows) -> int:
         """Batch number `at` brings these rows, whatever it brought before; returns its start."""
@@ -82,21 +89,23 @@ class Desk:
 
     def derive(self, todo: Pending) -> tuple[str, ...]:
         """Recompute some batches and publish them; the note after the last one."""
-        combined, positions = self.combined(todo), todo.work.positions
+        found, positions = self.read(todo), todo.work.positions
+        combined = self.combined(todo, found)
         told = tallies(combined, len(todo.watermarks_us), positions, opened=isinstance(self.given.ours.follows, Chained | Carried))
-        results = told | {"notes": self.note(todo, combined)}
+        results = told | {"notes": self.note(todo, found, combined)}
         stored = Entries.of_table(new_entries(todo, [results], []).to_table())
         self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored, "")
         for at in positions.tolist():
             self.published[int(todo.history.batches.start_us[at])] = combined.windows.filter(pa.array(combined.closed == at))
         return note_of([results], int(positions[-1]))
 
-    def note(self, todo: Pending, combined: Combined) -> dict[str, str]:
+    def note(self, todo: Pending, found: Arranged, combined: Combined) -> dict[str, str]:
         """What is open after some batches, for windows that go on from there; named by its content, as notes are."""
         follows, when, names = self.given.ours.follows, closing(self.given.ours, todo.watermarks_us), {}
         for at in todo.work.notes_after:
             until = settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None
-            note = still_open(combined, at, until, list(FIELDS.values()))
+            held = combined.found.held
+            note = note_after(found, held, at) if held else still_open(combined, at, until, list(FIELDS.values()))
             names[str(at)] = digest_of(repr(note.to_pylist()).encode())
             self.notes[names[str(at)]] = note
         return names
@@ -109,26 +118,30 @@ class Desk:
         work = reconcile(self.given.ours, self.given.width, found.batches, known, self.ledger, DEFINITION)
         return Pending("w", Published("windows/w", NOTHING, (), self.ledger), NOTHING, found, known, work, self.ledger)
 
-    def combined(self, todo: Pending) -> Combined:
+    def combined(self, todo: Pending, found: Arranged) -> Combined:
         """What a finalize task computes: from the states that `Work` admits, the windows of its batches."""
-        return combine(
-            self.read(todo),
+        return combine_arranged(
+            found,
             window=self.given.ours,
             when=closing(self.given.ours, todo.watermarks_us),
-            keys=self.given.keys,
+            keys=self.keys,
             aggregates=self.aggregates,
-            width_us=self.given.width,
             wanted=todo.work.positions,
         )
 
-    def read(self, todo: Pending) -> pa.Table:
-        """As `jobs.finalize_task.read_states` filters, to the row."""
+    def read(self, todo: Pending) -> Arranged:
+        """As `jobs.finalize_task.read_states` filters, to the row; in the order in which windows read states."""
         work, position = todo.work, {start: at for at, start in enumerate(todo.history.batches.start_us.tolist())}
         files = [(position[start], table) for start, (_, table) in sorted(self.checkpoint.items()) if start in position]
-        table = positioned([(at, found) for at, found in files if at <= work.positions[-1]])
-        before = [self.notes[path].select(table.column_names) for path in work.note]
+        table = positioned([(at, found) for at, found in files if at <= work.positions[-1]], lifted([], self.given).schema)
+        before = [self.notes[path] for path in work.note]
         frame, at = table["frame"].combine_chunks().view("int64").to_numpy(), table["muntin_position"].to_numpy()
-        return pa.concat_tables([*before, table.filter(pa.array((frame < work.high_us) & ((frame >= work.low_us) | (at >= work.since))))])
+        chosen = table.filter(pa.array((frame < work.high_us) & ((frame >= work.low_us) | (at >= work.since))))
+        return self.arranged(chosen, pa.concat_tables(before) if before else None, work)
+
+    def arranged(self, states: pa.Table, note: pa.Table | None, work: Work) -> Arranged:
+        """States and what a note holds, in order."""
+        return arranged(states, note, self.given, work.notes_after)
 
     def wrong(self) -> list[str]:
         """What differs from a clean run over the same batches: windows by their bits, entries of the ledger."""

@@ -12,37 +12,33 @@ import pytest
 
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.tallies import tallies
-from muntin.engine.windows import Combined
+from muntin.engine.windows import Combined, combine_arranged
 from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.catalogue.kinds import DRAWS
 from tests.oracle import DAY, Judgement, OwnGapSession, Session, judge
-from tests.properties.combining import combine
+from tests.oracle.adjacent import Adjacent
+from tests.properties.combining import arranged, lifted
 from tests.properties.equal_values import alike
-from tests.properties.naive_lift import AGGREGATES, ORACLE, positioned, states
+from tests.properties.naive_lift import AGGREGATES, ORACLE, positioned
 from tests.properties.random_cases import Case, case, case_of
 
 CASES = cases(3000)
 OF_EACH_KIND = cases(300)
 CHUNK = 500
-SESSIONS = (Session, OwnGapSession)
+NEIGHBOURS = (Session, OwnGapSession, Adjacent)
+"""Windows whose rows decide where they begin."""
 
 
 def derived(given: Case, watermarks: list[float]) -> Combined:
     """The engine's word."""
-    return combine(
-        positioned(
-            [
-                (at, states(rows, given.width, given.keys, given.begin, given.theirs))
-                for at, batch in enumerate(given.batches)
-                for rows in splits(given, batch.rows)
-            ]
-        ),
+    found = positioned([(at, lifted(rows, given)) for at, batch in enumerate(given.batches) for rows in splits(given, batch.rows)])
+    return combine_arranged(
+        arranged(found, None, given),
         window=given.ours,
         when=closing(given.ours, np.array([max(watermark, BEFORE_ALL) for watermark in watermarks]).astype(np.int64)),
         keys=given.keys,
         aggregates=AGGREGATES,
-        width_us=given.width,
     )
 
 
@@ -62,47 +58,42 @@ def disagreement(given: Case) -> list[str]:
 
 
 def expected(given: Case, said: Judgement) -> dict[tuple[Any, ...], list[Any]]:
-    """(keys, start, end) -> closing batch, values, cut; a window that no batch closes has one past the last."""
-    never = len(given.batches)
+    """(keys, start, end, tie) -> closing batch, values, columns of the kind; a window that no batch closes has one past the last."""
+    never, more = len(given.batches), given.ours.columns
     return {
-        row_key(given, row): [
-            never if row["batch"] is None else row["batch"],
-            *(row[name] for name in AGGREGATES),
-            row.get("cut"),
-            row.get("ended"),
-        ]
+        row_key(given, row): [never if row["batch"] is None else row["batch"], *(row[name] for name in (*AGGREGATES, *more))]
         for row in said.published + said.still_open
     }
 
 
 def tallied(given: Case, combined: Combined, said: Judgement) -> list[str]:
     """Rows that are late; where windows are there by the clock also how many of them they missed."""
-    told = tallies(combined, len(given.batches), np.arange(len(given.batches)), opened=isinstance(given.theirs, SESSIONS))
+    told = tallies(combined, len(given.batches), np.arange(len(given.batches)), opened=isinstance(given.theirs, NEIGHBOURS))
     right = {"late": [len(said.late[at]) for at in range(len(given.batches))]}
-    if isinstance(given.theirs, SESSIONS) or hasattr(given.theirs, "windows_for"):
+    if isinstance(given.theirs, NEIGHBOURS) or hasattr(given.theirs, "windows_for"):
         right["missed"] = windows_missed(given, said)
     return [f"{name}: {told[name]} not {counted}" for name, counted in right.items() if told[name] != counted]
 
 
 def row_key(given: Case, row: dict[str, Any]) -> tuple[Any, ...]:
-    return (*(row[key] for key in given.keys), row["window_start"], row["window_end"])
+    return (*(row[key] for key in given.keys), row["window_start"], row["window_end"], row.get("tie"))
 
 
 def by_window(given: Case, combined: Combined) -> dict[tuple[Any, ...], list[Any]]:
-    """(keys, start, end) -> closing batch, values, cut; every window once."""
+    """(keys, start, end, tie) -> closing batch, values, columns of the kind; every window once."""
     table = combined.windows
     bounds = [table[name].combine_chunks().view("int64").to_pylist() for name in ("window_start", "window_end")]
-    keys = list(zip(*(table[key].to_pylist() for key in given.keys), *bounds, strict=True))
-    told = [table[name].to_pylist() if name in table.column_names else [None] * len(table) for name in ("cut", "ended")]
-    values = zip(combined.closed.tolist(), *(table[name].to_pylist() for name in AGGREGATES), *told, strict=True)
+    ties = table["tie"].to_pylist() if "tie" in table.column_names else [None] * len(table)
+    keys = list(zip(*(table[key].to_pylist() for key in given.keys), *bounds, ties, strict=True))
+    values = zip(combined.closed.tolist(), *(table[name].to_pylist() for name in (*AGGREGATES, *given.ours.columns)), strict=True)
     assert len(set(keys)) == len(keys)
     assert given.keys or keys == sorted(keys)
     return dict(zip(keys, map(list, values), strict=True))
 
 
 def windows_missed(given: Case, said: Judgement) -> list[int]:
-    """For each batch, how many windows its rows came too late for; of a late chain each row misses one."""
-    if isinstance(given.theirs, SESSIONS):
+    """For each batch, how many windows its rows came too late for; of neighbours each late row misses one."""
+    if isinstance(given.theirs, NEIGHBOURS):
         return [len(said.late[at]) for at in range(len(given.batches))]
     before = [-float("inf"), *said.watermarks]
     return [

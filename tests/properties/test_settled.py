@@ -47,7 +47,7 @@ def test_a_session_open_for_long_reads_its_last_states_only() -> None:
         rows = [{"t": t, "k": "a", "v": 1, "x": 0.1 * n, "s": "p"} for n, t in enumerate(times)]
         asked = desk.accumulate(at, rows)
         todo = desk.to_do([asked])
-        sizes.append(len(desk.read(todo)))
+        sizes.append(len(desk.read(todo).frames))
         desk.finalize([asked])
     assert max(sizes[40:]) < max(sizes[:40])
     assert not desk.wrong()

@@ -76,6 +76,9 @@ PLACES: dict[str, Callable[[str], dict[str, Any]]] = {
     "by_delta's size": lambda sql: {"windows": {"hour": windows.arrival(windows.by_delta("v", sql, first=1.0))}},
     "by_punctuation": lambda sql: {"windows": {"hour": windows.arrival(windows.by_punctuation(f"v < {sql}"))}},
     "progressive_sort": lambda sql: {"windows": {"hour": windows.progressive_sort(3, by=sql)}},
+    "while_": lambda sql: {"windows": {"hour": windows.while_(f"v < {sql}")}},
+    "while_same": lambda sql: {"windows": {"hour": windows.while_same(sql, name="state")}},
+    "between": lambda sql: {"windows": {"hour": windows.between("v = 1", f"v < {sql}")}},
     "a type": lambda sql: {"types": {"v": f"BIGINT + {sql}"}},
     "a type alone": lambda sql: {"types": {"v": sql}},
 }

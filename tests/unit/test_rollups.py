@@ -75,11 +75,12 @@ def test_without_keys_there_are_no_fewer() -> None:
         pipeline(keys=[], rollups={"all": []})
 
 
-def test_windows_by_arrival_are_refused_by_name() -> None:
-    by_arrival = {"day": windows.tumbling("1d"), "hundred": windows.arrival(windows.by_count(100))}
-    with pytest.raises(DefinitionError, match=r"rollups: windows\['hundred'\] goes by arrival: .*Put 'hundred' into a pipeline without"):
-        pipeline(windows=by_arrival)
-    assert [*pipeline(windows=by_arrival, rollups={}).windows] == ["day", "hundred"]
+@pytest.mark.parametrize("window", [windows.arrival(windows.by_count(100)), windows.while_("item > 3")], ids=["by_count", "while_"])
+def test_windows_of_single_rows_are_refused_by_name(window: object) -> None:
+    of_rows = {"day": windows.tumbling("1d"), "hundred": window}
+    with pytest.raises(DefinitionError, match=r"rollups: windows\['hundred'\] goes by single rows: .*Put 'hundred' into"):
+        pipeline(windows=of_rows)
+    assert [*pipeline(windows=of_rows, rollups={}).windows] == ["day", "hundred"]
 
 
 def test_a_window_with_the_name_of_a_rollup_is_refused() -> None:

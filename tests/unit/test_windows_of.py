@@ -34,6 +34,9 @@ KINDS: dict[str, Any] = {kind.name: kind.window for kind in catalogue.KINDS} | {
     "by_delta": windows.arrival(windows.by_delta("v", 4)),
     "by_punctuation": windows.arrival(windows.by_punctuation("v = 5")),
     "progressive_sort": windows.progressive_sort(3, by="v"),
+    "while_": windows.while_("v > 3", at_most="6h", grace="1h"),
+    "while_same": windows.while_same("v // 4", name="four"),
+    "between": windows.between("v > 6", "v < 3", max_length="12h"),
 }
 
 

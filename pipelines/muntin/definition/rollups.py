@@ -60,16 +60,16 @@ def with_rollups(windows: Mapping[str, Kind], rollups: Mapping[str, Sequence[str
     """The windows and their rollups.
 
     Raises:
-        DefinitionError: a window goes by arrival, or has the name of a rollup.
+        DefinitionError: a window is made of single rows, or has the name of a rollup.
     """
     if not rollups:
         return windows
     for name, window in windows.items():
-        if window.made_of.by_arrival:
+        if window.made_of.of_rows:
             raise DefinitionError(
-                f"rollups: windows[{name!r}] goes by arrival: which rows make a window is counted in the rows of each key, so that the "
-                f"windows of fewer keys are made of other rows. Put {name!r} into a pipeline without rollups; for fewer keys, into one "
-                "with these keys"
+                f"rollups: windows[{name!r}] goes by single rows: which rows make a window is told by the rows of each key before them, "
+                f"so that the windows of fewer keys are made of other rows. Put {name!r} into a pipeline without rollups; for fewer keys, "
+                "into one with these keys"
             )
     found = WithRollups()
     found.given = windows

@@ -1,6 +1,9 @@
 """Kinds of windows, one per file: parameters, checks, and the assigner that turns sorted frames into ranges."""
 
 from muntin.engine.assignment import Assignment
+from muntin.windows.adjacent.between import Between, between
+from muntin.windows.adjacent.while_same import WhileSame, while_same
+from muntin.windows.adjacent.while_true import While, while_
 from muntin.windows.all_time import AllTime, all_time
 from muntin.windows.arrival.policies import by_count, by_delta, by_punctuation, by_time, keep
 from muntin.windows.arrival.progressive_sort import ProgressiveSort, progressive_sort
@@ -21,6 +24,7 @@ __all__ = [
     "AllTime",
     "Arrival",
     "Assignment",
+    "Between",
     "BusinessDays",
     "Calendar",
     "Cumulating",
@@ -35,9 +39,12 @@ __all__ = [
     "Trailing",
     "Tumbling",
     "Unique",
+    "While",
+    "WhileSame",
     "Window",
     "all_time",
     "arrival",
+    "between",
     "by_count",
     "by_delta",
     "by_punctuation",
@@ -50,4 +57,6 @@ __all__ = [
     "trailing",
     "tumbling",
     "unique_sliding",
+    "while_",
+    "while_same",
 ]

@@ -132,8 +132,31 @@ def test_what_fits_is_not_refused(aggregate: Aggregate, tmp_path: Path) -> None:
     ],
 )
 def test_arguments_of_windows_by_arrival_are_bound_before_a_row_is_read(evict: Callable[[], Any], said: str, tmp_path: Path) -> None:
+    refused(windows.arrival(evict()), said, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [
+        (windows.while_("s"), CONDITION),
+        (windows.while_("m"), CONDITION),
+        (windows.while_("nope > 1"), "no column"),
+        (windows.while_same("nope"), "no column"),
+        (windows.while_same("l"), ORDER),
+        (windows.while_same("m"), ORDER),
+        (windows.between("b", "s"), CONDITION),
+        (windows.between("count(*) > 1", "b"), "aggregate"),
+    ],
+    ids=repr,
+)
+def test_conditions_of_windows_of_adjacent_rows_are_bound_before_a_row_is_read(window: Any, said: str, tmp_path: Path) -> None:
+    refused(window, said, tmp_path)
+
+
+def refused(window: Any, said: str, folder: Path) -> None:
+    """By name, with the columns that there are."""
     with pytest.raises(DefinitionError, match=said) as told:
-        bound(agg.count(), tmp_path, windows.arrival(evict()))
+        bound(agg.count(), folder, window)
     assert "windows['w']" in str(told.value)
     assert "The source has: t TIMESTAMP WITH TIME ZONE" in str(told.value)
 
@@ -163,3 +186,8 @@ def test_arguments_of_windows_are_bound_before_a_row_is_read(kind: Any, said: st
     with pytest.raises(DefinitionError, match=said) as told:
         bound(agg.count(), tmp_path, kind)
     assert str(told.value).startswith("windows['w']")
+
+
+def test_conditions_that_fit_are_not_refused(tmp_path: Path) -> None:
+    for window in (windows.while_("b"), windows.while_("n"), windows.while_same("s"), windows.between("n > 1", "b or n < 0")):
+        bound(agg.count(), tmp_path, window)

@@ -62,9 +62,9 @@ def differences(case: Scenario, found: Rows, wanted: Rows) -> list[str]:
 
 
 def by_window(case: Scenario, found: Rows) -> dict[Key, dict[str, Any]]:
-    """Rows by key columns and bounds."""
+    """Rows by key columns and bounds, and the number of those that begin at one instant."""
     names = (*case.keys, "window_start", "window_end")
-    return {tuple(row[name] for name in names): row for row in found}
+    return {(*(row[name] for name in names), row.get("tie")): row for row in found}
 
 
 def same(ours: object, theirs: object) -> bool:
