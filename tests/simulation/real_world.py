@@ -43,9 +43,13 @@ HERE: Any = Local(2)
 SCHEMA = pa.schema([("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x", pa.float64())])
 WINDOWS = {
     "sliding": {"sliding": windows.sliding("3m", step="1m"), "visits": windows.session("90s")},
-    "carried": {"carried": windows.arrival(windows.by_count(3))},
+    "carried": {"carried": windows.arrival(windows.by_count(3)), "above": windows.while_("x > 7e7", at_most="150s")},
 }
-GRACE = {"sliding": windows.sliding("3m", step="1m", grace="1m"), "visits": windows.session("90s", grace="1m")}
+GRACE = {
+    "sliding": windows.sliding("3m", step="1m", grace="1m"),
+    "visits": windows.session("90s", grace="1m"),
+    "above": windows.while_("x > 7e7", at_most="150s", grace="1m"),
+}
 
 
 @dataclass
