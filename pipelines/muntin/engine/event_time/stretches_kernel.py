@@ -108,7 +108,7 @@ def _walk(rows, label, place, tail, before, floor, limit, found, count):  # type
         if label[row] == LATE or rows.batch[row] >= before:
             row += 1
             continue
-        if first >= 0 and _ends(rows, first, row, limit):
+        if first >= 0 and (rows.code[row] != rows.code[first] or (limit > 0 and rows.time[row] >= rows.time[first] + limit)):
             count = _end_before(rows, place, (first, last, newest), row, tail, limit, found, count)
             first = np.int64(-1)
         if first < 0 and rows.opens[row]:
@@ -126,12 +126,6 @@ def _walk(rows, label, place, tail, before, floor, limit, found, count):  # type
     if first < 0:
         return count
     return _end_behind(rows, place, (first, last, newest), tail, floor, limit, found, count)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _ends(rows, first, row, limit):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Whether a row comes behind the end of the stretch that begins with the row `first`."""
-    return rows.code[row] != rows.code[first] or (limit > 0 and rows.time[row] >= rows.time[first] + limit)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
