@@ -52,7 +52,7 @@ class Between(Adjacent):
         return Marks(np.zeros(rows, np.int64), opens, closes, {})
 
 
-def between(opens: str, closes: str, *, max_length: Duration | None = None, grace: Duration = 0) -> Between:
+def between(opens: str, closes: str, *, max_length: Duration | None = None, grace: Duration = 0, having: str | None = None) -> Between:
     """A window from each row of a key that opens one to the next row that closes it; both and all rows between them are in it.
 
     Rows follow each other in order of event time; rows of one instant in order of arrival: batch, file, row. While a window is open, a
@@ -64,6 +64,7 @@ def between(opens: str, closes: str, *, max_length: Duration | None = None, grac
         max_length: how long a window may be. One that no row has closed before is cut `max_length` after its first row: it is then
             `[first, first + max_length)`, and the column `cut` is true. The next row that opens begins another.
         grace: how long after its end a window waits for late rows.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant.
 
@@ -71,4 +72,4 @@ def between(opens: str, closes: str, *, max_length: Duration | None = None, grac
         DefinitionError: no SQL condition, or a duration that cannot be.
     """
     longest = 0 if max_length is None else positive(max_length, "max_length")
-    return Between(expression(opens, "between"), expression(closes, "between"), longest, not_negative(grace, "grace"))
+    return Between(expression(opens, "between"), expression(closes, "between"), longest, not_negative(grace, "grace"), having=having)

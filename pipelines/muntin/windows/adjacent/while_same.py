@@ -78,7 +78,13 @@ class WhileSame(Adjacent):
 
 
 def while_same(
-    of: str, *, name: str | None = None, at_least: Duration = 0, at_most: Duration | None = None, grace: Duration = 0
+    of: str,
+    *,
+    name: str | None = None,
+    at_least: Duration = 0,
+    at_most: Duration | None = None,
+    grace: Duration = 0,
+    having: str | None = None,
 ) -> WhileSame:
     """A window for each stretch of adjacent rows of a key with one value, which is a column of the result.
 
@@ -93,6 +99,7 @@ def while_same(
         at_most: how long a window may be. A longer one is cut `at_most` after its first row, and the next row begins another. The column
             `cut` is true where no row ended the window before that.
         grace: how long after its end a window waits for late rows.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant.
 
@@ -109,4 +116,4 @@ def while_same(
         raise DefinitionError(
             f"while_same: results have a column {column!r} already; give the value another name, as name={column + '_'!r}"
         )
-    return WhileSame(value, column, *spans(at_least, at_most), not_negative(grace, "grace"))
+    return WhileSame(value, column, *spans(at_least, at_most), not_negative(grace, "grace"), having=having)

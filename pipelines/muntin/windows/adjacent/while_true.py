@@ -60,7 +60,9 @@ class While(Adjacent):
         return Marks(found.astype(np.int64), found, np.zeros(rows, np.bool_), {})
 
 
-def while_(condition: str, *, at_least: Duration = 0, at_most: Duration | None = None, grace: Duration = 0) -> While:
+def while_(
+    condition: str, *, at_least: Duration = 0, at_most: Duration | None = None, grace: Duration = 0, having: str | None = None
+) -> While:
     """A window for each stretch of adjacent rows of a key for which a condition holds.
 
     Rows are adjacent in order of event time; rows of one instant in order of arrival: batch, file, row. A window begins with the first
@@ -72,13 +74,14 @@ def while_(condition: str, *, at_least: Duration = 0, at_most: Duration | None =
         at_most: how long a window may be. A longer one is cut `at_most` after its first row, and the next row for which the condition
             holds begins another. The column `cut` is true where no row ended the window before that.
         grace: how long after its end a window waits for late rows.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant.
 
     Raises:
         DefinitionError: no SQL condition, a negative duration, or an `at_least` that is longer than `at_most`.
     """
-    return While(expression(condition, "while_"), *spans(at_least, at_most), not_negative(grace, "grace"))
+    return While(expression(condition, "while_"), *spans(at_least, at_most), not_negative(grace, "grace"), having=having)
 
 
 def spans(at_least: Duration, at_most: Duration | None) -> tuple[int, int]:
