@@ -7,8 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from docs.windows.derive import Drawn, derived
+import pyarrow as pa
+
+from docs.windows.derive import SECOND, Drawn, derived
 from muntin import windows
+from muntin.definition.instants import instant_us
+from muntin.engine.given_spans import END, START, given_spans
+from muntin.states.columns import INSTANT
 
 if TYPE_CHECKING:
     from muntin.windows import Window
@@ -30,6 +35,7 @@ class Panel:
         zero: the start of the first batch.
         unit: of the axis, in seconds: a second, an hour or a day. Where it is longer than a second, windows are told by
             their bounds on New York's clocks and by their length, not by their members.
+        spans: of the table that the definition names: seconds after `zero`.
     """
 
     says: str
@@ -37,11 +43,16 @@ class Panel:
     length: int = 200
     zero: datetime = ZERO
     unit: int = 1
+    spans: tuple[tuple[int, int], ...] = ()
 
     @property
     def window(self) -> Window:
         """The definition."""
-        return eval(self.says, vars(windows))  # type: ignore[no-any-return]  # noqa: S307 - our own text
+        window = eval(self.says, vars(windows))  # noqa: S307 - our own text
+        zero = instant_us(self.zero, "zero")
+        times = (pa.array([zero + each[at] * SECOND for each in self.spans], pa.int64()).view(INSTANT) for at in (0, 1))
+        spans = given_spans(pa.table(dict(zip((START, END), times, strict=True))), ())
+        return window.with_spans(lambda: spans)  # type: ignore[no-any-return]
 
     def inclusive(self, window: Drawn) -> bool:
         """Whether an event at the end belongs; of windows made of rows, whether one does."""

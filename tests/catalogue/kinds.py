@@ -11,6 +11,7 @@ from typing import Any
 
 from docs.windows.panel import HOUR, Panel
 from muntin import windows
+from tests.catalogue import given_tables
 from tests.catalogue import random_windows as drawn
 from tests.catalogue.calls import aligned, back, size, span, stepping
 from tests.catalogue.random_times import Drawn
@@ -33,6 +34,7 @@ from tests.oracle import (
     Unique,
 )
 from tests.oracle.adjacent import Between, While, WhileSame
+from tests.oracle.given import Given
 from tests.properties.random_arrivals import Asked, AskedSort, asked, asked_sort
 
 POLICIES = {"by_count", "by_delta", "by_punctuation", "by_time", "keep"}
@@ -52,6 +54,7 @@ class Kind:
         arrivals: the same of windows by arrival: name -> a random window, the oracle's and ours.
         judged: name of a window -> one for batches of ten seconds, as the judges through the public API run them. Windows by
             arrival have a judge of their own: `tests/end_to_end/judge/arrivals.py`.
+        spans: of the table that the call names, seconds after 2024 began.
         picture: its panels, as the page tells them.
         questions: what it answers: the question, the call, a heading of the page.
     """
@@ -64,6 +67,7 @@ class Kind:
     draws: Mapping[str, Callable[[random.Random], Drawn]] = field(default_factory=dict)
     arrivals: Mapping[str, Callable[[random.Random], Any]] = field(default_factory=dict)
     judged: Mapping[str, Any] = field(default_factory=dict)
+    spans: tuple[tuple[int, int], ...] = ()
 
     @property
     def name(self) -> str:
@@ -78,13 +82,18 @@ class Kind:
     @property
     def window(self) -> Any:
         """The window of the call."""
-        return eval(self.call, vars(windows))  # noqa: S307 - our own table
+        window = eval(self.call, vars(windows))  # noqa: S307 - our own table
+        return given_tables.with_table(window, [(YEAR + start * SECOND, YEAR + end * SECOND) for start, end in self.spans])
 
 
 RECORDS = ((100, 103, 107, 110),)
+YEAR = 1_704_067_200 * SECOND
+BORDERS = (1_704_067_200, 1_710_129_540, 1_730_696_340)
+"""Seconds in the midst of the judge's scenarios."""
 ROWS = ((1, 2, 3, 4, 5, 6), (10, 11, 12))
 # 2024-03-10: clocks in New York go from 2:00 to 3:00
 CHANGE = datetime(2024, 3, 9, tzinfo=UTC)
+QUARTER = datetime(2024, 8, 4, 4, tzinfo=UTC)
 
 KINDS = (
     Kind(
@@ -275,6 +284,40 @@ KINDS = (
         questions=(
             ("was there ever a stretch of ten minutes with more than five?", 'unique_sliding("10m", resolution="1s")', ""),
             ("at each event, the ten minutes before it?", 'unique_sliding("10m", resolution="1s", on="enter")', "one-window-for-each-time"),
+        ),
+    ),
+    Kind(
+        'given("shifts.csv", start="begins", end="ends", grace="4m")',
+        makes=(windows.Given,),
+        calls={Given: given_tables.called},
+        draws={"given": given_tables.drawn},
+        judged={
+            "spans": Given(
+                tuple(
+                    ((border + start) * SECOND, (border + end) * SECOND)
+                    for border in BORDERS
+                    for start, end in ((-60, 60), (-25, -8), (-20, -13), (-5, 5), (0, 30), (2, 9), (10, 11), (20, 60), (25, 30))
+                ),
+                grace=3 * SECOND,
+            )
+        },
+        spans=tuple((start * 60, end * 60) for start, end in ((0, 10), (5, 30), (30, 90), (60, 120), (120, 480))),
+        picture=(
+            Panel(
+                'given("shifts.csv", start="begins", end="ends")',
+                (tuple(range(6 * HOUR, 56 * HOUR, 4 * HOUR)),), 40 * HOUR, CHANGE, unit=HOUR,
+                spans=tuple((begin * HOUR, end * HOUR) for begin, end in ((11, 19), (19, 27), (27, 34), (34, 42), (42, 50))),
+            ),
+            Panel(
+                'given("fiscal.csv", start="begins", end="ends")',
+                (tuple(day * 24 * HOUR for day in (5, 20, 40, 62, 75)),), 92 * 24 * HOUR, QUARTER, unit=24 * HOUR,
+                spans=tuple((begin * 24 * HOUR, end * 24 * HOUR) for begin, end in ((0, 28), (28, 56), (56, 91), (0, 91))),
+            ),
+        ),
+        questions=(
+            ("how much in each shift of a site?", 'given("shifts.csv", start="begins", end="ends", keys=["site"])', ""),
+            ("how much in each period of a 4-4-5 calendar?", 'given("fiscal.csv", start="begins", end="ends")', "fiscal-calendars"),
+            ("how much while an experiment or an auction ran?", 'given("auctions.csv", start="opens", end="closes", keys=["auction"])', ""),
         ),
     ),
     Kind(

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from muntin.aggregates import Aggregate
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.definition.kinds import Carried, Chained
+from muntin.definition.kinds import Carried, Chained, Kind
 from muntin.definition.schedule import Schedule
 from muntin.definition.watermark import Watermarking
 from muntin.engine.arrival.notes import note_after
@@ -51,6 +51,8 @@ class Desk:
     published: Tables = field(default_factory=dict)
     ledger: Ledger | None = None
     notes: Tables = field(default_factory=dict)
+    was: Kind | None = None
+    """The kind as windows were last published by it, with the table of that time."""
 
     aggregates: ClassVar[Mapping[str, Aggregate]] = AGGREGATES
 
@@ -95,6 +97,7 @@ class Desk:
         results = told | {"notes": self.note(todo, found, combined)}
         stored = Entries.of_table(new_entries(todo, [results], []).to_table())
         self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored, "")
+        self.was = self.given.ours
         for at in positions.tolist():
             self.published[int(todo.history.batches.start_us[at])] = combined.windows.filter(pa.array(combined.closed == at))
         return note_of([results], int(positions[-1]))
@@ -115,7 +118,7 @@ class Desk:
         starts = self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
         found = history(batches, starts, np.array([*asked], np.int64), self.schedule, fill=self.fill)
         known = watermarks(found.batches, Watermarking(self.given.policy))
-        work = reconcile(self.given.ours, self.given.width, found.batches, known, self.ledger, DEFINITION)
+        work = reconcile(self.given.ours, self.given.width, found.batches, known, self.ledger, DEFINITION, self.was)
         return Pending("w", Published("windows/w", NOTHING, (), self.ledger), NOTHING, found, known, work, self.ledger)
 
     def combined(self, todo: Pending, found: Arranged) -> Combined:

@@ -13,14 +13,20 @@ import pytest
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
+from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.tasks import Local
 from muntin.testing import report_of, windows_of
 from tests.catalogue import kinds as catalogue
+from tests.catalogue.given_tables import with_table
 
 START = datetime(2024, 3, 1, tzinfo=UTC)
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 KINDS: dict[str, Any] = {kind.name: kind.window for kind in catalogue.KINDS} | {
+    "given": with_table(
+        windows.given("shifts.csv", start="begins", end="ends"),
+        [tuple(instant_us(START + hours * HOUR, "hours") for hours in each) for each in ((0, 8), (5, 30), (8, 16))],
+    ),
     "tumbling": windows.tumbling("6h", grace="1h"),
     "month": windows.tumbling("1mo", timezone="Europe/Vienna"),
     "sliding": windows.sliding("6h", step="2h"),

@@ -133,6 +133,7 @@ def _again(place: Place, folder: str, done: Published, again: Again) -> tuple[Pu
 def _record(place: Place, starts: Sequence[int], cost: Callable[[], Cost] | None, *, changed: bool) -> list[BatchReport]:
     """Record the reports of these batches, and return them."""
     from muntin.definition.schedule import Interval
+    from muntin.jobs.published.given_tables import copies
     from muntin.jobs.records.batch_reports import batch_reports
     from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.reports_table import record_published, utc_now
@@ -140,5 +141,5 @@ def _record(place: Place, starts: Sequence[int], cost: Callable[[], Cost] | None
     own = place.interval
     intervals = [Interval(start, place.bound.pipeline.intervals.after(start)) for start in starts]
     reports = batch_reports(place.bound, intervals, {own.start_us: changed})
-    record_published(place.bound.store, reports, utc_now(), cost() if cost else Cost())
+    record_published(place.bound.store, reports, utc_now(), cost() if cost else Cost(), copies(place.bound))
     return reports

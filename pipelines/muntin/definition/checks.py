@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.expressions import expression, steady
 from muntin.definition.parts import distinct
+from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -136,6 +137,17 @@ def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -
             )
         found[name] = kind
     return found
+
+
+def check_given_keys(name: str, window: Kind, keys: Sequence[str]) -> None:
+    """See that the keys that decide where windows lie are keys of the windows; those of a rollup are fewer."""
+    for key in window.by_keys:
+        if key not in keys:
+            there = f"keys of its windows are {', '.join(keys)}" if keys else "its windows have no keys"
+            raise DefinitionError(
+                f"windows[{name!r}]: the table of spans has the key {key!r}, and {there}{did_you_mean(key, keys)}; "
+                "leave the key out of keys= in windows.given(...), or give the windows without it a pipeline of their own"
+            )
 
 
 def check_where(where: object, sources: Collection[str]) -> None:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from muntin.definition.given_table import GivenTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,20 @@ class Bounded:
     def longest_us(self) -> int:
         """How long a window is at most."""
         return self.reach_us - self.before_us
+
+
+class Reaching(Bounded):
+    """A window depends on events at most so long before its end as `longest` says, which may read a table when it is asked."""
+
+    __slots__ = ("longest",)
+
+    def __init__(self, longest: Callable[[], int]) -> None:
+        object.__setattr__(self, "longest", longest)
+
+    @property
+    def reach_us(self) -> int:  # type: ignore[override]
+        """The greatest length of a window."""
+        return self.longest()  # type: ignore[attr-defined,no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +223,32 @@ class Kind(Protocol):
 
         If values last, whether windows without events are there that they last to.
         """
+        ...
+
+    @property
+    def given_by(self) -> GivenTable | None:
+        """The table whose rows say where windows lie; None: the parameters say it."""
+        ...
+
+    @property
+    def by_keys(self) -> tuple[str, ...]:
+        """The key columns that decide where windows lie; () where windows of all keys lie alike."""
+        ...
+
+    def with_spans(self, read: Callable[[], Any]) -> Kind:
+        """The same kind with the rows of its table; a kind without a table as it is."""
+        ...
+
+    def below(self, home: str | Path) -> Kind:
+        """The same kind with relative paths below a folder."""
+        ...
+
+    def earliest(self, after_us: int, until_us: int) -> int:
+        """For `Bounded` windows: an instant before which no window begins that ends after an instant and up to another."""
+        ...
+
+    def apart_from(self, was: Any) -> tuple[Any, Any]:  # noqa: ANN401 - the same kind
+        """Starts and ends of the windows that lie elsewhere than they did, when the table of the kind was another one."""
         ...
 
     def frame_us(self, grid_us: int) -> int:

@@ -16,6 +16,7 @@ from muntin.definition.checks import (
     check_choice,
     check_columns,
     check_derive,
+    check_given_keys,
     check_mapping,
     check_name,
     check_renamed,
@@ -144,6 +145,8 @@ class Pipeline:
         check_columns(self.keys, self.windows, self.aggregates, self.derive)
         object.__setattr__(self, "rollups", rollups_of(self.rollups, self.keys))
         object.__setattr__(self, "windows", with_rollups(self.windows, self.rollups))
+        for name, kind in self.windows.items():
+            check_given_keys(name, kind, self.keys_of(name))
         check_mapping("expectations", self.expectations, '{"day": "expectations/day.json"}, with the name of a window')
         check_mapping("renamed_windows", self.renamed_windows, '{"day": "daily"}')
         for window in self.expectations:

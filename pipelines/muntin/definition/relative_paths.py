@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muntin.definition.rollups import given_windows
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -62,9 +63,10 @@ def local(path: str | Path, what: str) -> str | Path:
 
 
 def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
-    """The same pipeline with the relative paths of its source and its suites below `home`.
+    """The same pipeline with the relative paths of its source, its windows' tables and its suites below `home`.
 
     Absolute paths stay as they are. Paths are no part of a state's fingerprint.
     """
     suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
-    return replace(pipeline, source=pipeline.origin.below(home), expectations=suites)
+    windows = {name: kind.below(home) for name, kind in given_windows(pipeline.windows).items()}
+    return replace(pipeline, source=pipeline.origin.below(home), windows=windows, expectations=suites)

@@ -26,6 +26,10 @@ class Assigner(Protocol):
         """Whether a result is a row for each item of the window's lists, instead of one row."""
         ...
 
+    def for_keys(self, keys: Callable[[], pa.Table]) -> Assigner:
+        """The kind for frames of some keys. `keys`: gives the key columns, a row for each key of the frames, in order."""
+        ...
+
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         """The windows over `frames`. Windows that end at or before `floor[b]` were closed before batch b came."""
         ...

@@ -78,7 +78,7 @@ def combine_arranged(
         keep_states: whether windows also have the columns of their fields.
     """
     states, frames = arranged.states, arranged.frames
-    found = _found(window, frames, when.floor, wanted)
+    found = _found(window.for_keys(lambda: _keys(states, frames, keys)), frames, when.floor, wanted)
     found_closed = when.batch_of(found.end) if found.closed is None else found.closed
     past = Past(states, frames, found_closed)
     if not bool(np.all(there := past.held(found, aggregates))):
@@ -96,6 +96,12 @@ def combine_arranged(
     if window.rows_out:
         windows, closed = exploded(windows, closed)
     return Combined(windows, closed, states, frames, assignment, found, found_closed)
+
+
+def _keys(states: pa.Table, frames: Frames, keys: Sequence[str]) -> pa.Table:
+    """The key columns, a row for each group of the frames."""
+    heads = np.flatnonzero(run_starts(frames.group))
+    return pa.table({key: states[key].combine_chunks().take(pa.array(heads)) for key in keys} or {"group": heads})
 
 
 def _found(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:

@@ -23,6 +23,7 @@ from muntin.jobs.published.promotion import check_not_superseded
 from muntin.jobs.remarks import LARGE, lacking, remarked, unreadable
 from muntin.jobs.schema_check.same_versions import say_other_versions
 from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.state.given_spans import tables_read
 from muntin.jobs.state.source_note import noted
 from muntin.quality.errors import SuiteError
 from muntin.quality.suite import load_suite
@@ -64,6 +65,7 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
     """
     check_not_superseded(bound)
     say_other_versions(bound.folder)
+    tables_read(bound)
     if validate:
         check_suites(bound)
     given = all_inputs(bound, intervals, allow_missing=allow_missing)
@@ -108,6 +110,7 @@ def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
     lacks = lacking(bound, given, first_intervals(bound))
     read = lacks or not files or check_columns(bound, given)
     check_suites(bound)
+    tables_read(bound)
     found = remarked(bound, given) if read else [*remarks(pipeline), unreadable(bound.source, files[0].path)]
     return Examined(tuple(file.path for file in files), tuple(found), tuple(lacks))
 

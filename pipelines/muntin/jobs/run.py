@@ -13,6 +13,7 @@ from muntin.jobs.check import check
 from muntin.jobs.inputs.source_changes import source_changes
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.published.given_tables import copies
 from muntin.jobs.published.promotion import lacking
 from muntin.jobs.records import metrics, telemetry
 from muntin.jobs.records.attempts import attempted
@@ -23,6 +24,7 @@ from muntin.jobs.records.reports_table import record_accumulated, record_publish
 from muntin.jobs.sending.send import after_run
 from muntin.jobs.sending.send import reported as reported_sinks
 from muntin.jobs.state.bound import Bound, bind, claimed
+from muntin.jobs.state.given_spans import tables_read
 from muntin.jobs.upkeep.rebuild import automatic_intervals, left_behind
 from muntin.tasks import runner_for
 
@@ -103,7 +105,7 @@ def run(
             finished = finish(bound, runner, intervals, validate=validate, tell=begin, promoting=promoting)
             batches = batch_reports(bound, intervals, changed)
             reports = [*batches, *_waited(bound, intervals, finished)]
-            record_published(bound.store, reports, utc_now(), meter.cost)
+            record_published(bound.store, reports, utc_now(), meter.cost, copies(bound))
             own = [interval.start_us for interval in intervals]
             telemetry.record(lambda: metrics.of_publishing(pipeline.name, reports, own, finished.published))
             attempt.step("send")
@@ -121,6 +123,7 @@ def run(
         schema_changes=tuple(line for one in done for line in one.schema_changes),
         sinks=reported_sinks(sent),
         blocked_sinks=sum(one.needs_a_person for one in sent),
+        tables=tables_read(bound),
     )
 
 

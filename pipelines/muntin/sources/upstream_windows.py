@@ -119,7 +119,8 @@ def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
         )
     if at not in get_args(At):
         raise DefinitionError(f'at: {at!r} is not understood; say "start" or "end"')
-    if at == "start" and not isinstance(upstream.windows[window].follows, Bounded):
+    kind = upstream.windows[window]
+    if at == "start" and (kind.given_by is not None or not isinstance(kind.follows, Bounded)):
         raise DefinitionError(
             f'at: windows of {window!r} may be of any length, so the start of the next one is never known to be past; say "end"'
         )

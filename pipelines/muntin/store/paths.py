@@ -32,6 +32,7 @@ _NEVER = "never"
 OF_SOURCE = 100_000  # splits of one of several sources; a number of a split below it is of the only source
 DIGEST_BYTES = 8
 NOTES = "carry"  # the folder of notes, below the state
+GIVEN = "given"  # the folder of the tables that windows were published by, below the state
 MATERIALISED = "materialised"  # the folder of rows that Spark read, below the state, while a run needs them
 TIERS = "tiers"  # the folder of the tables of tiers, below the state
 QUARANTINE = "quarantine"  # the table of refused rows

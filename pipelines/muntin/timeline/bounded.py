@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from muntin.timeline.compared import Compared, Span
 
 
-def work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Compared) -> Work:
-    """The batches that close a touched window, and the stretch of time whose states these windows hold."""
-    positions = np.arange(len(compared.batches)) if compared.entries is None else _touched(window, reach_us, when, compared)
+def work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Compared, was: Kind) -> Work:
+    """The batches that close a touched window, and the stretch of time whose states these windows hold.
+
+    `was`: the kind as it was when windows were published, with the table of that time.
+    """
+    if compared.entries is None:
+        positions = np.arange(len(compared.batches))
+    else:
+        positions = np.union1d(_touched(window, reach_us, when, compared), _elsewhere(window, was, when, compared))
     if not len(positions):
         return NOTHING
     first, last = int(positions[0]), int(positions[-1])
-    low = int(when.floor[first]) - reach_us - width_us if first else BEFORE_ALL
+    low = window.earliest(int(when.floor[first]), int(when.floor[last + 1])) - width_us if first else BEFORE_ALL
     return Work(positions, low, int(when.floor[last + 1]) + window.inside_us, first)
 
 
@@ -32,6 +38,18 @@ def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> 
     floor, end = when.floor, len(when.watermarks_us)
     closing_batches = [np.arange(*_closing(window, reach_us, when, span, at, int(floor[at]), end)) for at, span in spans.items()]
     return np.unique(np.concatenate([compared.moved, compared.changed, *closing_batches]))
+
+
+def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> Ints:
+    """The batches that close a window which lies elsewhere than it did, or that have states which came too late for one."""
+    starts, ends = window.apart_from(was)
+    if not len(ends):
+        return starts
+    closed, batches, floor = when.batch_of(ends), compared.batches, when.floor
+    late = np.flatnonzero(batches.low_us < floor[:-1])
+    spans = ((at, batches.low_us[at], batches.high_us[at], floor[at]) for at in late.tolist())
+    missing = [at for at, low, high, closed_to in spans if np.any((starts <= high) & (ends > low) & (ends <= closed_to))]
+    return np.union1d(closed[closed < len(batches)], np.array(missing, np.int64))
 
 
 def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int) -> tuple[int, int]:

@@ -196,6 +196,7 @@ class Ledger:
         state: the name of the state that windows were derived from.
         superseded: the derivations that came before in the table, oldest first.
         tables: the tables of the state that windows were derived from, each with a version that it had.
+        given: the file with the spans that windows lie by; "" for kinds without a table.
     """
 
     definition: str
@@ -203,6 +204,7 @@ class Ledger:
     state: str
     superseded: tuple[Superseded, ...] = ()
     tables: tuple[TableVersion, ...] = ()
+    given: str = ""
 
     @property
     def derivation(self) -> Derivation:

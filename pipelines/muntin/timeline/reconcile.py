@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from muntin.timeline.ledger import Ledger
 
 
-def reconcile(window: Kind, width_us: int, batches: Batches, watermarks_us: Ints, ledger: Ledger | None, definition: str) -> Work:
+def reconcile(
+    window: Kind, width_us: int, batches: Batches, watermarks_us: Ints, ledger: Ledger | None, definition: str, was: Kind | None = None
+) -> Work:
     """The batches whose windows may differ from the published ones.
 
     Args:
@@ -30,6 +32,7 @@ def reconcile(window: Kind, width_us: int, batches: Batches, watermarks_us: Ints
         watermarks_us: the watermark after each batch.
         ledger: what was derived before; None if nothing.
         definition: the name of the window's present definition. A ledger under another name does not count.
+        was: the kind as it was when the ledger was written, with the table of that time; None: as it is.
     """
     before = ledger if ledger and ledger.definition == definition else None
     compared = Compared(batches, watermarks_us, before.entries if before else None)
@@ -37,7 +40,7 @@ def reconcile(window: Kind, width_us: int, batches: Batches, watermarks_us: Ints
         case Carried(flushes=flushes):
             return carried.work(batches, watermarks_us, before, flushes=flushes)
         case Bounded(reach_us=reach_us):
-            return bounded.work(window, reach_us, width_us, closing(window, watermarks_us), compared)
+            return bounded.work(window, reach_us, width_us, closing(window, watermarks_us), compared, was or window)
         case Chained(margin_us=margin_us):
             return chained.work(margin_us, width_us, closing(window, watermarks_us), compared)
         case Unending():  # nothing is published: the new batches alone are read, for the ledger and the types of columns

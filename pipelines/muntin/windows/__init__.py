@@ -11,6 +11,7 @@ from muntin.windows.arrival.window import Arrival, arrival
 from muntin.windows.business_days import BusinessDays
 from muntin.windows.calendar import Calendar, HalfMonths
 from muntin.windows.cumulating import Cumulating, cumulating
+from muntin.windows.given import Given, given
 from muntin.windows.kind import Window
 from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import RightClosed
@@ -28,6 +29,7 @@ __all__ = [
     "BusinessDays",
     "Calendar",
     "Cumulating",
+    "Given",
     "HalfMonths",
     "LastPart",
     "LimitedSession",
@@ -50,6 +52,7 @@ __all__ = [
     "by_punctuation",
     "by_time",
     "cumulating",
+    "given",
     "keep",
     "progressive_sort",
     "session",

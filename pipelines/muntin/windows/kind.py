@@ -13,7 +13,11 @@ from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
+    import pyarrow as pa
+
+    from muntin.definition.given_table import GivenTable
     from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
@@ -118,6 +122,38 @@ class Plain:
         from muntin.windows.carrying import Carrying
 
         return Carrying(self, carry_us)
+
+    @property
+    def given_by(self) -> GivenTable | None:
+        """None: the parameters say where windows lie."""
+        return None
+
+    @property
+    def by_keys(self) -> tuple[str, ...]:
+        """No key columns: windows of all keys lie alike."""
+        return ()
+
+    def with_spans(self, read: Callable[[], Any]) -> Self:  # noqa: ARG002 - no table says where windows lie
+        """This kind."""
+        return self
+
+    def below(self, home: str | Path) -> Self:  # noqa: ARG002 - it has no path
+        """This kind."""
+        return self
+
+    def for_keys(self, keys: Callable[[], pa.Table]) -> Assigner:  # noqa: ARG002 - windows of all keys lie alike
+        """This kind."""
+        return self
+
+    def earliest(self, after_us: int, until_us: int) -> int:  # noqa: ARG002 - windows may end anywhere in the stretch
+        """The start of the longest window that ends first."""
+        return after_us - self.follows.reach_us  # type: ignore[attr-defined,no-any-return]
+
+    def apart_from(self, was: Any) -> tuple[Ints, Ints]:  # noqa: ANN401, ARG002 - windows lie where they always did
+        """No windows."""
+        import numpy as np
+
+        return np.empty(0, np.int64), np.empty(0, np.int64)
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         """The windows over the frames."""

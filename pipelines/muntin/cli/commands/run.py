@@ -134,6 +134,7 @@ def summary(report: "RunReport") -> list[str]:
     lines += _of_sources(batches)
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
+    lines += [f"given by a table: {name}: {table}" for name, table in report.tables.items()]
     if report.changed:
         from muntin.jobs.published.change_lines import change_lines
 

@@ -16,6 +16,7 @@ from muntin.jobs.doctor.examine import damaged_logs, examine, gone_back
 from muntin.jobs.doctor.set_aside import mended_log, reclaim, taken_out
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.published.given_tables import copies
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.lost_commits import lost_commits, table_versions
 from muntin.jobs.published.pending import pending_windows
@@ -147,6 +148,6 @@ def _derived(
         finished = finish(bound, runner, asked, validate=True, tell=progress)
     published_starts = sorted({start for starts in finished.published.values() for start in starts})
     intervals = [Interval(start, after(start)) for start in published_starts]
-    record_published(bound.store, batch_reports(bound, intervals), utc_now(), meter.cost)
+    record_published(bound.store, batch_reports(bound, intervals), utc_now(), meter.cost, copies(bound))
     both = ((window, {*finished.published.get(window, ()), *damage.windows.get(window, ())}) for window in bound.windows)
     return {window: tuple(sorted(starts)) for window, starts in both if starts}

@@ -25,6 +25,7 @@ from muntin.jobs.published.kept_states import expired_to
 from muntin.jobs.published.pending import accumulated, pending_windows
 from muntin.jobs.published.window_files import MOST_BATCHES, windows_from
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.state.given_spans import as_published
 from muntin.states.columns import BATCH
 from muntin.states.derived_columns import whole_schema
 from muntin.store.batch_facts import batches_of
@@ -126,7 +127,8 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
         return batches.start_us[:0]
     window, width_us = bound.windows[name], bound.frames_of(name).width_us
     replaced = as_if_replaced(batches, position)
-    work = reconcile(window, width_us, replaced, pending.watermarks_us, pending.known, bound.derivation(name))
+    was = as_published(bound, name, pending.known)
+    work = reconcile(window, width_us, replaced, pending.watermarks_us, pending.known if was else None, bound.derivation(name), was)
     return batches.start_us[expirable(batches, position, [work, pending.work] if pending.work else [work])]
 
 

@@ -8,11 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.jobs.inspect.empty_spans import empty_spans
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
 from muntin.states.columns import INSTANT
 from muntin.states.frames import run_starts
 from muntin.states.keys import contiguous, key_codes
+from muntin.states.sorted import instants
 from muntin.timeline.closing import closing
 
 if TYPE_CHECKING:
@@ -24,19 +26,25 @@ if TYPE_CHECKING:
     Grid = Callable[[int, int], tuple[Ints, Ints]]
 
 
-def with_empty(bound: Bound, grid: Grid, window: str, table: pa.Table) -> pa.Table:
-    """The table with the empty windows between each key's first and last window."""
-    schema = bound.store.snapshot(bound.frames_of(window).table).schema
-    if not len(table) or schema is None:
+def with_empty(bound: Bound, window: str, table: pa.Table) -> pa.Table:
+    """The table with its empty windows: those of the grid between each key's first and last window, or those of the spans of each key."""
+    schema, kind = bound.store.snapshot(bound.frames_of(window).table).schema, bound.windows[window]
+    if schema is None or (kind.grid and not len(table)):
         return table
-    owner, start, end = _missing(bound.keys_of(window), grid, table)
-    columns = {key: table[key].take(pa.array(owner)) for key in bound.keys_of(window)}
-    columns |= {"window_start": pa.array(start).view(INSTANT), "window_end": pa.array(end).view(INSTANT)}
-    columns |= {name: _repeated(value, len(owner)) for name, value in of_nothing(bound, schema).items()}
+    bounds = _of_grid(bound.keys_of(window), kind.grid, table) if kind.grid else empty_spans(bound, window, table, schema)
+    columns = {name: bounds[name] for name in bounds.column_names}
+    columns |= {name: _repeated(value, len(bounds)) for name, value in of_nothing(bound, schema).items()}
     rows = derived(bound, window, pa.table(columns))
-    columns |= dict(zip(rows.column_names, rows.columns, strict=True)) | _closing(bound, window, end)
+    columns |= dict(zip(rows.column_names, rows.columns, strict=True)) | _closing(bound, window, instants(bounds["window_end"]))
     empty = pa.table({name: columns[name] for name in table.column_names})
     return pa.concat_tables([table, empty], promote_options="permissive")
+
+
+def _of_grid(keys: Sequence[str], grid: Grid, table: pa.Table) -> pa.Table:
+    """Keys and bounds of the empty windows of a grid."""
+    owner, start, end = _missing(keys, grid, table)
+    columns = {key: table[key].take(pa.array(owner)) for key in keys}
+    return pa.table(columns | {"window_start": pa.array(start).view(INSTANT), "window_end": pa.array(end).view(INSTANT)})
 
 
 def _missing(keys: Sequence[str], grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:

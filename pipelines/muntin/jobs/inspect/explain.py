@@ -12,6 +12,7 @@ from muntin.engine.past import Past
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
 from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.kept_states import are_gone, expired_to, refusal
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.state.state_folders import bind_existing
@@ -86,7 +87,7 @@ def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequen
         raise no_window(pipeline, window)
     if len(key) != len(keys := pipeline.keys_of(window)):
         raise DefinitionError(f"key: {list(key)} is not a value for each of the key columns: {', '.join(keys) or 'there are none'}")
-    bound = one_row_each(bind_existing(pipeline, root), window)
+    bound = one_row_each(as_readers_know(bind_existing(pipeline, root)), window)
     todo, at_us, kind = pending_window(bound, window), instant_us(at, "at"), bound.windows[window]
     around = around_us(kind, bound.frames_of(window).width_us, at_us)
     if are_gone(todo.history.batches, *around):

@@ -13,6 +13,7 @@ from muntin.definition.kinds import Bounded
 from muntin.jobs.finalize.finalize_task import combined_shard
 from muntin.jobs.finalize.shard import shards
 from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.state.state_folders import bind_existing
@@ -68,7 +69,7 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | AnyPath) -> pa.T
     """
     _windows(pipeline, window)
     keys = pipeline.keys_of(window)
-    bound = bind_existing(pipeline, root)
+    bound = as_readers_know(bind_existing(pipeline, root))
     if pipeline.windows[window].made_of.by_arrival:
         return _no_states(keys)
     pending = pending_window(bound, window)

@@ -9,6 +9,7 @@ import numpy as np
 
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.state.given_spans import as_published
 from muntin.timeline.batches import Batches
 from muntin.timeline.closing import watermarks
 from muntin.timeline.history import history
@@ -54,7 +55,9 @@ def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Se
     starts = np.array([interval.start_us for interval in asked], np.int64)
     found = history(batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
     watermarks_us = watermarks(found.batches, bound.pipeline.watermarking)
-    work = reconcile(bound.windows[name], frames.width_us, found.batches, watermarks_us, was.ledger, bound.derivation(name))
+    then = as_published(bound, name, was.ledger)
+    known = was.ledger if then else None
+    work = reconcile(bound.windows[name], frames.width_us, found.batches, watermarks_us, known, bound.derivation(name), then)
     closing = found.batches.start_us[work.positions]
     before = np.append(was.ledger.entries.windows if was.ledger else was.starts, 0)  # what is not known closed none
     at = was.ledger.entries.position(closing) if was.ledger else np.full(len(closing), -1)

@@ -14,6 +14,7 @@ from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.inspect.unpublished_work import unpublished_work
 from muntin.jobs.published.changes_since import at_version, changes_since
+from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.revisions import CHANGE, REVISION
@@ -80,10 +81,13 @@ def read(
     """
     if window not in pipeline.windows:
         raise no_window(pipeline, window)
-    bound = bind(pipeline, root)
+    bound = as_readers_know(bind(pipeline, root))
     kind = bound.windows[window]
-    if dense and kind.grid is None:
-        raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
+    if dense and kind.grid is None and kind.given_by is None:
+        raise DefinitionError(
+            f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one, "
+            "and windows given by a table have its spans"
+        )
     if dense and kind.having is not None:
         raise DefinitionError(f"dense: {window!r} has a having, so that a hole may be a hidden window, which is not empty; leave dense out")
     chosen = Selection(columns, start, end, keys)
@@ -93,7 +97,7 @@ def read(
     check_rebuilt(bound, window)
     todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
     check_published(bound, todo)
-    filled = kind.grid is not None and (kind.dense if dense is None else dense)
+    filled = (kind.grid is not None or kind.given_by is not None) and (kind.dense if dense is None else dense)
     if filled and not kind.dense:
         check_nothing_lasts(pipeline, window)
     on_disk = Selection(keys=keys) if filled else chosen
@@ -103,10 +107,10 @@ def read(
         more = on_disk.filtered(more)
         flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
         table = pa.concat_tables([with_types(table, more.schema), more], promote_options="permissive").append_column("provisional", flags)
-    if kind.grid is not None and filled:
+    if filled:
         from muntin.jobs.inspect.dense import with_empty
 
-        table = chosen.filtered(with_empty(bound, kind.grid, window, table))
+        table = chosen.filtered(with_empty(bound, window, table))
     order = [(name, "ascending") for name in dict.fromkeys((*bound.keys_of(window), *kind.order))]
     table = table.sort_by(order).combine_chunks()
     return at_version(table.select(list(columns)) if columns is not None else table, todo.published.snapshot.version)

@@ -14,6 +14,7 @@ from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.lookups.answers import Answers
 from muntin.jobs.lookups.asked_rows import instants_of, keys_of, pieces, with_columns
 from muntin.jobs.lookups.windows_then import WindowsThen
+from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.lost_publications import check_published
 from muntin.jobs.state.bound import bind
@@ -86,7 +87,7 @@ def answers_for(
         raise no_window(pipeline, window)
     if known not in get_args(Knowledge):
         raise DefinitionError(f'known: {known!r} is neither "closed", what a run on schedule had published, nor "ended"')
-    bound = bind(pipeline, root)
+    bound = as_readers_know(bind(pipeline, root))
     within_us = None if within is None else positive(within, "within")
     _check(window, bound.windows[window], within_us)
     check_rebuilt(bound, window)

@@ -144,7 +144,7 @@ def _notes(entries: Entries) -> list[str]:
 
 def _is_published(now: Published, staged: StagedWindow, entries: Entries, old: Sequence[File], new: Sequence[File]) -> bool:
     """Whether the staged windows and their entries are what is published."""
-    if staged.anew or now.ledger is None or {file.path for file in old} != {file.path for file in new}:
+    if staged.anew or now.ledger is None or now.ledger.given != staged.given or {file.path for file in old} != {file.path for file in new}:
         return False
     at = now.ledger.entries.position(entries.start_us)
     return bool((at >= 0).all()) and now.ledger.entries.take(at).to_table().equals(entries.to_table())
@@ -158,7 +158,7 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
     before = None if staged.anew else read_ledger(folder, tuple(segment.file.path for segment in merged))
     superseded = now.ledger.superseded_by(Derivation(bound.state, staged.definition), now.snapshot.version) if now.ledger else ()
     newest = _thinned(before.entries.newest(entries), entries, now) if before else entries
-    ledger = Ledger(staged.definition, newest, bound.state, superseded, table_versions(bound, staged.window))
+    ledger = Ledger(staged.definition, newest, bound.state, superseded, table_versions(bound, staged.window), staged.given)
     segment = write_segment(folder, schema, now.number + 1, ledger)
     had, have = {file.path for file in old}, {file.path for file in new}
     marked, unmarked = _marks(staged, now, folder, schema)

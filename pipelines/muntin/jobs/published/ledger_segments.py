@@ -33,7 +33,7 @@ _MOST = 2_000_000  # entries in memory, of some 100 bytes
 _VERSIONS = 3  # of a table's ledger: the whole, what was published since a run read it, and the segments that become one
 _SEGMENT = "ledger"  # how the names of segments begin
 _ENTRIES, _DEFINITION = "muntin.entries", "muntin.definition"
-_STATE, _SUPERSEDED, _TABLES = "muntin.state", "muntin.superseded", "muntin.tables"
+_STATE, _SUPERSEDED, _TABLES, _GIVEN = "muntin.state", "muntin.superseded", "muntin.tables", "muntin.given"
 _NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
 
 
@@ -100,7 +100,7 @@ def read_segment(path: str) -> Ledger:
         raise damaged(path, f"is gone or cannot be read ({wrong})") from wrong
     superseded = tuple(Superseded(Derivation(state, name), version) for state, name, version in json.loads(texts[_SUPERSEDED]))
     tables = tuple((name, identity, version) for name, identity, version in json.loads(texts.get(_TABLES, "[]")))
-    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts[_STATE], superseded, tables)
+    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts[_STATE], superseded, tables, texts.get(_GIVEN, ""))
 
 
 def write_segment(folder: AnyPath, schema: pa.Schema, number: int, ledger: Ledger) -> File:
@@ -108,6 +108,7 @@ def write_segment(folder: AnyPath, schema: pa.Schema, number: int, ledger: Ledge
     superseded = json.dumps([[*astuple(each.derivation), each.version] for each in ledger.superseded])
     texts = {_ENTRIES: text_of(ledger.entries.to_table()), _DEFINITION: ledger.definition, _STATE: ledger.state, _SUPERSEDED: superseded}
     texts |= {_TABLES: json.dumps(ledger.tables)} if ledger.tables else {}
+    texts |= {_GIVEN: ledger.given} if ledger.given else {}
     no_rows = schema.with_metadata(texts).empty_table()
     written = write_named(no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet")
     return File(written["path"], written["size"], written["rows"])

@@ -10,6 +10,7 @@ import numpy as np
 from muntin.definition.instants import label
 from muntin.jobs.published.window_files import files_over, within
 from muntin.jobs.published.window_tables import Published, published
+from muntin.jobs.state.given_spans import as_published
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import problems_of_notes
 from muntin.timeline.closing import watermarks
@@ -101,7 +102,11 @@ def _work_from_whole_notes(
     problems: tuple[str, ...] = ()
     while True:
         width_us, derived = bound.frames_of(name).width_us, ledger.doubted(lost) if ledger else None
-        work = reconcile(bound.windows[name], width_us, batches, watermarks_us, derived, bound.derivation(name))
+        was = as_published(bound, name, derived)
+        if was is None:
+            problems, ledger = (*problems, "the table that windows were published by is lost"), None
+            continue
+        work = reconcile(bound.windows[name], width_us, batches, watermarks_us, derived, bound.derivation(name), was)
         more = problems_of_notes(bound.folder, work.note)
         if not more or ledger is None:
             return work, ledger, problems

@@ -124,7 +124,7 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
         link(source / file.path, target / file.path)
     derivation = Derivation(bound.state, own.ledger.definition)
     superseded = readers.ledger.superseded_by(derivation, readers.snapshot.version) if readers.ledger else ()
-    ledger = Ledger(own.ledger.definition, own.ledger.entries, bound.state, superseded, own.ledger.tables)
+    ledger = Ledger(own.ledger.definition, own.ledger.entries, bound.state, superseded, own.ledger.tables, own.ledger.given)
     segment = write_segment(target, own.snapshot.schema, max(own.number, readers.number) + 1, ledger)
     change = replacing(readers.snapshot, own.snapshot.schema, [*files, segment], f"{bound.pipeline.name}/{window}")
     bound.store.commit(readers.table, readers.snapshot, replace(change, texts=texts(bound, window)))

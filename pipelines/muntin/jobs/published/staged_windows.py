@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.errors import ConflictError
+from muntin.jobs.state.given_spans import keep
 from muntin.states.columns import INSTANT
 from muntin.states.stored_types import has_types
 from muntin.store.footers import table_of, text_of
@@ -44,6 +45,7 @@ class StagedWindow:
         definition: the name of the definition that the windows were derived under.
         entries: of the batches whose windows are derived anew, or all of the ledger's, as a footer has them.
         anew: whether the ledger begins anew with these entries.
+        given: the file with the spans that the windows lie by; "" for kinds without a table.
     """
 
     window: str
@@ -54,6 +56,7 @@ class StagedWindow:
     definition: str
     entries: str
     anew: bool = False
+    given: str = ""
 
 
 _FACTS = fields(StagedWindow)
@@ -105,7 +108,8 @@ def staged_window(bound: Bound, parts: Sequence[Part]) -> StagedWindow:
     anew, known = _begins_anew(definition, pending) or _has_other_types(pending, schema), pending.known
     if anew and known is not None and known.definition == definition:
         entries = known.entries.take(pending.history.batches.position(known.entries.start_us) >= 0).newest(entries)
-    return StagedWindow(pending.window, schema, files, starts, pending.published.head, definition, text_of(entries.to_table()), anew)
+    given = keep(bound, bound.windows[pending.window])
+    return StagedWindow(pending.window, schema, files, starts, pending.published.head, definition, text_of(entries.to_table()), anew, given)
 
 
 def _entries(part: Pending, results: Sequence[Mapping[str, Any]]) -> Entries:

@@ -10,6 +10,7 @@ from muntin.jobs.published.staged_windows import Staged, entries_of
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
+    from muntin.jobs.published.staged_windows import StagedWindow
     from muntin.store.store import Store
     from muntin.timeline.ledger import Entries
 
@@ -30,8 +31,13 @@ def load_staged(store: Store, folder: str) -> Staged:
 
 def staged_entries(state: AnyPath) -> list[Entries]:
     """The new entries of every staged window of a state, without windows that nobody can publish."""
-    found: list[Entries] = []
+    return [entries_of(window) for window in staged_windows(state)]
+
+
+def staged_windows(state: AnyPath) -> list[StagedWindow]:
+    """Every staged window of a state, without windows that nobody can publish."""
+    found: list[StagedWindow] = []
     for path in state.glob(f"staging/*/{STAGED_FILE}"):
         with suppress(ConflictError, ValueError, KeyError):
-            found += [entries_of(window) for window in Staged.loads(path.read_text(encoding="utf-8")).windows]
+            found += Staged.loads(path.read_text(encoding="utf-8")).windows
     return found

@@ -154,6 +154,7 @@ class RunReport:
         schema_changes: how the columns of the source's files differ from earlier batches, a sentence each: a wider
             type, a new column, another order, a column that a file lacks.
         sinks: what was sent to the sinks of the definition, or why not, a line each.
+        tables: window -> the table that says where its windows lie, with its version and the number of its spans.
         blocked_sinks: how many sinks lack something that no later run sends by itself.
     """
 
@@ -170,6 +171,7 @@ class RunReport:
     schema_changes: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
     blocked_sinks: int = 0
+    tables: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: instants as ISO text; of changed windows `uncompared` counts windows that were too many to compare."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -67,6 +68,7 @@ _TEXTS = Texts(
         "rows_ambiguous": "rows with a local time that clocks show twice",
         "rows_nonexistent": "rows with a local time that clocks leave out",
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
+        "tables": "JSON: window, the copy of the table that it was published by, whose name is that of its content (below `given/`)",
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
         "rows_late": "rows that came too late for at least one window; sessions and windows by arrival, which may stay open for long, "
         "count by themselves, and the greatest count is reported",
@@ -86,7 +88,9 @@ _ODD = (pa.field("rows_ambiguous", pa.int64()), pa.field("rows_nonexistent", pa.
 _SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
 _WINDOWS_HIDDEN = pa.field("windows_hidden", pa.string())  # a column of tables of pipelines whose windows have `having`
 _COUNTS = (_DUPLICATES, _HIDDEN, *_ODD)
-_MORE = (*_COUNTS, _SOURCES, _WINDOWS_HIDDEN)
+_TABLES = pa.field("tables", pa.string())  # a column of tables of pipelines with windows given by a table
+_MORE = (*_COUNTS, _SOURCES, _WINDOWS_HIDDEN, _TABLES)
+_NO_TABLES: Mapping[str, str] = MappingProxyType({})
 _LEAST = timedelta(microseconds=1)
 _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
 """The columns that a report of accumulate fills."""
@@ -150,8 +154,13 @@ def _differs(before: Mapping[str, Any] | None, now: Accumulated, *, same_version
     )
 
 
-def record_published(store: Store, batches: Sequence[BatchReport], now: datetime, cost: Cost) -> None:
-    """Write down what became of the batches of a run, each with its share of the run's cost."""
+def record_published(
+    store: Store, batches: Sequence[BatchReport], now: datetime, cost: Cost, tables: Mapping[str, str] = _NO_TABLES
+) -> None:
+    """Write down what became of the batches of a run, each with its share of the run's cost.
+
+    `tables`: window -> the copy of the table that says where its windows lie.
+    """
     share = asdict(cost.share(max(1, len(batches))))
     _append(
         store,
@@ -168,6 +177,7 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
                 "windows_closed": json.dumps(dict(one.windows_closed)),
                 **({_WINDOWS_HIDDEN.name: json.dumps(dict(one.windows_hidden))} if one.windows_hidden else {}),
                 "watermark": one.watermark,
+                **({"tables": json.dumps(dict(tables))} if tables else {}),
                 **share,
             }
             for one in batches

@@ -14,6 +14,7 @@ from muntin.files.paths import path_of
 from muntin.jobs.state import definition_note
 from muntin.jobs.state.even_frames import keeps_even_frames
 from muntin.jobs.state.fingerprint import derivation, facts_text, fingerprint
+from muntin.jobs.state.given_spans import with_tables
 from muntin.jobs.state.renaming import name_of_state, take_over
 from muntin.store import state
 from muntin.store.paths import IDS, folder_of
@@ -168,6 +169,7 @@ def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None,
         DefinitionError: the root is an address of something else than an object store, as `hdfs://...`.
         StateError: the folder belongs to another pipeline, its state has another format, or it cannot be made.
     """
+    pipeline = with_tables(pipeline)
     if store is not None:
         return Bound(pipeline, store.root, store)
     place = path_of(known(str(root), "root")).absolute()

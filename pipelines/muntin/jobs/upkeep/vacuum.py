@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from muntin.definition.durations import UNITS
 from muntin.files.paths import ascending, names_in, path_of, relative, remove_folder, sizes_below
-from muntin.jobs.published.staging_folders import staged_entries
+from muntin.jobs.published.staging_folders import staged_entries, staged_windows
 from muntin.jobs.published.window_tables import published, windows_of
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.state_folders import bind_existing, stagings, state_folders
 from muntin.store.delta import DeltaStore
-from muntin.store.paths import MATERIALISED, NOTES
+from muntin.store.paths import GIVEN, MATERIALISED, NOTES
 from muntin.store.seen_tables import open_table
 from muntin.store.state import WINDOWS
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+    from muntin.timeline.ledger import Ledger
 
 Found = tuple["AnyPath", int, float]  # a file, its bytes, and when it was written
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]+\.partial")
@@ -38,8 +39,8 @@ _DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.
 class Removed:
     """Files removed from one place.
 
-    `what`: replaced files, files of no commit, outlived notes, abandoned staging, rows of killed runs, half-written files, or a superseded
-    state.
+    `what`: replaced files, files of no commit, outlived notes, outlived tables, abandoned staging, rows of killed runs, half-written files,
+    or a superseded state.
     """
 
     what: str
@@ -88,6 +89,7 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
         yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
     if folder.name != WINDOWS:
         yield _outlived(root, folder, oldest, dry_run=dry_run)
+        yield _outlived_tables(root, folder, oldest, dry_run=dry_run)
         yield _old(root, folder / MATERIALISED, "rows of killed runs", sizes_below(folder / MATERIALISED), oldest, dry_run=dry_run)
         yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
@@ -140,13 +142,24 @@ def _removed(path: AnyPath, before_s: float) -> bool:
 
 def _outlived(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the notes that neither a published ledger nor a staged ledger names."""
-    store = DeltaStore(folder)
-    ledgers = [published(store, name).ledger for name in windows_of(store)]
-    entries = [ledger.entries for ledger in ledgers if ledger] + staged_entries(folder)
+    entries = [ledger.entries for ledger in _ledgers(folder)] + staged_entries(folder)
     named = {path for each in entries for at in each.noted().tolist() for path in each.note_of(at) or ()}
     found = (file for file in sizes_below(folder / NOTES) if file[0].suffix == ".parquet")
     notes = [file for file in found if relative(file[0], folder / NOTES) not in named]
     return _old(root, folder / NOTES, "outlived notes", notes, oldest, dry_run=dry_run)
+
+
+def _outlived_tables(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the copies of tables of spans by which no window is published or staged."""
+    named = {ledger.given for ledger in _ledgers(folder)} | {window.given for window in staged_windows(folder)}
+    files = [file for file in sizes_below(folder / GIVEN) if file[0].suffix == ".parquet" and file[0].name not in named]
+    return _old(root, folder / GIVEN, "outlived tables", files, oldest, dry_run=dry_run)
+
+
+def _ledgers(folder: AnyPath) -> list[Ledger]:
+    """The published ledgers of a state."""
+    store = DeltaStore(folder)
+    return [ledger for name in windows_of(store) if (ledger := published(store, name).ledger)]
 
 
 def _abandoned(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import StateError
 from muntin.jobs.inspect.some_windows import Asked, newest_states, some_windows
 from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.page.address import key_of, key_texts
 
@@ -59,7 +60,7 @@ def seen(known: Known) -> Seen:
     """
     if known.pipeline is None:
         raise StateError(f"{known.name}: no definition of it can be run; muntin check FILE says what is wrong")
-    return Seen(known, known.pipeline, bind_existing(known.pipeline, known.root))
+    return Seen(known, known.pipeline, as_readers_know(bind_existing(known.pipeline, known.root)))
 
 
 def chosen_key(at: Seen, window: str, asked: Mapping[str, str]) -> Key | None:

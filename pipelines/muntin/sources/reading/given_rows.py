@@ -1,0 +1,145 @@
+"""The rows of a table that says where windows lie: files or a Delta table, read as a whole and refused as a whole.
+
+A row that is no span would take a window away, and nobody would see it: so nothing is left out, and the error names the row and the mend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.amounts import many
+from muntin.definition.durations import spell
+from muntin.definition.instants import spell_instant
+from muntin.definition.schedule import Interval
+from muntin.engine.given_spans import END, START, given_spans, repeated_rows
+from muntin.errors import SourceError
+from muntin.sources.file_source import FileSource
+from muntin.sources.files import files
+from muntin.sources.listing import source_files
+from muntin.sources.reading.column_hints import no_column
+from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.row_times import instant
+from muntin.sources.reading.scan import quoted, scan
+from muntin.sources.sessions.duckdb_session import explained, kept_session
+from muntin.sources.sessions.fetched_files import asked_once
+from muntin.sources.sessions.object_files import let_read
+from muntin.sources.table_files import in_full, table_files
+from muntin.sources.table_log import table_log
+from muntin.states.columns import INSTANT
+from muntin.states.keys import contiguous
+from muntin.states.stored_types import storable_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.definition.given_table import GivenTable
+    from muntin.engine.given_spans import GivenSpans
+    from muntin.sources import Source
+    from muntin.sources.tables import TableSource
+    from muntin.states.frames import Ints
+
+_ALWAYS = Interval(0, 2**52)
+_TEXTS = ("muntin_start", "muntin_end")
+
+
+def rows_given(table: GivenTable, resolution_us: int) -> GivenSpans:
+    """The spans of a table as it is now.
+
+    Raises:
+        SourceError: names the table, which cannot be read, or has a row that is no span.
+        DefinitionError: nobody can tell the format of its files.
+        StorageError: the object store cannot be used.
+    """
+    try:
+        source, paths, version = _files(table)
+        with asked_once(paths):
+            found = _read(table, source, paths)
+        return _checked(table, resolution_us, found, version)
+    except duckdb.Error as wrong:
+        raise SourceError(f"windows.given, table {table.named}: {explained(wrong, paths)}") from wrong
+    except SourceError as wrong:
+        raise type(wrong)(f"windows.given, table {table.named}: {wrong}") from wrong
+
+
+def _files(table: GivenTable) -> tuple[Source, list[str], str]:
+    """The source with the columns of the table, the paths of its files, and its version, where the table has one."""
+    source = table.source
+    if isinstance(source, str):
+        source = files(source, event_time=table.start, all_files=True)
+    if isinstance(source, FileSource):
+        found, _ = source_files(source, [_ALWAYS])
+        paths = [file.path for file in found[_ALWAYS]]
+        if not paths and source.missing == "error":
+            raise SourceError('there is no file; of no spans there is a file without rows, or say missing="empty" in sources.files(...)')
+        return _both_times(cast("Source", source), table), paths, ""
+    whole = in_full(cast("TableSource", source))
+    found = table_files(whole, [_ALWAYS], _ALWAYS.start_us)
+    return _both_times(cast("Source", whole), table), [file.path for file in found[_ALWAYS]], f"version {table_log(whole.path).newest}"
+
+
+def _both_times(source: Source, table: GivenTable) -> Source:
+    """The source with both times of a span as times of the row: they have one unit, zone and form."""
+    return replace(source, event_time=table.start, arrival_time=table.end)
+
+
+def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> pa.Table:
+    """The columns of the spans, and the texts of both times."""
+    wanted = (*table.keys, *table.columns)
+    if not paths:
+        kinds = {**dict.fromkeys(wanted, pa.null()), START: pa.int64(), END: pa.int64(), **dict.fromkeys(_TEXTS, pa.string())}
+        return pa.schema(kinds).empty_table()
+    session = kept_session(source.timezone)
+    let_read(session, source, paths)
+    used = {name.lower() for name in (*wanted, table.start, table.end)}
+    read_as, columns = told_columns(session, source, paths, lambda name: name.lower() in used)
+    for what, names in (("keys", table.keys), ("columns", table.columns)):
+        for name in names:
+            if name not in columns:
+                raise SourceError(no_column(what, name, columns, source))
+    times = {START: instant(source, table.start, "start", columns), END: instant(source, table.end, "end", columns)}
+    texts = dict(zip(_TEXTS, (f"{quoted(name)}::VARCHAR" for name in (table.start, table.end)), strict=True))
+    chosen = [*map(quoted, wanted), *(f"{sql} AS {name}" for name, sql in (times | texts).items())]
+    return session.sql(f"SELECT {', '.join(chosen)} FROM {scan(source, paths, read_as)}").to_arrow_table()
+
+
+def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, version: str) -> GivenSpans:
+    """The spans of the rows.
+
+    Raises:
+        SourceError: a row is no span.
+    """
+    for name, text, column in ((START, _TEXTS[0], table.start), (END, _TEXTS[1], table.end)):
+        _refuse(np.flatnonzero(rows[name].is_null().to_numpy()), rows, text, f"{column} is no time", "each span has a start and an end")
+    start, end = (contiguous(rows[name]).to_numpy() for name in (START, END))
+    _refuse(np.flatnonzero(end <= start), rows, _TEXTS[1], f"{table.end} is not after {table.start}", "a span ends after it starts")
+    for us, text, column in ((start, _TEXTS[0], table.start), (end, _TEXTS[1], table.end)):
+        what = f"{column} is no whole multiple of {spell(resolution_us)}"
+        _refuse(np.flatnonzero(us % resolution_us), rows, text, what, 'say a finer resolution=, as "1s", in windows.given(...)')
+    columns = {name: contiguous(rows[name]) for name in (*table.keys, *table.columns)}
+    for name, column in columns.items():
+        if pa.types.is_nested(column.type):
+            raise SourceError(f"{name} is {column.type}; keys and columns of spans are plain values: leave it out, or give a part of it")
+    stored = {name: column.cast(storable_type(column.type)) for name, column in columns.items()}
+    times = {START: pa.array(start).view(INSTANT), END: pa.array(end).view(INSTANT)}
+    spans = given_spans(pa.table(stored | times), table.keys)
+    if len(twice := repeated_rows(spans)):
+        at = spans.table.slice(int(twice[0]), 1).to_pylist()[0]
+        told = ", ".join(f"{name} {value}" for name, value in at.items() if name not in (START, END))
+        since, until = (spell_instant(int(each[twice[0]])) for each in (spans.start, spans.end))
+        raise SourceError(
+            f"{many(len(twice), 'row')} too many, the first of the span from {since} to {until}{told and ', ' + told}, which stands there "
+            "twice: both would be one window; leave one out, or name a column in columns= that tells them apart"
+        )
+    return given_spans(spans.table, table.keys, ", ".join(filter(None, (table.named, version))))
+
+
+def _refuse(bad: Ints, rows: pa.Table, text: str, what: str, mend: str) -> None:
+    if len(bad):
+        value = rows[text][int(bad[0])].as_py()
+        more = f", and of {len(bad) - 1:,} more" if len(bad) > 1 else ""
+        raise SourceError(f"{what}: row {int(bad[0]) + 1:,}{more} ({value if value is None else repr(value)}); {mend}")
