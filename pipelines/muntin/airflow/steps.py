@@ -39,16 +39,22 @@ def accumulate(place: Place, runner: Runner, reported: Callable[[Sequence[Accumu
     """
     from muntin.jobs.accumulate.accumulate import accumulate as read
     from muntin.jobs.accumulate.earlier_states.adoption import adopt
+    from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+    from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
     from muntin.jobs.inputs.source_changes import source_changes
     from muntin.jobs.records.reports_table import record_accumulated, utc_now
     from muntin.jobs.upkeep.rebuild import automatic_intervals
 
     adopt(place.bound)
-    changes = source_changes(place.bound, unread=True)
+    changes, looked_up = source_changes(place.bound, unread=True), lookup_changes(place.bound, [place.interval])
     again = automatic_intervals(place.bound)
-    batches = read(place.bound, runner, sorted({place.interval, *changes.intervals, *again}))
+    bound = with_dimensions(place.bound, written=True)
+    batches = read(bound, runner, sorted({place.interval, *changes.intervals, *looked_up.intervals, *again}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
     changes.remember(place.bound)
+    looked_up.remember(bound)
+    for remark in looked_up.remarks:
+        log.warning(remark)
     reported(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):

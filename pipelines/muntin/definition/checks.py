@@ -72,6 +72,8 @@ def check_source(source: object, what: str = "source") -> None:
         raise DefinitionError(
             f'{what}: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")'
         )
+    if source.event_time == "":
+        raise DefinitionError(f'{what}: event_time is missing; name the column that says when an event happened, as event_time="at"')
 
 
 def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever the user gave

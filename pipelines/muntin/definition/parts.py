@@ -96,6 +96,11 @@ class Source(Protocol):
         ...
 
     @property
+    def lookups(self) -> tuple[Any, ...]:
+        """The dimensions that rows look up, as a run has read them; () before."""
+        ...
+
+    @property
     def member(self) -> Any | None:  # noqa: ANN401 - a `Member`, which is defined above
         """The place of the source among several sources; None: it is the only source."""
         ...
@@ -221,6 +226,39 @@ class Sink(Protocol):
         Raises:
             DefinitionError: it cannot.
         """
+        ...
+
+
+class Lookup(Protocol):
+    """The look-up of a dimension's rows; `muntin.sources.lookup` makes it."""
+
+    @property
+    def source(self) -> Any:  # noqa: ANN401 - files or a table, which are defined above
+        """The rows of the dimension."""
+        ...
+
+    @property
+    def since(self) -> str:
+        """The column with the first instant at which a row holds."""
+        ...
+
+    @property
+    def required(self) -> bool:
+        """Whether an event without a row is refused."""
+        ...
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        """The names of the sources whose rows look up; () for all."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The facts that determine states: name -> value, as JSON has it."""
+        ...
+
+    def below(self, home: str | Path) -> Lookup:
+        """The same look-up with relative paths below a folder."""
         ...
 
 

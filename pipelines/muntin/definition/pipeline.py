@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from muntin.definition.amounts import size_of
+from muntin.definition.check_lookups import check_lookups
 from muntin.definition.check_sinks import sinks_of
 from muntin.definition.checks import (
     carrying,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muntin.definition.kinds import Kind
-    from muntin.definition.parts import Aggregate, Alerts, Sink, Source
+    from muntin.definition.parts import Aggregate, Alerts, Lookup, Sink, Source
 
 OnGap = Literal["wait", "empty"]
 
@@ -78,7 +79,8 @@ class Pipeline:
         keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
             that a pipeline over them can `aggregates.merge` the states.
         auto_rebuild: bytes of files, as "2GB": after a definition's change a run reads again automatically what the state lacks, if it is
-            not more; else `muntin rebuild` does when somebody says so.
+            not more; else `muntin rebuild` does when somebody says so. With `lookups`, a run reads batches again automatically that met
+            rows of a dimension which have changed since: all of them, or if this says bytes none of them where they have more.
         renamed_from: the pipeline's name before; its state is taken over by the first run.
         renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by the first run.
         description: a sentence for people; published tables carry it.
@@ -92,6 +94,8 @@ class Pipeline:
             as "2h". A source that is further behind does not hold the watermark back. None: each source does.
         fresh_within: how far published windows may be behind the clock, as "2h": the page, `muntin status` and metrics say whether they
             are further behind. No part of states and results. None: nobody asks.
+        lookups: name -> look-up, as {"rates": sources.lookup(sources.files("rates/*.csv"), keys=["currency"], since="valid_from")}: SQL
+            over an event's row says `rates.rate`, and keys may be "rates.zone": of the row that was valid at the event's time.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -123,6 +127,7 @@ class Pipeline:
     idle_after: Duration | None = None
     rollups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     fresh_within: Duration | None = None
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -137,6 +142,7 @@ class Pipeline:
             object.__setattr__(self, "windows", {name: as_window(part) for name, part in self.windows.items()})
         check_aggregates(self.aggregates)
         check_sources(self.origin, self.aggregates)
+        check_lookups(self.lookups, self.origin, self.sources)
         check_windows(self.windows, self.origin, self.aggregates)
         object.__setattr__(self, "windows", carrying(self.windows, self.aggregates))
         check_arrival(self.origin, self.windows)

@@ -69,4 +69,5 @@ def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
     """
     suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
     windows = {name: kind.below(home) for name, kind in given_windows(pipeline.windows).items()}
-    return replace(pipeline, source=pipeline.origin.below(home), windows=windows, expectations=suites)
+    looked_up = {name: each.below(home) for name, each in pipeline.lookups.items()}
+    return replace(pipeline, source=pipeline.origin.below(home), windows=windows, expectations=suites, lookups=looked_up)

@@ -40,7 +40,7 @@ class SeveralSources:
 
     upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = member = None
     ambiguous = nonexistent = "quarantine"
-    dedupe = section = ()
+    dedupe = section = lookups = ()
 
     @property
     def event_time(self) -> str:

@@ -16,6 +16,7 @@ from muntin.definition.spelling import did_you_mean
 from muntin.errors import MuntinError, SourceError
 from muntin.files.near import near
 from muntin.jobs.accumulate.readings import bounds_of, common_types, parts_of, types_of
+from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.inputs import first_inputs, inputs
 from muntin.jobs.inputs.listings.first_interval import first_intervals
 from muntin.jobs.publish.validate import find_suite
@@ -142,7 +143,7 @@ def check_columns(bound: Bound, given: Inputs) -> bool:
     Raises:
         DefinitionError, SourceError: as `bound_types`.
     """
-    parts = parts_of(bound, given)
+    parts = parts_of(with_dimensions(bound), given)
     files = {name: _smallest(*part) for name, part in parts.items()}
     if not any(files.values()) or any(_takes_long(parts[name][0], found) for name, found in files.items()):
         return True

@@ -10,6 +10,8 @@ from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.accumulate.earlier_states.adoption import adopt
 from muntin.jobs.check import check
+from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.source_changes import source_changes
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
@@ -83,8 +85,8 @@ def run(
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
-    changes = source_changes(bound)
-    intervals = sorted({*intervals, *changes.intervals, *automatic_intervals(bound)})
+    changes, looked_up = source_changes(bound), lookup_changes(bound, intervals)
+    intervals = sorted({*intervals, *changes.intervals, *looked_up.intervals, *automatic_intervals(bound)})
     with _states_measured(bound), attempted(bound.folder, intervals) as attempt, metered() as meter:
 
         def begin(step: str) -> None:
@@ -94,13 +96,17 @@ def run(
         check(bound, intervals, validate=validate, allow_missing=allow_missing)
         bound = claimed(bound)
         attempt.state = bound.folder
-        adopt(bound)
+        if adopt(bound):  # what earlier definitions read may have met rows that are others by now
+            looked_up = lookup_changes(bound, intervals)
+            intervals = sorted({*intervals, *looked_up.intervals})
         with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
             begin("accumulate")
+            bound = with_dimensions(bound, written=True)
             done = accumulate(bound, runner, intervals, allow_missing=allow_missing)
             meter.bytes_read = sum(file.bytes for one in done for file in one.manifest)
             changed = record_accumulated(bound.store, done, utc_now())
             changes.remember(bound)
+            looked_up.remember(bound)
             telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
             finished = finish(bound, runner, intervals, validate=validate, tell=begin, promoting=promoting)
             batches = batch_reports(bound, intervals, changed)
@@ -116,7 +122,7 @@ def run(
         {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
         finished.quality,
         left_behind(bound),
-        finished.remarks,
+        (*finished.remarks, *looked_up.remarks),
         finished.changed,
         finished.promoted,
         tuple(lacking(bound)),

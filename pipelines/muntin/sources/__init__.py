@@ -1,5 +1,6 @@
 """Where a batch's rows are: files by path template, a topic of Kafka, a Delta table, what Spark reads, or another pipeline's windows."""
 
+from muntin.sources.dimensions.lookup import Lookup, lookup
 from muntin.sources.file_source import FileSource
 from muntin.sources.files import files
 from muntin.sources.kafka import KafkaSource, kafka
@@ -11,12 +12,14 @@ from muntin.sources.upstream_windows import WindowSource, windows
 __all__ = [
     "FileSource",
     "KafkaSource",
+    "Lookup",
     "Source",
     "SparkSource",
     "TableSource",
     "WindowSource",
     "files",
     "kafka",
+    "lookup",
     "spark",
     "table",
     "windows",

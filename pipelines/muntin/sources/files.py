@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def files(
     path: str,
     *,
-    event_time: str,
+    event_time: str | None = None,
     unit: Unit | None = None,
     timezone: str | None = None,
     ambiguous: Ambiguous = "quarantine",
@@ -59,7 +59,8 @@ def files(
             `{start}` and `{end}` take strftime formats, in UTC; `*`, `?`, `[...]` and `**` are globs. Files lie in this
             machine's file system or in an object store, as "s3://bucket/{start:%Y/%m/%d}/*.parquet", and are read as they
             stand: the names of their folders (`day=2024-01-01`) give columns only if `hive` says so.
-        event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
+        event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer. None of a dimension,
+            whose rows are looked up: `path` then names all its files, without `{start}`.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless given.
         ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the "quarantine", the "first" or the
@@ -125,6 +126,7 @@ def files(
             raise DefinitionError(f"{name}=... is for CSV{' and JSON' if name == 'encoding' else ''}; the files here are {form}")
     if ready is not None and (not isinstance(ready, str) or not ready or "/" in ready):
         raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
+    all_files = all_files or event_time is None
     check_template(known(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
     told = {**(columns or {}), **(types or {}), **(hive or {})}

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
     from muntin.definition.several_sources import Member
+    from muntin.sources.reading.dimension import Dimension
     from muntin.sources.source import OnBadFile, OnSchema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowSource:
-    """The columns of rows that have a meaning, and their types. See `files` for each."""
+    """The columns of rows that have a meaning, and their types. See `files` for each.
+
+    `event_time`: "" of a dimension. `lookups`: the dimensions that rows look up, as a run has read them.
+    """
 
     event_time: str
     unit: Unit | None = None
@@ -37,6 +41,7 @@ class RowSource:
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
     member: Member | None = None
+    lookups: tuple[Dimension, ...] = ()
 
     upstream = batch_column = None
     section = order = ()
@@ -79,7 +84,7 @@ class LastingFiles(RowSource):
 
 
 def checked_terms(
-    event_time: str,
+    event_time: str | None,
     unit: Unit | None,
     timezone: str | None,
     ambiguous: Ambiguous,
@@ -97,6 +102,7 @@ def checked_terms(
         DefinitionError: an argument that cannot be, as an unknown unit or zone, or two that contradict each other.
     """
     check_time_arguments(event_time, unit, timezone, time_format)
+    event_time = event_time or ""
     kinds, order = types or {}, arrival_order or arrival_time
     times = {name: kinds.get(name) for name in (event_time, arrival_time) if name}
     check_local_times(timezone, ambiguous, nonexistent, order, times)

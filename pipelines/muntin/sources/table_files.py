@@ -68,6 +68,19 @@ def in_full(source: TableSource) -> TableSource:
     return with_columns_of(source, found)
 
 
+def files_now(source: TableSource) -> list[SourceFile]:
+    """The files of a table as it is now, whatever its commits did to earlier rows. `source`: as `in_full` gives it.
+
+    Raises:
+        SourceError, StorageError: as `table_files`.
+    """
+    log = table_log(source.path)
+    held = list(active(log, log.newest)) if log.oldest == 0 else _of_checkpoint(source, log, log.newest)
+    _check_marks(source, held)
+    check_folders(source, held)
+    return [SourceFile(f"{source.path}/{each.path}", each.size, 0, _named([log.newest])) for each in held]
+
+
 def _by_interval(log: TableLog, intervals: Sequence[Interval]) -> Mapping[Interval, list[int]]:
     """The versions that were made in each interval, ascending."""
     versions = sorted(log.made_us, key=lambda version: (log.made_us[version], version))

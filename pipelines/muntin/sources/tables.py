@@ -42,7 +42,7 @@ class TableSource(LastingFiles):
 def table(
     path: str,
     *,
-    event_time: str,
+    event_time: str | None = None,
     unit: Unit | None = None,
     timezone: str | None = None,
     ambiguous: Ambiguous = "quarantine",
@@ -62,7 +62,8 @@ def table(
 
     Args:
         path: of the table's folder, or its address in an object store, as "s3://bucket/orders".
-        event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
+        event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer. None of a dimension,
+            whose rows are looked up.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless given.
         ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the "quarantine", the "first" or the

@@ -25,7 +25,7 @@ def check_time_arguments(event_time: object, unit: object, timezone: str | None,
     Raises:
         DefinitionError: no name of a column, an unknown unit or zone, no format, a format with names of zones or together with a unit.
     """
-    if not isinstance(event_time, str) or not event_time:
+    if event_time is not None and (not isinstance(event_time, str) or not event_time):
         raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")
     if unit is not None:
         check_choice("unit", unit, get_args(Unit))

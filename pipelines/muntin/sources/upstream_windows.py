@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Schedule
+    from muntin.sources.reading.dimension import Dimension
     from muntin.sources.source import OnBadFile, OnSchema
 
 At = Literal["start", "end"]
@@ -39,6 +40,7 @@ class WindowSource:
     types: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
+    lookups: tuple[Dimension, ...] = ()
     checksum = False
     dedupe = ()
     dedupe_within_us = None

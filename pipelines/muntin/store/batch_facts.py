@@ -93,7 +93,17 @@ def _facts(start_us: int, files: list[tuple[StatesPath, File]], after: Callable[
     low = min((path.low_us for path in paths if path.low_us is not None), default=AFTER_ALL)
     high = max((path.high_us for path in paths if path.high_us is not None), default=BEFORE_ALL)
     version = int(version_of(file.path for _, file in files), 16)
-    return start_us, after(start_us), version, newest, low, high, sum(file.rows for _, file in files), False, paths[0].decided
+    return (
+        start_us,
+        after(start_us),
+        version,
+        newest,
+        low,
+        high,
+        sum(file.rows for _, file in files),
+        False,
+        sum(path.decided for path in paths) % 2**64,
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -36,6 +36,8 @@ GIVEN = "given"  # the folder of the tables that windows were published by, belo
 MATERIALISED = "materialised"  # the folder of rows that Spark read, below the state, while a run needs them
 TIERS = "tiers"  # the folder of the tables of tiers, below the state
 QUARANTINE = "quarantine"  # the table of refused rows
+LOOKED_UP = "looked_up"  # the table of what the events of batches looked up
+DIMENSIONS = "dimensions"  # the folder of the versions of dimensions, below the state
 IDS = "ids"  # the table of the ids of events, where batches are compared
 
 

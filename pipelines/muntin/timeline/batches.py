@@ -36,7 +36,7 @@ class Batches:
         rows: the number of states.
         expired: whether its states are removed, as the definition's `retain` says. All other facts stay.
         decided: a name of the ids of its events and of the rows that were left out of its states as they repeat rows of earlier batches;
-            `UNDECIDED` where batches are not compared (uint64).
+            or a name of what its events looked up; `UNDECIDED` where neither is (uint64).
         newest_by_source: a row for each batch, a column for each of several sources: the largest event time of its rows; `BEFORE_ALL`
             without rows. No columns where there is one source.
     """

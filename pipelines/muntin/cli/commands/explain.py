@@ -94,6 +94,11 @@ def _say_window(one: "Explained", limit: int) -> None:
         say(f"{many(len(one.missed), 'state')} came too late for it:")
         say(columns(["frame (UTC)", "batch (UTC)", "rows"], [[p.frame, p.batch, p.rows] for p in _some(one.missed, limit)]))
         _say_left(one.missed, limit)
+    if one.looked_up:
+        say("the events of its batches looked up:")
+        names = ["batch (UTC)", "look-up", "answers", "no row", "now"]
+        shown = [[u.batch, u.lookup, u.answers, u.without, "changed" if u.changed else "the same"] for u in _some(one.looked_up, limit)]
+        say(columns(names, shown))
     say("")
 
 

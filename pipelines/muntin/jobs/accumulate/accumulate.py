@@ -17,6 +17,9 @@ from muntin.jobs.accumulate.summaries import summaries
 from muntin.jobs.accumulate.wider_states import common_schema, in_types
 from muntin.jobs.deduplication.kept_decisions import keep_of_one
 from muntin.jobs.deduplication.known import commit_ids
+from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions
+from muntin.jobs.inputs.dimensions.met_rows import commit_met
+from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.materialised.inputs_of_run import inputs_of_run
 from muntin.jobs.published.kept_states import check_kept
 from muntin.jobs.published.lost_commits import check_no_lost_commits
@@ -69,6 +72,7 @@ def accumulate(
         StateError: states cannot be written, or an interval lies among batches whose states are gone, as `retain` says.
     """
     check_no_lost_commits(bound)
+    bound = with_dimensions(bound, written=True)
     check_kept(bound, intervals)
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
@@ -81,6 +85,9 @@ def accumulate(
         return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
     if bound.source.dedupe_within_us is not None:
         commit_ids(bound, starts, done.ids)
+    if bound.pipeline.lookups:
+        forget_other_versions(bound)
+        commit_met(bound, starts, done.met)
     lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, done)}
     lost.update(refused_by_others(bound, starts, done.refused).tolist())
     noticed = noticed_columns(bound, done)

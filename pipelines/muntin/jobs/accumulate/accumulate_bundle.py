@@ -16,8 +16,11 @@ from muntin.jobs.accumulate.bundle_states import arranged_batches, encoding, fac
 from muntin.jobs.accumulate.shares import Written, keeps_order, manifest, taken_of_batches
 from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.accumulate.windows_together import stage_windows
+from muntin.jobs.inputs.dimensions.met_rows import names_of_met, write_met_of_batches
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
+from muntin.sources.dimensions.answers import TIMED, with_answers
 from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.lift import rows_as_states, states, tally
 from muntin.sources.reading.refused_rows import refused_of_batches
 from muntin.sources.reading.row_times import local_time, staged_batches
@@ -55,6 +58,7 @@ class _Reading:
         bundle: the splits.
         columns: name -> SQL type of the files' columns.
         rows: SQL for the rows of all batches, as `staged_batches` gives them, with `LATEST`.
+        met: what the rows looked up, as `with_answers` gives it; None where they look nothing up.
     """
 
     session: duckdb.DuckDBPyConnection
@@ -62,6 +66,7 @@ class _Reading:
     bundle: Bundle
     columns: Mapping[str, str]
     rows: str
+    met: pa.Table | None = None
 
 
 def accumulate_bundle(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> Written:
@@ -71,9 +76,10 @@ def accumulate_bundle(session: duckdb.DuckDBPyConnection, share: Share, bundle: 
         duckdb.Error, MuntinError: the splits cannot be read together. Who accumulates each alone learns what is wrong, and where.
     """
     try:
-        return _written(_read(session, share, bundle))
+        return _written(_answered(_read(session, share, bundle)))
     finally:
         session.execute(f"DROP TABLE IF EXISTS {_READ}")
+        session.execute(f"DROP TABLE IF EXISTS {TIMED}")
         session.unregister(_PLACES)
 
 
@@ -89,7 +95,8 @@ def _written(reading: _Reading) -> Written:
     splits = _splits(bundle, taken, refused, newest, odd)
     lacks = lacking_files(reading.session, reading.share.bound.source, bundle.paths[:1])
     splits[0] |= {"columns": [bundle.paths[0], list(reading.columns.items())], "lacks": {column: list(bundle.paths) for column in lacks}}
-    return Written(splits, found, lost)
+    met = write_met_of_batches(reading.share.bound, reading.met, bundle.starts, bundle.ends)
+    return Written(splits, found, lost, met=[asdict(met)] if met else [])
 
 
 def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _Reading:
@@ -103,6 +110,16 @@ def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _
     _keep(session, source, bundle, latest, told.left_out)
     rows = with_casts(_READ, {name: each.sql for name, each in cast_behind(source, told).items()})
     return _Reading(session, share, bundle, columns, f"({staged_batches(source, rows, columns, ordinal=ordinal)})")
+
+
+def _answered(reading: _Reading) -> _Reading:
+    """The rows with what they look up."""
+    source = reading.share.bound.source
+    if not applied(source):
+        return reading
+    reading.session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {reading.rows}")
+    rows, met = with_answers(reading.session, source, TIMED, taken_of_batches(reading.share.bound).in_time, None)
+    return replace(reading, rows=rows, met=met)
 
 
 def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints, left_out: Sequence[str]) -> None:
@@ -158,7 +175,8 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
         table = sealed(stored(reading.session, query, kinds, natural), bound.fields)
     table = arranged_batches(table, keys, frames, bundle)
     table = runs(table, keys, frames.run_us, bound.fields) if frames.run_us else table
-    batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys), width_us=frames.width_us)
+    decided = names_of_met(reading.met, bundle.starts)
+    batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys), decided, width_us=frames.width_us)
     sums = np.append(0, np.cumsum(whole_column(table, "rows").to_numpy()))
     ends = np.cumsum(batches.rows)
     return write_shared(table, bound.table(frames.table), batches, keys), sums[ends] - sums[ends - batches.rows], wider

@@ -16,6 +16,7 @@ from muntin.jobs.accumulate.slot_lift import slot_lift
 from muntin.jobs.accumulate.split_deduplication import REPEATED, without_repeated
 from muntin.jobs.accumulate.split_rows import Counted
 from muntin.jobs.accumulate.types_of_states import types_of_states
+from muntin.jobs.inputs.dimensions.met_rows import name_of_met, write_met
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
 from muntin.sources.reading.lift import rows_as_states, states, tally
@@ -29,7 +30,6 @@ from muntin.states.derived_columns import row_count
 from muntin.states.rows_in_slots import extent_of
 from muntin.store.parquet import write_named
 from muntin.store.paths import QUARANTINE, StatesPath
-from muntin.timeline.batches import UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
             )  # a faulty row is refused, whatever it repeats
         table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
         newest = counted.newest if split.watermark_us is None else split.watermark_us
-        decided = compared.decided if compared else UNDECIDED
+        decided = compared.decided if compared else name_of_met(found.met)
         written, rows = _write_states(share, split, frames, table, newest, by_file, decided)
         states[frames.table] = written | {"wider": wider}
     refused = found.bad + first.read - (first if first.exact else counted).accepted
@@ -82,6 +82,7 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         "nonexistent": first.nonexistent,
         "states": states,
         "ids": compared.ids if compared else None,
+        "met": write_met(share.bound, found.met, split.batch_us, split.number),
         "rows": found.in_files(by_file),
         "columns": [split.paths[0], list(found.columns.items())],
         "lacks": lacking_files(session, share.bound.source, found.paths),
@@ -92,7 +93,7 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
 
 def _reported(share: Share, found: SplitRows) -> Counted | None:
     """The facts of the rows by their footers, where states show which rows are accepted: all states, of all rows."""
-    return None if share.bound.source.dedupe or share.bound.pipeline.where else found.counted()
+    return None if share.bound.source.dedupe or share.bound.pipeline.where or found.met is not None else found.counted()
 
 
 def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, local: bool = False) -> Counted:

@@ -19,13 +19,14 @@ from muntin.jobs.accumulate.shares import Written, manifest
 from muntin.jobs.accumulate.steady_reading import as_they_are, steady
 from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
+from muntin.sources.dimensions.answers import ANSWERS
 from muntin.sources.listing import source_file
 from muntin.sources.reading.page_checksums import check_pages
 from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.sessions.fetched_files import fetched_once
 from muntin.sources.sessions.object_files import let_read
 from muntin.sources.sessions.time_limit import in_time
-from muntin.store.paths import IDS, QUARANTINE
+from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
 from muntin.store.store import File
 from muntin.tasks.memory import in_memory
 
@@ -57,6 +58,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
         together = _together(session, share, [part for part in inspected[stretch.start : stretch.stop] if part])
         done += [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
         share = _knowing(share, done[-1])
+    session.unregister(ANSWERS)
     return {
         "splits": _with_new_columns([dict(split) for each in done for split in each.splits]),
         "states": {
@@ -65,6 +67,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
         },
         "refused": gathered(share, QUARANTINE, [file for each in done for file in each.refused]),
         "ids": gathered(share, IDS, [file for each in done for file in each.ids]),
+        "met": gathered(share, LOOKED_UP, [file for each in done for file in each.met]),
         "versions": dict(versions_here()),
     }
 
@@ -109,7 +112,7 @@ def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Wr
     told = {name: done.get(name) for name in ("columns", "lacks", "waits")}
     entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
     states, lost = {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else []
-    return Written([entries], states, lost, [done["ids"]] if done["ids"] else [])
+    return Written([entries], states, lost, [done["ids"]] if done["ids"] else [], [done["met"]] if done.get("met") else [])
 
 
 def may_bundle(bound: Bound) -> bool:

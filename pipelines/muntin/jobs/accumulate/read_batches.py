@@ -18,11 +18,13 @@ from muntin.jobs.accumulate.shares import manifest_of_batch
 from muntin.jobs.accumulate.shares_of_sources import accumulate_shares, dealt
 from muntin.jobs.deduplication.event_ids import SCHEMA
 from muntin.jobs.deduplication.known import decided_of_nothing, earlier_ids, known_ids
+from muntin.jobs.inputs.dimensions.met_rows import write_met
 from muntin.jobs.quarantine.refused_places import REFUSED
 from muntin.jobs.schema_check.same_versions import say_other_workers
+from muntin.sources.dimensions.answers import MET
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.parquet import write_named
-from muntin.store.paths import IDS, QUARANTINE, StatesPath, parse_states_path
+from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, StatesPath, parse_states_path
 from muntin.store.store import File
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class Read:
         wider: table of a frame set -> the paths of the files with a type that is wider than in the state.
         ids: the files of ids; none where batches are not compared.
         before: the batches that they were compared with, in the table of ids.
+        met: the files of what rows looked up; none where nothing is.
     """
 
     splits: dict[int, list[dict[str, Any]]]
@@ -55,6 +58,7 @@ class Read:
     wider: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     ids: list[File] = field(default_factory=list)
     before: Batches | None = None
+    met: list[File] = field(default_factory=list)
 
 
 def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
@@ -82,7 +86,7 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
             _add(done, result)
         for splits in done.splits.values():
             manifest_of_batch(splits)  # a file that changed is reported before anything is committed
-    hold_back(bound, done.splits, done.states, done.refused)
+    hold_back(bound, done.splits, done.states, done.refused, done.met)
     if empty := [interval for interval in files if not done.splits[interval.start_us]]:
         _add_empty(bound, done, empty, watermarks_us)
     return done
@@ -110,6 +114,8 @@ def _add_empty(bound: Bound, done: Read, empty: Sequence[Interval], watermarks_u
         ids = empty_states(bound.table(IDS), empty, {}, nothing=SCHEMA.empty_table())
         done.ids.extend(ids)
         decided = decided_of_nothing(bound, ids)
+    if bound.pipeline.lookups:
+        done.met.extend(empty_states(bound.table(LOOKED_UP), empty, {}, nothing=MET.empty_table()))
     for table in done.states:
         done.states[table].extend(empty_states(bound.table(table), empty, watermarks_us, decided=decided))
 
@@ -123,9 +129,12 @@ def _add(done: Read, result: dict[str, Any]) -> None:
         done.wider[table] += [file["path"] for file in files if file.get("wider")]
     done.refused.extend(File(file["path"], file["size"], file["rows"]) for file in result["refused"])
     done.ids.extend(File(file["path"], file["size"], file["rows"]) for file in result["ids"])
+    done.met.extend(File(file["path"], file["size"], file["rows"]) for file in result["met"])
 
 
-def hold_back(bound: Bound, splits: dict[int, list[dict[str, Any]]], states: dict[str, list[File]], refused: list[File]) -> None:
+def hold_back(
+    bound: Bound, splits: dict[int, list[dict[str, Any]]], states: dict[str, list[File]], refused: list[File], met: list[File]
+) -> None:
     """Take the rows of the other splits of batches that wait out of what was read: each of their files becomes a row of the quarantine.
 
     Args:
@@ -133,12 +142,20 @@ def hold_back(bound: Bound, splits: dict[int, list[dict[str, Any]]], states: dic
         splits: start of a batch -> what was counted in each of its splits; changed.
         states: table of a frame set -> the files of states; changed.
         refused: the files of the quarantine; changed.
+        met: the files of what rows looked up; changed.
     """
     for start, of_batch in splits.items():
         if any(split.get("waits") for split in of_batch):
             for split in of_batch:
                 if not split.get("waits"):
                     _hold_back(bound, start, split, states, refused)
+                    _forget_met(bound, start, split["split"], met)
+
+
+def _forget_met(bound: Bound, start: int, number: int, met: list[File]) -> None:
+    """Note of a split that waits that it met nothing."""
+    met[:] = [file for file in met if not _is_of(file, start, number)]
+    met.extend(File(**file) for file in [write_met(bound, None, start, number)] if file)
 
 
 def _hold_back(bound: Bound, start: int, split: dict[str, Any], states: dict[str, list[File]], refused: list[File]) -> None:

@@ -15,6 +15,7 @@ from muntin.jobs.accumulate.empty_batches import NOTHING
 from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
 from muntin.jobs.accumulate.split_deduplication import of_nothing
 from muntin.jobs.accumulate.split_rows import carefully, plainly
+from muntin.jobs.inputs.dimensions.met_rows import write_met
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
 from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits
 from muntin.jobs.schema_check.contradictions import reported as contradicted
@@ -148,6 +149,7 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
         "newest": split.watermark_us,
         "states": written,
         "ids": compared.ids if compared else None,
+        "met": write_met(share.bound, None, split.batch_us, split.number),
         "twice": 0,
         "ambiguous": 0,
         "nonexistent": 0,

@@ -9,6 +9,7 @@ from muntin.definition.amounts import many
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.sources.listing import piece_bytes, splits
+from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.row_groups import Part, may_be_cut
 from muntin.sources.reading.taken_times import Taken
 from muntin.states.columns import LATEST, ROW_BATCH
@@ -93,12 +94,14 @@ class Written:
         states: table of a frame set -> files, each with path, size (bytes) and rows.
         refused: files of the quarantine, named as files of states.
         ids: files of ids, named as files of states; none where batches are not compared.
+        met: files of what was looked up, named as files of states; none where nothing is.
     """
 
     splits: Sequence[Mapping[str, Any]]
     states: Mapping[str, Sequence[Mapping[str, Any]]]
     refused: Sequence[Mapping[str, Any]]
     ids: Sequence[Mapping[str, Any]] = ()
+    met: Sequence[Mapping[str, Any]] = ()
 
 
 def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], watermark_us: int | None) -> list[Split]:
@@ -159,13 +162,18 @@ def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ..
 def taken(bound: Bound, split: Split) -> Taken:
     """The event times that a split's batch takes."""
     ahead, behind = bound.pipeline.max_ahead_us, bound.pipeline.max_behind_us
-    return Taken(split.end_us + ahead, ahead, None if behind is None else split.batch_us - behind, behind or 0)
+    return Taken(split.end_us + ahead, ahead, None if behind is None else split.batch_us - behind, behind or 0, _needs(bound))
 
 
 def taken_of_batches(bound: Bound) -> Taken:
     """The event times that batches take, of rows with the columns `ROW_BATCH` and `LATEST`."""
     behind = bound.pipeline.max_behind_us
-    return Taken(LATEST, bound.pipeline.max_ahead_us, None if behind is None else f"{ROW_BATCH} - {behind}", behind or 0)
+    return Taken(LATEST, bound.pipeline.max_ahead_us, None if behind is None else f"{ROW_BATCH} - {behind}", behind or 0, _needs(bound))
+
+
+def _needs(bound: Bound) -> tuple[tuple[str, str], ...]:
+    """The rows of dimensions that rows have to find: else they are refused."""
+    return tuple(each.missed for each in applied(bound.source) if each.required)
 
 
 def keeps_order(bound: Bound) -> bool:

@@ -75,8 +75,9 @@ def accumulate_shares(parts: Sequence[Share]) -> dict[str, Any]:
     states = {
         table: _gathered(parts[0], table, [file for each in done for file in each["states"][table]], apart) for table in done[0]["states"]
     }
+    met = [file for each in done for file in each["met"]]
     refused = _gathered(parts[0], QUARANTINE, [file for each in done for file in each["refused"]], apart)
-    return {"splits": splits, "states": states, "refused": refused, "ids": [], "versions": done[0]["versions"]}
+    return {"splits": splits, "states": states, "refused": refused, "ids": [], "met": met, "versions": done[0]["versions"]}
 
 
 def _gathered(share: Share, table: str, files: Sequence[Written], apart: Collection[int]) -> list[Written]:

@@ -14,7 +14,9 @@ from muntin.jobs.quarantine.refused_places import BAD, KEPT, REFUSED, placed, ro
 from muntin.jobs.quarantine.row_faults import Fault, first_fault, row_faults
 from muntin.jobs.schema_check.names_of_columns import check_names
 from muntin.jobs.schema_check.times_of_files import check_times
+from muntin.sources.dimensions.answers import TIMED, with_answers
 from muntin.sources.reading.column_types import check_numbers, told_columns
+from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.footer_times import told_extent
 from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.sources import Source
     from muntin.sources.reading.mended import Mended
+    from muntin.sources.reading.taken_times import Taken
 
 
 WORTH_INSPECTING = 2**20
@@ -53,6 +56,7 @@ class SplitRows:
         in_files: gives the number of rows of each file of the split, bad rows too, from those.
         refused: gives the rows that are not accepted or not among them, with the columns `REFUSED`.
         counted: gives the facts of `rows` from footers; None where they do not.
+        met: what the rows looked up, as `with_answers` gives it; None where they look nothing up.
     """
 
     paths: Sequence[str]
@@ -63,6 +67,7 @@ class SplitRows:
     in_files: Callable[[list[int]], list[int]]
     refused: Callable[[], pa.Table]
     counted: Callable[[], Counted | None] = lambda: None
+    met: pa.Table | None = None
 
 
 class Counted(NamedTuple):
@@ -97,20 +102,25 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         duckdb.Error, SourceError: a row cannot be read, or the files do not fit the definition.
     """
     source = bound.source
-    compared = source.ambiguous == "arrival"  # the time of a row depends on others, so that refused rows are not read again
-    kept = compared or source.format != "parquet" or bool(source.order)
+    dimensions, times = applied(source), taken(bound, split)
+    compared = source.ambiguous == "arrival" or bool(times.needs)  # what is accepted is not told by a row alone, read again
+    ordered = bool(source.order) or (bool(dimensions) and bool(source.arrival_order or source.section))
+    kept = compared or source.format != "parquet" or ordered
     told, columns = told_columns(session, source, split.paths, bound.may_use)
     check_names(session, source, columns, split.paths)
     check_times(session, source, columns, split.paths)
     check_numbers(session, source, split.paths, told.fractions)
     only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept, rows=split.rows)
-    rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(bound))})"
+    rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(bound) or compared)})"
     if kept:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
+        rows = KEPT
+    found_up = with_answers(session, source, rows, times.in_time, split.batch_us) if dimensions else None
+    rows = found_up[0] if found_up else rows
 
     def lost() -> pa.Table:
         if compared:
-            query = refused_of_kept(source, KEPT, columns, taken(bound, split))
+            query = refused_of_kept(source, rows, columns, times)
         else:
             query = refused(source, split.paths, columns, taken(bound, split), read_as=told, only=only, rows=split.rows)
         return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
@@ -131,7 +141,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             return None
         return Counted(found.rows, found.rows, found.newest, found.oldest, exact=False) if found else None
 
-    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost, counted_by_footers)
+    return SplitRows(split.paths, columns, rows, 0, by_file, list, lost, counted_by_footers, found_up[1] if found_up else None)
 
 
 def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()) -> SplitRows:
@@ -151,6 +161,8 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     check_times(session, source, columns, paths)
     casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in cast_behind(source, told).items()]
     timed = f"({staged(source, _cast(source, split, files, told, columns, casts), columns, ordinal=True)})"
+    found_up = _answered(session, source, timed, taken(bound, split), split) if applied(source) else None
+    timed = found_up[0] if found_up else timed
     faults = [*casts, *row_faults(session, bound, timed), *odd]
     _keep(session, bound, split, timed, faults, len(casts))
     left_out = session.execute(f"SELECT count(*) FROM {BAD}").fetchall()[0][0]
@@ -161,7 +173,14 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
         return placed(session, found, files, faults, first=split.rows.start if split.rows else 0).select(REFUSED.names)
 
     counts = rows_by_file(session, paths, KEPT, BAD)
-    return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost)
+    met = found_up[1] if found_up else None
+    return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost, met=met)
+
+
+def _answered(session: duckdb.DuckDBPyConnection, source: Source, timed: str, times: Taken, split: Split) -> tuple[str, pa.Table]:
+    """The rows with their answers. They are read into a table first: TRY is computed once, and the order of rows is settled."""
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {timed}")
+    return with_answers(session, source, TIMED, times.in_time, split.batch_us)
 
 
 def _cast(source: Source, split: Split, files: Mended, told: Reading, columns: Mapping[str, str], casts: Sequence[Fault]) -> str:

@@ -31,7 +31,7 @@ from muntin.states.derived_columns import whole_schema
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
 from muntin.store.expired_marks import write_mark
-from muntin.store.paths import IDS, QUARANTINE, batches_of_windows
+from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, batches_of_windows
 from muntin.store.reading import read_states
 from muntin.store.shared_files import write_shared
 from muntin.store.store import Change
@@ -79,7 +79,9 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
             gone = _expirable(bound, own, kept.states_us)
             if len(gone) and gone[-1] - gone[0] >= lag * kept.states_us // EIGHTH:  # more may be old than may go: long windows need it
                 yield from _without_rows(bound, frames.table, gone, at_once=at_once)
-    if kept.states_us and bound.tables_of_ids and bound.pipeline.max_behind_us is not None:
+    if kept.states_us and bound.pipeline.lookups:
+        yield from _without_rows(bound, LOOKED_UP, _met_without_states(bound), at_once=at_once)
+    if kept.states_us and bound.source.dedupe_within_us is not None and bound.pipeline.max_behind_us is not None:
         yield from _without_rows(bound, IDS, _ids_out_of_reach(bound), at_once=at_once)
     if kept.quarantine_us and _has_gathered(bound, QUARANTINE, kept.quarantine_us, lag):
         yield from _without_rows(bound, QUARANTINE, _behind(bound, kept.quarantine_us), at_once=at_once)
@@ -130,6 +132,12 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
     was = as_published(bound, name, pending.known)
     work = reconcile(window, width_us, replaced, pending.watermarks_us, pending.known if was else None, bound.derivation(name), was)
     return batches.start_us[expirable(batches, position, [work, pending.work] if pending.work else [work])]
+
+
+def _met_without_states(bound: Bound) -> Ints:
+    """Starts of batches whose look-ups can be dropped: they have no states, and are never read again."""
+    met, states = accumulated(bound, LOOKED_UP, bound.store.snapshot(LOOKED_UP)), _all(bound)
+    return np.intersect1d(met.start_us[~met.expired & (met.rows > 0)], states.start_us[states.expired])
 
 
 def _ids_out_of_reach(bound: Bound) -> Ints:

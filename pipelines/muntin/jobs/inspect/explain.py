@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from muntin.definition.instants import from_us, instant_us
 from muntin.engine.past import Past
 from muntin.errors import DefinitionError
+from muntin.jobs.inputs.dimensions.looked_up import looked_up
 from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.published.given_tables import as_readers_know
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.engine.windows import Combined
     from muntin.files.paths import AnyPath
+    from muntin.jobs.inputs.dimensions.looked_up import LookedUp
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
     from muntin.windows import Window
@@ -53,6 +55,7 @@ class Explained:
         missed: states inside its bounds that came too late for it.
         before: states of the time before it, whose last values hold when it begins (`carry=`).
         hidden: the `having` that does not hold for it, so that readers do not see it; None: it is shown.
+        looked_up: the look-ups of the batches of its states.
     """
 
     window: Mapping[str, Any]
@@ -61,6 +64,7 @@ class Explained:
     missed: tuple[Part, ...]
     before: tuple[Part, ...] = ()
     hidden: str | None = None
+    looked_up: tuple[LookedUp, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +101,18 @@ def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequen
     found = _of_key(bound, todo, key, around)
     explained = [_explained(bound, todo, one, row) for one, rows in found for row in rows if _holds(kind, one, row, at_us)]
     if explained:
-        return Explanation(tuple(explained))
+        return Explanation(tuple(_with_look_ups(bound, explained)))
     return Explanation((), _why(pipeline, todo, _of_key(bound, todo, key, ALL_US), at_us))
+
+
+def _with_look_ups(bound: Bound, explained: Sequence[Explained]) -> list[Explained]:
+    """The windows, with what the events of their batches looked up."""
+    starts = sorted({instant_us(part.batch, "batch") for each in explained for part in each.parts})
+    found = looked_up(bound, np.array(starts, np.int64))
+    of = [{part.batch for part in each.parts} for each in explained]
+    return [
+        replace(each, looked_up=tuple(one for one in found if one.batch in batches)) for each, batches in zip(explained, of, strict=True)
+    ]
 
 
 def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int]) -> list[tuple[Combined, np.ndarray]]:

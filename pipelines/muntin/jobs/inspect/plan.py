@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from muntin.definition.instants import from_us, instant_us
 from muntin.errors import SourceError
 from muntin.jobs.check import check_columns, check_suites
+from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.inputs import difference, inputs_of_each
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.of_spark import UNKNOWN
@@ -115,7 +116,9 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root)
     check_no_lost_commits(bound)
-    batches, given = _batches(bound, intervals)
+    looked_up = lookup_changes(bound, intervals)
+    intervals = sorted({*intervals, *looked_up.intervals})
+    batches, given = _batches(bound, intervals, looked_up.why)
     if validate:
         check_suites(bound)
     if check:
@@ -132,8 +135,8 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     )
 
 
-def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
-    """The batches, and the files of each batch that has files."""
+def _batches(bound: Bound, intervals: Sequence[Interval], looked_up: Mapping[Interval, str]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
+    """The batches, and the files of each batch that has files. `looked_up`: why what was looked up is other by now."""
     known, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
     asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
     found, batches = list[Inputs](), []
@@ -156,7 +159,7 @@ def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[Planned
         elif start not in reports or reports[start]["version"] != known[start]:
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
-            why = difference(bound, reports[start], files)
+            why = difference(bound, reports[start], files) or looked_up.get(interval)
             batches.append(_planned(interval, files, "changed" if why else "unknown" if by_spark else "unchanged", why or by_spark))
     return tuple(batches), Inputs.joined(found)
 

@@ -145,7 +145,8 @@ class RunReport:
         waiting_for: the missing intervals, as (start, end), that keep accumulated batches from being finalised.
         published: window -> starts of the batches whose windows were derived anew and published by this run.
         quality: the outcome of each window's expectations, as dicts.
-        remarks: what was found damaged and was derived again, a sentence each.
+        remarks: what was found damaged and was derived again, and which batches rest on rows of dimensions that are others by now and were
+            not read again, a sentence each.
         changed: window -> which of its published windows this run changed, and how; one part a commit.
         left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
         promoted: windows of a changed definition that were promoted.

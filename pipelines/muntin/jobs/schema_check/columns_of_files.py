@@ -20,6 +20,7 @@ from muntin.files.readable import readable_footer
 from muntin.sources.casts import carried
 from muntin.sources.common_types import common_type
 from muntin.sources.nested_types import element, lacking, map_types, members, struct
+from muntin.sources.reading.dimension import with_keys
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import quoted, scan, texts
@@ -177,8 +178,9 @@ def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Co
     """The name of a column that the definition uses and that is not there; None if there is none."""
     source = bound.source
     named = (source.event_time, *bound.pipeline.keys, source.arrival_order, source.arrival_time, *source.types, *source.dedupe)
+    there = with_keys(source, columns)
     for name in named:
-        if name and name not in columns:
+        if name and name not in there:
             return name
     try:
         _bind(session, bound, columns)

@@ -12,6 +12,7 @@ from muntin.definition.spelling import did_you_mean
 from muntin.definition.sql_hints import hint
 from muntin.errors import DefinitionError, SourceError
 from muntin.sources.nested_types import is_nested
+from muntin.sources.reading.dimension import with_keys
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
 from muntin.sources.reading.scan import quoted
@@ -38,7 +39,7 @@ def check_fit(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, colum
     Raises:
         DefinitionError: a column is not there, or has a type that cannot be.
     """
-    _check_keys(bound, columns)
+    _check_keys(bound, with_keys(bound.source, columns))
     _check_where(session, bound, rows, columns)
     check_aggregates(session, bound, rows, columns)
     _check_windows(session, bound, rows, columns)

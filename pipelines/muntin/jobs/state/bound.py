@@ -17,7 +17,7 @@ from muntin.jobs.state.fingerprint import derivation, facts_text, fingerprint
 from muntin.jobs.state.given_spans import with_tables
 from muntin.jobs.state.renaming import name_of_state, take_over
 from muntin.store import state
-from muntin.store.paths import IDS, folder_of
+from muntin.store.paths import IDS, LOOKED_UP, folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.sinks import Sink
     from muntin.sources import Source
+    from muntin.sources.reading.dimension import Dimension
     from muntin.store.store import Store
     from muntin.windows.kind import Window
 
@@ -43,6 +44,7 @@ class Bound:
         lifted: the fields that the source is read for, the number of rows first; None: the fields of all aggregates.
         even: whether all frames of a set have one width, as `frame_sets` says.
         mending: whether a repair is at work, which derives from states that are known to lack something.
+        dimensions: that rows look up, as a run has read them; () before.
     """
 
     pipeline: Pipeline
@@ -51,6 +53,7 @@ class Bound:
     lifted: tuple[Field, ...] | None = None
     even: bool = False
     mending: bool = False
+    dimensions: tuple[Dimension, ...] = ()
 
     @cached_property
     def store(self) -> Store:
@@ -75,8 +78,9 @@ class Bound:
 
     @property
     def source(self) -> Source:
-        """The source of the rows."""
-        return self.pipeline.source  # type: ignore[return-value]
+        """The source of the rows; of a run, with the dimensions that they look up."""
+        source: Source = self.pipeline.source  # type: ignore[assignment]
+        return replace(source, lookups=self.dimensions) if self.dimensions and not self.pipeline.sources else source
 
     @cached_property
     def _facts(self) -> str:
@@ -139,8 +143,8 @@ class Bound:
 
     @property
     def tables_of_ids(self) -> tuple[str, ...]:
-        """The table of the ids of events; () where batches are not compared."""
-        return (IDS,) if self.source.dedupe_within_us is not None else ()
+        """The tables beside the states that say what they rest on: the ids of events, or what events looked up; () where neither is."""
+        return (IDS,) if self.source.dedupe_within_us is not None else (LOOKED_UP,) if self.pipeline.lookups else ()
 
     def frames_of(self, window: str) -> FrameSet:
         """The frame set of a window."""

@@ -45,6 +45,8 @@ def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
         facts["sources"] = [[name, _facts_of_source(source, schedule)] for name, source in pipeline.sources.items()]
     else:
         facts |= _facts_of_source(pipeline.origin, schedule)
+    if pipeline.lookups:
+        facts["lookups"] = {name: {**each.facts, **_facts_of_source(each.source, schedule)} for name, each in pipeline.lookups.items()}
     return json.dumps(facts, sort_keys=True, default=str)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.errors import ForgottenError, SourceError
+from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.inputs import difference, inputs_of_each, without_files
 from muntin.jobs.inputs.purged import purged
 from muntin.jobs.published.kept_states import readable
@@ -54,13 +55,15 @@ def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: d
     known, reports = versions(bound), last_accumulated(bound.store, intervals)
     lost, found = set(purged(bound, without_files(bound, intervals))), []
     reported = [each for each in intervals if each not in lost and _is_reported(known.get(each.start_us), reports.get(each.start_us))]
-    given = inputs_of_each(bound, reported)
+    given, looked_up = inputs_of_each(bound, reported), lookup_changes(bound).why
     for interval in intervals:
         at = interval.start_us
         if interval in lost:
             found.append(Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True))
-        elif reason := _reason(bound, interval, known.get(at), reports.get(at), given.get(interval)) or (
-            "asked for" if everything else None
+        elif (
+            reason := _reason(bound, interval, known.get(at), reports.get(at), given.get(interval))
+            or looked_up.get(interval)
+            or ("asked for" if everything else None)
         ):
             found.append(Outdated(from_us(at), from_us(interval.end_us), reason))
     return found

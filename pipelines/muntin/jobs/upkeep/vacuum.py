@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from muntin.definition.durations import UNITS
 from muntin.files.paths import ascending, names_in, path_of, relative, remove_folder, sizes_below
+from muntin.jobs.inputs.dimensions.changed_rows import outlived_versions
 from muntin.jobs.published.staging_folders import staged_entries, staged_windows
 from muntin.jobs.published.window_tables import published, windows_of
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.state_folders import bind_existing, stagings, state_folders
 from muntin.store.delta import DeltaStore
-from muntin.store.paths import GIVEN, MATERIALISED, NOTES
+from muntin.store.paths import DIMENSIONS, GIVEN, MATERIALISED, NOTES
 from muntin.store.seen_tables import open_table
 from muntin.store.state import WINDOWS
 
@@ -39,8 +40,8 @@ _DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.
 class Removed:
     """Files removed from one place.
 
-    `what`: replaced files, files of no commit, outlived notes, outlived tables, abandoned staging, rows of killed runs, half-written files,
-    or a superseded state.
+    `what`: replaced files, files of no commit, outlived notes, outlived tables, abandoned staging, rows of killed runs, outlived versions
+    of dimensions, half-written files, or a superseded state.
     """
 
     what: str
@@ -91,6 +92,9 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
         yield _outlived(root, folder, oldest, dry_run=dry_run)
         yield _outlived_tables(root, folder, oldest, dry_run=dry_run)
         yield _old(root, folder / MATERIALISED, "rows of killed runs", sizes_below(folder / MATERIALISED), oldest, dry_run=dry_run)
+        outlived = {*outlived_versions(folder / DIMENSIONS)}
+        versions = [found for found in sizes_below(folder / DIMENSIONS) if found[0].name in outlived]
+        yield _old(root, folder / DIMENSIONS, "outlived versions of dimensions", versions, oldest, dry_run=dry_run)
         yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant
 from muntin.sources.reading.column_hints import check_named, no_column
+from muntin.sources.reading.dimension import untold
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, quoted
 from muntin.sources.repeated_rows import identity
@@ -164,6 +165,7 @@ def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, ap
     """The rows with their times; `place`: more columns. `apart`: by what sections are counted from 1 again."""
     chosen = "*"
     check_named(source, columns)
+    place += "".join(f", {each}" for each in untold(source, columns))
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if source.dedupe:

@@ -19,22 +19,29 @@ class Taken:
         ahead_us: `max_ahead` of the definition, for people.
         earliest: as `latest`, the first time; None: any time is late enough.
         behind_us: `max_behind` of the definition.
+        needs: what else a row needs: SQL that is true for it, and SQL for the reason why it is refused if not.
     """
 
     latest: int | str
     ahead_us: int = 0
     earliest: int | str | None = None
     behind_us: int = 0
+    needs: tuple[tuple[str, str], ...] = ()
 
     @property
     def condition(self) -> str:
+        """SQL that is true for rows with such a time, and with what else they need."""
+        return " AND ".join([self.in_time, *(condition for condition, _ in self.needs)])
+
+    @property
+    def in_time(self) -> str:
         """SQL that is true for rows with such a time."""
         first = EARLIEST if self.earliest is None else f"greatest({self.earliest}, {EARLIEST})"
         return f"({EVENT_TIME} BETWEEN {first} AND least({self.latest}, {BEYOND - 1}))"
 
     @property
     def reason(self) -> str:
-        """SQL cases for why a time that can be read is not taken."""
+        """SQL cases for why a row with a time that can be read is not taken."""
         behind = (
             f" WHEN {EVENT_TIME} < {self.earliest} THEN "
             f"'event time is more than {spell(self.behind_us)} before the beginning of its interval'"
@@ -42,5 +49,5 @@ class Taken:
         return (
             f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {BEYOND - 1} THEN 'event time is outside the years 1 to 9999' "
             f"WHEN {EVENT_TIME} > {self.latest} THEN 'event time is more than {spell(self.ahead_us)} ahead of the end of its interval'"
-            f"{'' if self.earliest is None else behind}"
+            f"{'' if self.earliest is None else behind}" + "".join(f" WHEN NOT ({condition}) THEN {why}" for condition, why in self.needs)
         )

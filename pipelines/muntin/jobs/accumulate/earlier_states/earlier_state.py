@@ -75,7 +75,7 @@ def earlier_state(bound: Bound) -> Earlier | None:
     others = [state for state in states_of(bound.home) if state.name != bound.state]
     if not others or not isinstance(bound.source, FileSource) or bound.source.format != "parquet":
         return None
-    if bound.source.dedupe_within_us is not None:  # which rows are left out may have changed since
+    if bound.tables_of_ids:  # which rows are left out, or what they looked up, may have changed since
         return None
     wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
     alike = [(other, has) for other in others if (has := noted_facts(other)) and _begins(has, wanted)]

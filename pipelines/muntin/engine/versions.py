@@ -1,0 +1,91 @@
+"""Versions of keys: which was valid at each row's time, and which stretches of validity the rows of a batch met.
+
+key 7, versions     a [10, 20)   b [20, 30)   c [40, ...)
+stretches         0     1            2         3   4       before a, a, b, nothing, c: two for each version, and one for each key
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from muntin.states.frames import Ints
+
+NEVER = np.iinfo(np.int64).min
+"""The time of a row that looks nothing up."""
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def stretches(ids: Ints, times: Ints, first: Ints, since: Ints, until: Ints) -> tuple[Ints, Ints]:
+    """The version that was valid for each row, and the number of its stretch; -1 without one.
+
+    Args:
+        ids: number of the key of each row; -1: a key without versions.
+        times: of each row; `NEVER`: it looks nothing up.
+        first: number of the first version of each key, and behind the last key the number of all versions.
+        since, until: of each version, in microseconds; ascending in each key, and not overlapping.
+    """
+    version, stretch = np.full(len(ids), -1, np.int64), np.full(len(ids), -1, np.int64)
+    for row in range(len(ids)):
+        key, time = ids[row], times[row]
+        if key < 0 or time == NEVER:
+            continue
+        low, high = first[key], first[key + 1]
+        begin = low
+        while low < high:
+            middle = (low + high) // 2
+            if since[middle] <= time:
+                low = middle + 1
+            else:
+                high = middle
+        if low == begin:
+            stretch[row] = 2 * begin + key
+        elif time < until[low - 1]:
+            version[row] = low - 1
+            stretch[row] = 2 * low + key - 1
+        else:
+            stretch[row] = 2 * low + key
+    return version, stretch
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def met(stretch: Ints, times: Ints, batch: Ints, count: int) -> tuple[Ints, Ints, Ints]:
+    """The stretches that each batch met: a row that met it, the first and the last time at which it did.
+
+    Args:
+        stretch: of each row, -1 without one.
+        times: of each row.
+        batch: of each row; rows of a batch lie together.
+        count: of all stretches.
+    """
+    found = np.full(count, -1, np.int64)
+    rows, low, high = np.empty(len(stretch), np.int64), np.empty(len(stretch), np.int64), np.empty(len(stretch), np.int64)
+    size = 0
+    for row in range(len(stretch)):
+        if stretch[row] < 0:
+            continue
+        at = found[stretch[row]]
+        if at < 0 or batch[rows[at]] != batch[row]:
+            at, size = size, size + 1
+            found[stretch[row]] = at
+            rows[at] = row
+            low[at] = high[at] = times[row]
+        else:
+            low[at], high[at] = min(low[at], times[row]), max(high[at], times[row])
+    return rows[:size], low[:size], high[:size]
+
+
+def islands(ids: Ints, since: Ints, until: Ints, answer: Ints) -> NDArray[np.bool_]:
+    """Versions that do not continue the one before: of another key, behind a gap, or with other values.
+
+    >>> one, since = np.array([7, 7, 7, 8]), np.array([10, 20, 40, 40])
+    >>> islands(one, since, np.array([20, 30, 50, 50]), np.array([1, 1, 1, 1])).tolist()
+    [True, False, True, True]
+    """
+    alike = (ids[1:] == ids[:-1]) & (since[1:] == until[:-1]) & (answer[1:] == answer[:-1])
+    return np.concatenate([np.ones(min(len(ids), 1), np.bool_), ~alike])

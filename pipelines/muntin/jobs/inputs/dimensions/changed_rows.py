@@ -1,0 +1,270 @@
+"""Batches that rest on rows of a dimension which are others by now: what their events looked up would be answered otherwise.
+
+dimension, as noted   EUR  [1 May, ...) 1.08
+dimension now         EUR  [1 May, 3 May) 1.08  [3 May, ...) 1.10        differs from 3 May on
+met                   batch of 2 May: EUR  00:10 .. 23:50  1.08         as before: stays
+                      batch of 3 May: EUR  00:05 .. 23:58  1.08         is read again
+
+Which keys differ from when on follows from two files of versions. Of what was met, only files are read whose times reach there.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.definition.amounts import many, size_of
+from muntin.definition.instants import spell_instant
+from muntin.definition.schedule import Interval
+from muntin.files.pages import opened
+from muntin.files.paths import names_in
+from muntin.jobs.inputs.dimensions.read_dimensions import path_of_versions, read_dimensions
+from muntin.jobs.inputs.inputs import inputs
+from muntin.jobs.published.kept_states import readable
+from muntin.jobs.published.pending import accumulated
+from muntin.sources.dimensions.answers import MET
+from muntin.sources.reading.dimension import Versions, versions_of
+from muntin.states.columns import BATCH
+from muntin.states.sorted import instants
+from muntin.store.batch_facts import batches_of
+from muntin.store.contents import whole_content
+from muntin.store.disk import write_whole
+from muntin.store.paths import DIMENSIONS, LOOKED_UP, parse_states_path
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.reading.dimension import Dimension
+    from muntin.states.frames import Ints
+    from muntin.store.store import File
+
+_LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]
+_NOTE = "dimensions.json"
+_UNKNOWN = "what its events looked up is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class LookupChanges:
+    """The batches to read again since what their events looked up has changed.
+
+    Attributes:
+        why: of each batch, in words.
+        digests: name of a dimension -> the name of its versions as they are now.
+        too_many: why none of the batches is read automatically; "": all are.
+        noted: the names of the versions on which all batches rested before.
+    """
+
+    why: Mapping[Interval, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+    too_many: str = ""
+    noted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """The batches that a run reads again automatically."""
+        return () if self.too_many else tuple(self.why)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on batches that are not read again, though windows rest on rows of dimensions that are others by now."""
+        return (self.too_many,) if self.too_many else ()
+
+    def remember(self, bound: Bound) -> None:
+        """Note that all batches rest on these versions, so that the next run compares with them. Only to be called when they are read.
+
+        Where another run noted something else meanwhile nothing is noted, and the next run compares with all that was met.
+
+        `bound`: with the dimensions by which batches were read.
+        """
+        if not self.digests or self.too_many:
+            return
+        if digests_of(bound) == self.digests and _noted(bound) in (self.noted, self.digests):
+            write_whole(bound.folder / _NOTE, json.dumps(dict(self.digests)).encode())
+        else:
+            (bound.folder / _NOTE).unlink(missing_ok=True)
+
+
+def digests_of(bound: Bound) -> dict[str, str]:
+    """Name of a dimension -> the name of the versions by which batches are read."""
+    return {each.name: each.digest for each in bound.dimensions}
+
+
+def forget_other_versions(bound: Bound) -> None:
+    """Take back the note of the versions on which all batches rest, before batches are read by others."""
+    if bound.dimensions and _noted(bound) not in ({}, digests_of(bound)):
+        (bound.folder / _NOTE).unlink(missing_ok=True)
+
+
+def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupChanges:
+    """The batches whose events met rows of dimensions that have changed since.
+
+    Args:
+        bound: the pipeline state.
+        reading: batches that a run reads anyway.
+
+    Raises:
+        SourceError: a dimension cannot be read. StateError: a file of what was met is gone or damaged.
+    """
+    if not bound.pipeline.lookups:
+        return LookupChanges()
+    snapshot = bound.store.snapshot(LOOKED_UP)
+    found = dict.fromkeys(_apart(bound, snapshot.files).tolist(), _UNKNOWN)
+    noted, digests = _noted(bound), dict[str, str]()
+    for dimension, table in read_dimensions(bound):
+        digests[dimension.name] = dimension.digest
+        if noted.get(dimension.name) != dimension.digest and snapshot.files:
+            before = _before(bound, dimension, noted.get(dimension.name))
+            starts = _affected(bound, snapshot.files, dimension, before, versions_of(table))
+            found |= dict.fromkeys(starts.tolist(), f"rows of {dimension.name} that its events looked up have changed")
+    after = bound.pipeline.intervals.after
+    intervals = readable(bound, [Interval(start, after(start)) for start in sorted(found)])
+    why = {interval: found[interval.start_us] for interval in intervals}
+    return LookupChanges(why, digests, _too_many(bound, [interval for interval in intervals if interval not in reading]), noted)
+
+
+def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
+    """Why a run does not read batches again automatically: they have more bytes than `auto_rebuild` says, where it says any."""
+    most = size_of(bound.pipeline.auto_rebuild, "auto_rebuild")
+    if not most or not intervals:
+        return ""
+    size = sum(file.size for files in inputs(bound, intervals).files.values() for file in files)
+    if size <= most:
+        return ""
+    return (
+        f"{many(len(intervals), 'batch')} met rows of a dimension that have changed since, and windows rest on them as they were: "
+        f"their files have {size:,} bytes, and auto_rebuild allows {most:,}. Read them again: muntin backfill FILE "
+        f"--start {spell_instant(intervals[0].start_us)} --end {spell_instant(intervals[-1].end_us)}"
+    )
+
+
+def _noted(bound: Bound) -> dict[str, str]:
+    """Name of a dimension -> the name of the versions on which all batches rest; nothing where nobody noted it."""
+    try:
+        noted = json.loads((bound.folder / _NOTE).read_text(encoding="utf-8"))
+        return {str(name): str(digest) for name, digest in noted.items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _before(bound: Bound, dimension: Dimension, digest: str | None) -> Versions | None:
+    """The versions on which all batches rest; None where they are not known."""
+    try:
+        return versions_of(opened(bound.folder / DIMENSIONS / path_of_versions(dimension.name, digest)).read()) if digest else None
+    except (OSError, pa.ArrowInvalid):
+        return None
+
+
+def outlived_versions(folder: AnyPath) -> list[str]:
+    """Names of the files of versions in a folder of `DIMENSIONS` that no note names: the next run compares with others."""
+    try:
+        noted = json.loads((folder.parent / _NOTE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        noted = {}
+    kept = {path_of_versions(name, digest) for name, digest in noted.items()}
+    return [name for name in names_in(str(folder)) if name not in kept]
+
+
+def _apart(bound: Bound, files: Sequence[File]) -> Ints:
+    """Starts of the batches whose states rest on something else than the table of what was met says."""
+    met = batches_of(bound.table(LOOKED_UP), files, bound.pipeline.intervals.after)
+    apart = [np.empty(0, np.int64)]
+    for frames in bound.frame_sets:
+        batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+        at = met.position(batches.start_us)
+        other = (at < 0) | (np.append(met.decided, np.uint64(0))[at] != batches.decided)
+        apart.append(batches.start_us[other & ~batches.expired])
+    return np.unique(np.concatenate(apart))
+
+
+def _affected(bound: Bound, files: Sequence[File], dimension: Dimension, before: Versions | None, now: Versions) -> Ints:
+    """Starts of the batches that met what differs. `before`: None: everything may."""
+    keys, begin, end = _differing(before, now) if before else (None, np.empty(0, np.int64), np.empty(0, np.int64))
+    low, high = (int(begin.min(initial=np.iinfo(np.int64).max)), int(end.max(initial=np.iinfo(np.int64).min))) if before else _ALWAYS
+    found = [np.empty(0, np.int64)]
+    for file in files:
+        path = parse_states_path(file.path)
+        if path.low_us is None or path.high_us is None or path.low_us >= high or path.high_us < low:
+            continue
+        met = opened(whole_content(bound.table(LOOKED_UP), file)).read()
+        mask = pc.equal(met[_LOOKUP], dimension.name)
+        if keys is not None:
+            mask = pc.and_(mask, pc.is_in(met[_KEY], value_set=pa.array(keys)))
+        met = met.filter(mask)
+        found.append(instants(met[BATCH])[_otherwise(met, now)])
+    return np.unique(np.concatenate(found))
+
+
+_ALWAYS = (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
+
+
+def _otherwise(met: pa.Table, now: Versions) -> np.ndarray:
+    """Whether what was met would be answered otherwise now."""
+    keys, first, last = met[_KEY].to_numpy(), instants(met[_FIRST]), instants(met[_LAST])
+    answer, found = met[_ANSWER].fill_null(0).to_numpy(), met[_ANSWER].is_valid().to_numpy()
+    version, until = _at(now, keys, first)
+    known = version >= 0
+    same = (known == found) & (~found | (np.append(now.answer, 0)[version] == answer))
+    return ~(same & (last < until))
+
+
+def _at(versions: Versions, keys: Ints, times: Ints) -> tuple[Ints, Ints]:
+    """The version that is valid for each key at a time, -1 without one, and until when the answer stays as it is."""
+    order = np.argsort(versions.key, kind="stable")
+    place = np.minimum(np.searchsorted(versions.key[order], keys), max(len(order) - 1, 0))
+    ids = order[place] if len(order) else np.zeros(len(keys), np.int64)
+    there = versions.key[ids] == keys if len(order) else np.zeros(len(keys), np.bool_)
+    ids = np.where(there, ids, 0)
+    number = _last_begun(versions, ids, times, there)
+    begun = there & (number >= (versions.first[ids] if len(order) else 0))
+    following = number + 1
+    behind = there & (following < (versions.first[ids + 1] if len(order) else 0))
+    ahead = np.where(behind, np.append(versions.since, 0)[np.where(behind, following, -1)], _ALWAYS[1])
+    until = np.append(versions.until, 0)[np.where(begun, number, -1)]
+    valid = begun & (times < until)
+    return np.where(valid, number, -1), np.where(valid, until, ahead)
+
+
+def _last_begun(versions: Versions, ids: Ints, times: Ints, there: np.ndarray) -> Ints:
+    """The last version of each key that began by a time; one before the first of the key where none did."""
+    owner = np.repeat(np.arange(len(versions.key)), np.diff(versions.first))
+    at = np.arange(len(times))
+    events = np.concatenate([owner, ids[there]])
+    moments, kind = np.concatenate([versions.since, times[there]]), np.repeat([0, 1], [len(owner), int(there.sum())])
+    order = np.lexsort((kind, moments, events))
+    begun = np.cumsum(kind[order] == 0) - 1
+    number = np.full(len(times), -1, np.int64)
+    asked = order[kind[order] == 1] - len(owner)
+    number[at[there][asked]] = begun[kind[order] == 1]
+    return number
+
+
+def _differing(before: Versions, now: Versions) -> tuple[Ints, Ints, Ints]:
+    """The keys that have other answers than before, and the stretches of time in which they have: keys, begins, ends."""
+    rows = [np.stack([np.repeat(each.key, np.diff(each.first)), each.since, each.until, each.answer]) for each in (before, now)]
+    both = np.concatenate(rows, axis=1)
+    order = np.lexsort(both)
+    ordered = both[:, order]
+    twice = (ordered[:, 1:] == ordered[:, :-1]).all(axis=0)
+    alone = np.ones(both.shape[1], np.bool_)
+    alone[1:] &= ~twice
+    alone[:-1] &= ~twice
+    changed = ordered[:, alone]
+    keys = np.concatenate([changed[0], changed[0]])
+    moments = np.concatenate([changed[1], changed[2]])
+    order = np.lexsort((moments, keys))
+    keys, moments = keys[order], moments[order]
+    moments = np.minimum(moments, _ALWAYS[1] - 1)
+    ends = np.where(
+        np.append(keys[1:] == keys[:-1], np.zeros(min(len(keys), 1), np.bool_)), np.append(moments[1:], 0)[: len(keys)], _ALWAYS[1]
+    )
+    (was, _), (is_now, _) = _at(before, keys, moments), _at(now, keys, moments)
+    answers = [np.append(each.answer, 0)[version] for each, version in ((before, was), (now, is_now))]
+    differs = ((was >= 0) != (is_now >= 0)) | ((was >= 0) & (answers[0] != answers[1]))
+    return np.unique(keys[differs]), moments[differs], ends[differs]

@@ -1,0 +1,1 @@
+"""Dimensions: rows that hold for a time, as events look them up."""

@@ -1,0 +1,124 @@
+"""The answers that rows get: what was valid for the key of each row at its time, and which versions each batch met.
+
+Rows are read twice, the first time for their keys and times alone; their answers are then put beside them by position, so that the order
+of rows is that of their files. A join would give them in an order of its own, and sums of doubles other last digits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.engine.versions import NEVER, met, stretches
+from muntin.sources.dimensions.reading import text_hash
+from muntin.sources.reading.dimension import applied, versions_in
+from muntin.sources.reading.scan import quoted
+from muntin.states.columns import BATCH, EVENT_TIME, INSTANT, ROW_BATCH
+from muntin.states.sorted import instants
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+    from muntin.sources import Source
+    from muntin.sources.reading.dimension import Dimension, Versions
+    from muntin.states.frames import Ints
+
+ANSWERS, TIMED = "muntin_answers", "muntin_timed"
+_KEYS = "muntin_keys"
+MET = pa.schema(
+    [
+        (BATCH, INSTANT),
+        ("met_lookup", pa.string()),
+        ("met_key", pa.int64()),
+        ("met_first", INSTANT),
+        ("met_last", INSTANT),
+        ("met_answer", pa.int64()),
+    ]
+)
+"""The columns of what a batch met: a key, between which event times, and a hash of the values that it found; null: none."""
+
+
+def with_answers(session: duckdb.DuckDBPyConnection, source: Source, rows: str, taken: str, batch_us: int | None) -> tuple[str, pa.Table]:
+    """SQL for rows with their answers, and what each batch met.
+
+    Args:
+        session: of DuckDB.
+        source: of the rows.
+        rows: a relation of rows as `staged` gives them, which has the same order whatever is read of it.
+        taken: SQL that is true for rows that look up.
+        batch_us: start of the batch; None: rows say it themselves, in `ROW_BATCH`.
+    """
+    dimensions = applied(source)
+    answers, found = dict[str, pa.Array](), list[pa.Table]()
+    for each in dimensions:
+        versions = versions_in(each.path)
+        version, of_batch = _looked_up(session, each, versions, rows, taken, batch_us)
+        values = versions.values.take(pa.array(version, mask=version < 0))
+        answers[each.name] = values
+        for name in each.flat:
+            column = values.type.get_field_index(name.partition(".")[2])
+            answers[name] = pa.StructArray.flatten(values)[column]
+        found.append(of_batch)
+    session.register(ANSWERS, pa.table(answers))
+    names = ", ".join(map(quoted, answers))
+    joined = f"(SELECT r.* EXCLUDE ({names}), a.* FROM {rows} AS r POSITIONAL JOIN {ANSWERS} AS a)"
+    return joined, _by_batch(pa.concat_tables(found))
+
+
+def _by_batch(found: pa.Table) -> pa.Table:
+    """The rows of what was met, batches ascending."""
+    batch = instants(found[BATCH])
+    return found if (np.diff(batch) >= 0).all() else found.take(pa.array(np.argsort(batch, kind="stable")))
+
+
+def _looked_up(
+    session: duckdb.DuckDBPyConnection, dimension: Dimension, versions: Versions, rows: str, taken: str, batch_us: int | None
+) -> tuple[Ints, pa.Table]:
+    """The version of each row, -1 without one, and what each batch met."""
+    session.register(_KEYS, versions.keys)
+    ours = [quoted(name) for name, _ in dimension.keys]
+    same = " AND ".join(f"k.k{at}::{kind} = r.{key}" for at, (key, (_, kind)) in enumerate(zip(ours, dimension.keys, strict=True)))
+    given = " AND ".join(f"{key} IS NOT NULL" for key in ours)
+    batch = f"{ROW_BATCH} AS batch, " if batch_us is None else ""
+    inner = (
+        f"SELECT row_number() OVER () AS place, (SELECT k.id FROM {_KEYS} AS k WHERE {same}) AS id, {', '.join(ours)}, {batch}"
+        f"CASE WHEN {taken} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS time FROM {rows} AS r"
+    )
+    unknown = f"CASE WHEN id IS NULL AND time <> {NEVER} THEN {text_hash(ours)} END"
+    query = f"SELECT place, coalesce(id, -1)::BIGINT AS id, time, {unknown} AS unknown{', batch' if batch else ''} FROM ({inner})"
+    read = session.sql(query).to_arrow_table()
+    session.unregister(_KEYS)
+    place, ids, times = (read[name].to_numpy() for name in ("place", "id", "time"))
+    batches = np.full(len(ids), batch_us, np.int64) if batch_us is not None else read["batch"].to_numpy()
+    version, stretch = stretches(ids, times, versions.first, versions.since, versions.until)
+    at, low, high = met(stretch, times, batches, 2 * len(versions.since) + len(versions.key))
+    known = _table(dimension, batches[at], versions.key[ids[at]], low, high, version[at], versions)
+    inexact = place - 1 != np.arange(len(place))
+    if inexact.any():  # a join that spilled gives rows in another order
+        version = version[np.argsort(place)]
+    return version, pa.concat_tables([known, *_unknown(dimension, read, batches, times)])
+
+
+def _table(dimension: Dimension, batch: Ints, key: Ints, low: Ints, high: Ints, version: Ints, versions: Versions | None) -> pa.Table:
+    hashes = np.append(versions.answer, 0) if versions else np.zeros(1, np.int64)
+    answer = pa.array(hashes[version], mask=version < 0)
+    started, first, last = (pa.array(each).view(INSTANT) for each in (batch, low, high))
+    return pa.table([started, pa.array([dimension.name] * len(batch), pa.string()), pa.array(key), first, last, answer], MET)
+
+
+def _unknown(dimension: Dimension, read: pa.Table, batches: Ints, times: Ints) -> Sequence[pa.Table]:
+    """The keys without a version that batches met."""
+    if read["unknown"].null_count == len(read):
+        return ()
+    some = read["unknown"].is_valid().to_numpy()
+    keys = read["unknown"].drop_null().to_numpy().view(np.int64)
+    batch, time = batches[some], times[some]
+    order = np.lexsort((keys, batch))
+    keys, batch, time = keys[order], batch[order], time[order]
+    at = np.flatnonzero(np.concatenate([[True], (keys[1:] != keys[:-1]) | (batch[1:] != batch[:-1])]))
+    low, high = np.minimum.reduceat(time, at), np.maximum.reduceat(time, at)
+    return (_table(dimension, batch[at], keys[at], low, high, np.full(len(at), -1), None),)

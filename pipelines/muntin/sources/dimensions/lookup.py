@@ -1,0 +1,121 @@
+"""A look-up as its user defines it: a source of versioned rows that events look up by key and time. Nothing is read here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import DefinitionError
+from muntin.sources.file_source import FileSource
+from muntin.sources.tables import TableSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A look-up. See `lookup`. `keys`: column of the events -> column of the dimension; `columns`: None for all others."""
+
+    source: FileSource | TableSource
+    keys: Mapping[str, str]
+    since: str
+    until: str | None
+    columns: tuple[str, ...] | None
+    required: bool
+    of: tuple[str, ...]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The facts that determine states, apart from the rows of the dimension and how its files are written."""
+        columns = None if self.columns is None else list(self.columns)
+        return {
+            "keys": list(self.keys.items()),
+            "since": [self.since, self.until],
+            "columns": columns,
+            "required": self.required,
+            "of": list(self.of),
+        }
+
+    def below(self, home: str | Path) -> Lookup:
+        """The same look-up with the relative path of its source below a folder."""
+        return replace(self, source=self.source.below(home))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns of the dimension that the definition names."""
+        return (*self.keys.values(), self.since, *([self.until] if self.until else []), *(self.columns or ()))
+
+
+def lookup(
+    source: FileSource | TableSource,
+    *,
+    keys: Sequence[str] | Mapping[str, str],
+    since: str,
+    until: str | None = None,
+    columns: Sequence[str] | None = None,
+    required: bool = False,
+    of: Sequence[str] = (),
+) -> Lookup:
+    """A dimension whose rows hold for a time: of each event the row of its key that was valid at the event's own time.
+
+    In `Pipeline(lookups={"rates": ...})` the SQL of aggregates, of `where` and of windows says `rates.rate`. When the dimension changes,
+    the batches whose events met what changed are read again by the next run, and no other.
+
+    Args:
+        source: the rows of the dimension: `sources.files("rates/*.csv")` or `sources.table("rates")`, without an event time. All its files
+            are read, whatever the batch.
+        keys: the columns that events and dimension have in common; or column of the events -> column of the dimension.
+        since: the column with the first instant at which a row holds, read as `unit`, `timezone` and `time_format` of the source say.
+        until: the column with the first instant at which it holds no more, null where that is open; None: until the next row of the key.
+        columns: the columns that expressions may use; all others of the dimension unless given.
+        required: whether an event without a row is refused, into the quarantine; else `rates` is null for it.
+        of: where a pipeline has several sources, the names of the sources whose rows look up; all unless given.
+
+    Raises:
+        DefinitionError: the source is of another kind, no key, or `since=None`: "the latest value" at the time of a run cannot be replayed.
+    """
+    if not isinstance(source, FileSource | TableSource):
+        named = getattr(source, "call", repr(source))
+        raise DefinitionError(
+            f"lookup: {named} cannot be looked up; give files or a Delta table, as sources.lookup(sources.files('rates/*.csv'), ...). "
+            f"What Spark or Kafka holds can be written to a Delta table first"
+        )
+    if isinstance(source, FileSource) and not source.all_files:
+        raise DefinitionError(
+            f"lookup: {source.path!r} is a path of batches, and a dimension has none; name all its files, as "
+            f"sources.files('rates/*.csv'), without event_time="
+        )
+    if not isinstance(since, str) or not since:
+        raise DefinitionError(
+            f"lookup: since={since!r}: name the column that says from when on a row holds, as since='valid_from'. Without versions an "
+            f"event would get the latest row at the time of the run, and no run could repeat that"
+        )
+    return Lookup(
+        source, _keys(keys), since, _name("until", until) if until is not None else None, _columns(columns), bool(required), tuple(of)
+    )
+
+
+def _keys(keys: object) -> Mapping[str, str]:
+    pairs = dict(keys) if isinstance(keys, Mapping) else {each: each for each in _names("keys", keys)}
+    if not pairs:
+        raise DefinitionError("lookup: keys: none; name the columns that events and dimension have in common, as keys=['currency']")
+    return {_name("keys", ours): _name("keys", theirs) for ours, theirs in pairs.items()}
+
+
+def _columns(columns: object) -> tuple[str, ...] | None:
+    return None if columns is None else tuple(_names("columns", columns))
+
+
+def _names(what: str, given: Any) -> list[str]:  # noqa: ANN401 - whatever the user gave
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise DefinitionError(f"lookup: {what}: {given!r} is no list of columns; write {what}=['rate']")
+    return [_name(what, each) for each in given]
+
+
+def _name(what: str, given: object) -> str:
+    if not isinstance(given, str) or not given:
+        raise DefinitionError(f"lookup: {what}: {given!r} is not the name of a column")
+    return given

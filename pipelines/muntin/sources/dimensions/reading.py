@@ -1,0 +1,183 @@
+"""The versions of a dimension, read from its source and seen to be sound: each key has at most one row at any time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from blake3 import blake3
+
+from muntin.engine.versions import islands
+from muntin.errors import SourceError
+from muntin.sources.nested_types import is_nested
+from muntin.sources.reading.column_hints import no_column
+from muntin.sources.reading.column_types import check_numbers, told_columns
+from muntin.sources.reading.dimension import FOREVER, Dimension
+from muntin.sources.reading.row_times import instant
+from muntin.sources.reading.scan import literal, quoted, scan
+from muntin.sources.sessions.duckdb_session import described, explained, kept_session
+from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.single_expressions import check_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from muntin.sources.dimensions.lookup import Lookup
+    from muntin.sources.source import Source
+
+_ROWS, _SORTED = "muntin_dimension", "muntin_versions"
+_KINDS = ("VARCHAR", "BOOLEAN", "DATE", "UUID", "BLOB")
+_EXAMPLES = 3
+
+
+def read_dimension(
+    name: str, lookup: Lookup, source: Source, paths: Sequence[str], used: Callable[[str], bool]
+) -> tuple[Dimension, pa.Table]:
+    """A dimension and its versions, of the columns that a definition uses.
+
+    Args:
+        name: by which expressions know it.
+        lookup: how it is defined.
+        source: its source, with what only reading tells of it.
+        paths: of all its files; at least one.
+        used: whether the definition may use a column of a name.
+
+    Raises:
+        SourceError: a file cannot be read; a column is missing or of a type that cannot be; a key or a time is null; two rows of a key
+            hold at the same time.
+    """
+    source = replace(source, event_time=lookup.since)
+    for column, kind in source.types.items():
+        check_type(kind, f"lookups[{name!r}]: types[{column!r}]")
+    session = kept_session(source.timezone)
+    let_read(session, source, paths)
+    try:
+        read_as, columns = told_columns(session, source, paths, lambda column: column in lookup.named or used(column))
+        check_numbers(session, source, paths, read_as.fractions)
+        found = _dimension(name, lookup, columns, used)
+        _stage(session, lookup, source, found, scan(source, paths, read_as), columns)
+        _check(session, f"lookups[{name!r}]", lookup)
+        table = _versions(session, found)
+    except duckdb.Error as wrong:
+        raise explained(wrong, paths) from wrong
+    finally:
+        session.execute(f"DROP TABLE IF EXISTS {_ROWS}")
+    _check_types(session, found, table)
+    facts = repr((found.keys, found.columns)).encode()
+    digest = blake3(facts)
+    for column in ("key", "since", "until", "answer"):
+        digest.update(table[column].to_numpy().tobytes())
+    return replace(found, digest=digest.hexdigest(length=8)), table
+
+
+def _dimension(name: str, lookup: Lookup, columns: Mapping[str, str], used: Callable[[str], bool]) -> Dimension:
+    what = f"lookups[{name!r}]"
+    for column in lookup.named:
+        if column not in columns:
+            raise SourceError(no_column(what, column, columns, lookup.source))
+    for column in lookup.keys.values():
+        kind = columns[column]
+        plain = kind in _KINDS or kind.startswith("DECIMAL") or kind == "TIMESTAMP" or kind.endswith("INT") or kind == "INTEGER"
+        if is_nested(kind) or not plain:
+            raise SourceError(f"{what}: keys: {column!r} is {kind}, which is not compared exactly; give it another type by types={{...}}")
+    apart = {*lookup.keys.values(), lookup.since, lookup.until}
+    others = lookup.columns or [column for column in columns if column not in apart]
+    chosen = [column for column in others if used(column)] or others
+    if not chosen:
+        raise SourceError(f"{what}: the dimension has no column beside keys and times, so there is nothing to look up")
+    keys = tuple((ours, columns[theirs]) for ours, theirs in lookup.keys.items())
+    return Dimension(name, keys, tuple((column, columns[column]) for column in chosen), lookup.of, lookup.required)
+
+
+def _stage(
+    session: duckdb.DuckDBPyConnection, lookup: Lookup, source: Source, found: Dimension, rows: str, columns: Mapping[str, str]
+) -> None:
+    """Read the rows, each once, into a table: k0, k1, ..., id, since, until, value, key and answer."""
+    keys = [quoted(column) for column in lookup.keys.values()]
+    until = instant(source, lookup.until, "until", columns) if lookup.until else "NULL::BIGINT"
+    written = f"{quoted(lookup.until)} IS NOT NULL" if lookup.until else "false"
+    packed = ", ".join(f"{quoted(column)} := {quoted(column)}" for column, _ in found.columns)
+    parts = [
+        *(f"{key} AS k{number}" for number, key in enumerate(keys)),
+        f"{instant(source, lookup.since, 'since', columns)} AS since",
+        f"{until} AS until",
+        f"{written} AS ends",
+        f"struct_pack({packed}) AS value",
+        f"{text_hash(keys)} AS key",
+        f"{text_hash([quoted(column) for column, _ in found.columns])} AS answer",
+    ]
+    order = ", ".join(f"k{number}" for number in range(len(keys)))
+    session.execute(
+        f"CREATE OR REPLACE TEMP TABLE {_ROWS} AS SELECT *, dense_rank() OVER (ORDER BY {order}) - 1 AS id "
+        f"FROM (SELECT DISTINCT {', '.join(parts)} FROM {rows})"
+    )
+
+
+def text_hash(columns: Sequence[str]) -> str:
+    """SQL for a hash of 64 bits of some values, by their texts: the same in each release of DuckDB, and for integers of any width."""
+    texts = (f"coalesce(length({column}::VARCHAR)::VARCHAR || ':' || {column}::VARCHAR, '-')" for column in columns)
+    return f"md5_number_lower({' || '.join(texts)})"
+
+
+def _check(session: duckdb.DuckDBPyConnection, what: str, lookup: Lookup) -> None:
+    keys = " || ', ' || ".join(f"coalesce(k{number}::VARCHAR, 'null')" for number in range(len(lookup.keys)))
+    null = " OR ".join(f"k{number} IS NULL" for number in range(len(lookup.keys)))
+    ahead = "lead(since) OVER (PARTITION BY id ORDER BY since, until)"
+    time = "coalesce(make_timestamp(since)::VARCHAR, 'null')"
+    problems = (
+        (f"SELECT {keys}, {time} FROM {_ROWS} WHERE {null}", "a key is null, and no event could meet it"),
+        (f"SELECT {keys}, {time} FROM {_ROWS} WHERE since IS NULL", f"{lookup.since!r} is null or no time"),
+        (f"SELECT {keys}, {time} FROM {_ROWS} WHERE ends AND until IS NULL", f"{lookup.until!r} is no time"),
+        (f"SELECT {keys}, {time} FROM {_ROWS} WHERE until <= since", f"{lookup.until!r} is not behind {lookup.since!r}"),
+        (
+            f"SELECT any_value({keys}), any_value({time}) FROM {_ROWS} GROUP BY id, since HAVING count(*) > 1",
+            "two rows of a key begin at the same time, with other values",
+        ),
+        (
+            f"SELECT {keys}, {time} FROM (SELECT *, {ahead} AS ahead FROM {_ROWS}) WHERE ahead < coalesce(until, {FOREVER})"
+            if lookup.until
+            else "SELECT 1, 1 WHERE false",
+            "two rows of a key are valid at the same time",
+        ),
+    )
+    for query, problem in problems:
+        if found := session.execute(f"{query} ORDER BY ALL LIMIT {_EXAMPLES}").fetchall():
+            rows = "; ".join(f"{key} since {since}" for key, since in found)
+            raise SourceError(f"{what}: {problem}: {rows}. An event must find one row or none: mend the rows of {lookup.source.path}")
+
+
+def _versions(session: duckdb.DuckDBPyConnection, found: Dimension) -> pa.Table:
+    """The versions in order. A version that only continues the one before, with the same values, is no other version."""
+    keys = ", ".join(f"k{number}" for number in range(len(found.keys)))
+    ahead = "lead(since) OVER (PARTITION BY id ORDER BY since)"
+    query = (
+        f"SELECT {keys}, id, since, least(coalesce(until, {FOREVER}), coalesce({ahead}, {FOREVER})) AS until, value, key, answer "
+        f"FROM {_ROWS} ORDER BY id, since"
+    )
+    table = session.sql(query).to_arrow_table()
+    for name in ("key", "answer"):
+        table = table.set_column(table.column_names.index(name), name, pa.array(table[name].to_numpy().view(np.int64)))
+    ids, since, until, answer = (table[name].to_numpy() for name in ("id", "since", "until", "answer"))
+    kept = np.flatnonzero(islands(ids, since, until, answer))
+    last = np.append(kept[1:], len(ids))[: len(kept)] - 1
+    table = table.take(pa.array(kept))
+    return table.set_column(table.column_names.index("until"), "until", pa.array(until[last]))
+
+
+def _check_types(session: duckdb.DuckDBPyConnection, found: Dimension, table: pa.Table) -> None:
+    """Refuse types that are others once they are written to a file: nothing is narrowed."""
+    try:
+        session.register(_SORTED, table)
+        kinds = described(session, f"SELECT unnest(value) FROM {_SORTED}")
+        session.execute(f"SELECT 1 FROM {_SORTED} LIMIT 0").fetchall()
+    finally:
+        session.unregister(_SORTED)
+    for name, kind in found.columns:
+        if kinds[name] != kind:
+            raise SourceError(
+                f"lookups[{found.name!r}]: {name!r} is {kind}, which does not stay as it is in a file ({kinds[name]}); say its type by "
+                f"types={{{literal(name)}: ...}}, or leave it out of columns="
+            )

@@ -1,0 +1,44 @@
+"""Windows of events that look up are windows of events which brought the same, to the last bit, whatever came when."""
+
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+from tests.case_counts import cases
+from tests.dimensions.worlds import HOURS, may_differ, random_world
+
+
+@pytest.mark.parametrize("seed", range(cases(150)))
+def test_random_histories(tmp_path: Path, seed: int) -> None:
+    """Batches come in any order and are replaced, the dimension changes between: the next run reads again what met the changes."""
+    world = random_world(tmp_path, seed)
+    numbers = list(range(HOURS))
+    world.random.shuffle(numbers)
+    read = list[int]()
+    before = deepcopy(world)
+    for number in numbers:
+        step = world.random.choice(("run", "run", "change", "replace"))
+        if step == "change":
+            world.change_dimension()
+        elif step == "replace" and read:
+            again = world.random.choice(read)
+            world.write_batch(again)
+            world.run(world.looking_up, again, again + 1)
+            before = deepcopy(world)
+        surely, perhaps = may_differ(world, before.answer, read)
+        found = {*world.run(world.looking_up, number, number + 1)} - {number}
+        assert surely - {number} <= found <= perhaps, (surely, found, perhaps)
+        read.append(number)
+        before = deepcopy(world)
+    world.change_dimension()
+    world.run(world.looking_up, HOURS - 1, HOURS)
+    world.check()
+
+
+@pytest.mark.parametrize("seed", range(1000, 1000 + cases(100)))
+def test_all_at_once(tmp_path: Path, seed: int) -> None:
+    """All batches in one run."""
+    world = random_world(tmp_path, seed)
+    world.run(world.looking_up, 0, HOURS)
+    world.check()
