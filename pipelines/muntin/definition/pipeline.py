@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from muntin.definition.amounts import size_of
-from muntin.definition.check_lookups import check_lookups
-from muntin.definition.check_sinks import sinks_of
+from muntin.definition.check_parts import check_lookups, sinks_of
 from muntin.definition.checks import (
     carrying,
     check_aggregates,

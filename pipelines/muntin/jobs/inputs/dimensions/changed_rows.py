@@ -28,7 +28,7 @@ from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
 from muntin.sources.dimensions.answers import MET
-from muntin.sources.reading.dimension import Versions, versions_of
+from muntin.sources.dimensions.dimension import Versions, versions_of
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.dimension import Dimension
+    from muntin.sources.dimensions.dimension import Dimension
     from muntin.states.frames import Ints
     from muntin.store.store import File
 

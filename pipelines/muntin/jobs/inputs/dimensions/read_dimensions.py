@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from muntin.jobs.state.bound import Bound
     from muntin.sources import Source
+    from muntin.sources.dimensions.dimension import Dimension
     from muntin.sources.dimensions.lookup import Lookup
     from muntin.sources.listing import SourceFile
-    from muntin.sources.reading.dimension import Dimension
 
 _READ: dict[str, tuple[Dimension, pa.Table]] = {}
 """A definition and the facts of all files -> what was read of them: several steps of a run ask for it."""
