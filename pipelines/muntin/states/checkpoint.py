@@ -60,9 +60,11 @@ def frame_range(table: pa.Table, width_us: int) -> tuple[int | None, int | None]
 
 def last_frames(table: pa.Table, width_us: int) -> Ints:
     """The start of the last frame with events of each state, in microseconds: a run may reach beyond its own."""
+    frames: Ints = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
     if LAST_EVENT not in table.column_names:
-        return contiguous(table[FRAME]).view(pa.int64()).to_numpy()
-    return contiguous(table[LAST_EVENT]).view(pa.int64()).to_numpy() // width_us * width_us
+        return frames
+    last = contiguous(table[LAST_EVENT]).view(pa.int64()).to_numpy() // width_us * width_us
+    return np.maximum(frames, last)  # frames may begin a little behind whole widths
 
 
 def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int, split: int = 0) -> pa.Table:
