@@ -34,6 +34,7 @@ class Reaching(Bounded):
 
     def __init__(self, longest: Callable[[], int]) -> None:
         object.__setattr__(self, "longest", longest)
+        object.__setattr__(self, "before_us", 0)
 
     @property
     def reach_us(self) -> int:  # type: ignore[override]
