@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.oracle.families import find
 from tests.oracle.found import Found, Held, Judgement
+from tests.oracle.right_closed import RightClosed
 from tests.oracle.time import Event, Row
 
 Of = Callable[[Row], Any]
@@ -85,10 +86,19 @@ def spans(
     for event in admitted:
         for start, end in reaching(event):
             found.setdefault((event.key, start, end), Held(said.closing(window, end)))
+    apart = outside(window)
     return {
-        (key, start, end): (Span(start, end, by_time(held.events), by_time(earlier(admitted, key, start, held.closing))), held.closing)
+        (key, start, end): (
+            Span(start, end, by_time(held.events), by_time(earlier(admitted, key, start + apart, held.closing))),
+            held.closing,
+        )
         for (key, start, end), held in found.items()
     }
+
+
+def outside(window: Any) -> int:
+    """1 where an event at the start of a window lies before it, else 0."""
+    return int(isinstance(window, RightClosed))
 
 
 def earlier(admitted: Sequence[Event], key: Any, start: int, closing: int | None) -> list[Event]:

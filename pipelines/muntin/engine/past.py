@@ -33,11 +33,13 @@ class Past:
     Attributes:
         states, frames: the states, and the same as frames, in one order.
         closed: of each window, the position of the batch that closes it: what came later is not known to the window.
+        outside_us: how far behind its start a window begins to hold events; 1 for `(start, end]`.
     """
 
     states: pa.Table
     frames: Frames
     closed: Ints
+    outside_us: int = 0
 
     def before(self, windows: Assignment, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
         """The time and the value of the last item before each window, of items that are not too old; null without any."""
@@ -63,8 +65,9 @@ class Past:
         """The state with the last item before each window; -1 without any."""
         known = time.is_valid().to_numpy(zero_copy_only=False)
         at, frames = time.fill_null(0).to_numpy(zero_copy_only=False), self.frames
-        order = (windows.group, windows.start, self.closed)
-        return _last_before(frames.group, frames.start, frames.batch, _nearest(frames.group, known), at, *order, carry_us)  # type: ignore[no-any-return]
+        order = (windows.group, windows.start + self.outside_us, self.closed)
+        oldest = windows.start - carry_us
+        return _last_before(frames.group, frames.start, frames.batch, _nearest(frames.group, known), at, *order, oldest)  # type: ignore[no-any-return]
 
 
 def nothing_before(states: pa.Table, windows: int, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
@@ -88,7 +91,7 @@ def _nearest(group, known):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _last_before(group, start, batch, nearest, time, owner, begins, closed, carry_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
+def _last_before(group, start, batch, nearest, time, owner, begins, closed, oldest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
     """Move a pointer along rows and windows, both sorted by group and start; from there go back to the last row that counts.
 
     Rows of a frame are searched for the latest time, of equal times for the last row. A frame that begins too early is the last one that
@@ -96,18 +99,18 @@ def _last_before(group, start, batch, nearest, time, owner, begins, closed, carr
     """
     out, behind = np.full(len(owner), -1, np.int64), 0
     for window in range(len(owner)):
-        mine, oldest = owner[window], begins[window] - carry_us
+        mine, too_old = owner[window], oldest[window]
         while behind < len(group) and (group[behind] < mine or (group[behind] == mine and start[behind] < begins[window])):
             behind += 1
         row, best = (nearest[behind - 1] if behind > 0 and group[behind - 1] == mine else -1), -1
         frame = start[row] if row >= 0 else 0
         while row >= 0:
-            if start[row] != frame and (best >= 0 or frame <= oldest):
+            if start[row] != frame and (best >= 0 or frame <= too_old):
                 break
             frame = start[row]
             if batch[row] <= closed[window] and (best < 0 or time[row] > time[best]):
                 best = row
             row = nearest[row - 1] if row > 0 and group[row - 1] == mine else -1
-        if best >= 0 and time[best] >= oldest:
+        if best >= 0 and time[best] >= too_old:
             out[window] = best
     return out

@@ -26,6 +26,11 @@ class Assigner(Protocol):
         """Whether a result is a row for each item of the window's lists, instead of one row."""
         ...
 
+    @property
+    def outside_us(self) -> int:
+        """How far behind its start a window begins to hold events; 0 for `[start, end)`."""
+        ...
+
     def for_keys(self, keys: Callable[[], pa.Table]) -> Assigner:
         """The kind for frames of some keys. `keys`: gives the key columns, a row for each key of the frames, in order."""
         ...

@@ -80,7 +80,7 @@ def combine_arranged(
     states, frames = arranged.states, arranged.frames
     found = _found(window.for_keys(lambda: _keys(states, frames, keys)), frames, when.floor, wanted)
     found_closed = when.batch_of(found.end) if found.closed is None else found.closed
-    past = Past(states, frames, found_closed)
+    past = Past(states, frames, found_closed, window.outside_us)
     if not bool(np.all(there := past.held(found, aggregates))):
         found, found_closed = found.only(there), found_closed[there]
     assignment, closed = found, found_closed
@@ -91,7 +91,7 @@ def combine_arranged(
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
     columns |= {name: _column(assignment, name, kind) for name, kind in window.columns.items()}
-    columns |= results(states, assignment, aggregates, keep_states=keep_states, past=Past(states, frames, closed))
+    columns |= results(states, assignment, aggregates, keep_states=keep_states, past=Past(states, frames, closed, window.outside_us))
     windows = pa.table(columns)
     if window.rows_out:
         windows, closed = exploded(windows, closed)

@@ -6,7 +6,7 @@ windows           [    )[    )[    )[    )          of a dense definition three,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
@@ -48,6 +48,22 @@ class Carrying:
     def carrying(self, carry_us: int | None) -> Any:  # noqa: ANN401 - a kind
         """The kind, with values that last so long."""
         return self.window.carrying(carry_us)
+
+    def for_keys(self, keys: Any) -> Carrying:  # noqa: ANN401 - as the kind takes it
+        """The kind for the keys at hand, with values that last."""
+        return replace(self, window=self.window.for_keys(keys))
+
+    def with_spans(self, read: Any) -> Carrying:  # noqa: ANN401 - as above
+        """The kind with the rows of its table, with values that last."""
+        return replace(self, window=self.window.with_spans(read))
+
+    def below(self, home: Any) -> Carrying:  # noqa: ANN401 - as above
+        """The kind with relative paths below a folder, with values that last."""
+        return replace(self, window=self.window.below(home))
+
+    def earliest(self, after_us: int, until_us: int) -> int:
+        """An instant before which no event lies that windows depend on which end in a stretch."""
+        return int(self.window.earliest(after_us, until_us)) - self.behind_us
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
         """The ends of the first and the last window that a change of events between two instants may touch."""

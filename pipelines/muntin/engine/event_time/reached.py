@@ -42,7 +42,7 @@ def with_reached(
     start, end = _grid(kind, low, high)
     wanted = (end > ends[0]) & (end <= ends[1]) & (start < known_us)
     start, end = start[wanted], end[wanted]
-    first = np.searchsorted(start, frames.start, side="right")
+    first = np.searchsorted(start, frames.start - kind.outside_us, side="right")
     last = np.searchsorted(start, frames.start + behind_us)
     goes_on = ~run_starts(frames.group)
     first[goes_on] = np.maximum(first, np.roll(last, 1))[goes_on]  # what a frame before it reaches is there already

@@ -133,7 +133,7 @@ def _explained(bound: Bound, todo: Pending, combined: Combined, row: int) -> Exp
     frames, closed = combined.frames, int(combined.closed[row])
     inside = (frames.group == one.group[row]) & (frames.start >= one.start[row]) & (frames.start < max(one.end[row], one.start[row] + 1))
     came_later = np.setdiff1d(np.flatnonzero(inside & (frames.batch > closed)), members)
-    past = Past(combined.states, frames, combined.closed)
+    past = Past(combined.states, frames, combined.closed, bound.windows[todo.window].outside_us)
     before = np.unique([rows[row] for rows in past.rows_before(one, bound.aggregates)]).astype(np.int64)
     values = {name: column[0].as_py() for name, column in zip(combined.windows.column_names, combined.windows.slice(row, 1), strict=False)}
     shown = {name: value for name, value in values.items() if not name.startswith("state_") or name in bound.aggregates}
