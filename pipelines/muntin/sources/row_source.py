@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
     from muntin.definition.several_sources import Member
-    from muntin.sources.dimensions.dimension import Dimension
+    from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.sources.source import OnBadFile, OnSchema
 
 

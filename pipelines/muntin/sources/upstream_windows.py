@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Schedule
-    from muntin.sources.dimensions.dimension import Dimension
+    from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.sources.source import OnBadFile, OnSchema
 
 At = Literal["start", "end"]

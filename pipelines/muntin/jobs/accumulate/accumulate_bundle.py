@@ -18,9 +18,9 @@ from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.accumulate.windows_together import stage_windows
 from muntin.jobs.inputs.dimensions.met_rows import names_of_met, write_met_of_batches
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
-from muntin.sources.dimensions.answers import TIMED, with_answers
-from muntin.sources.dimensions.dimension import applied
 from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.dimensions.answers import TIMED, with_answers
+from muntin.sources.reading.dimensions.dimension import applied
 from muntin.sources.reading.lift import rows_as_states, states, tally
 from muntin.sources.reading.refused_rows import refused_of_batches
 from muntin.sources.reading.row_times import local_time, staged_batches

@@ -19,8 +19,8 @@ from muntin.jobs.accumulate.shares import Written, manifest
 from muntin.jobs.accumulate.steady_reading import as_they_are, steady
 from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
-from muntin.sources.dimensions.answers import ANSWERS
 from muntin.sources.listing import source_file
+from muntin.sources.reading.dimensions.answers import ANSWERS
 from muntin.sources.reading.page_checksums import check_pages
 from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.sessions.fetched_files import fetched_once

@@ -21,7 +21,7 @@ from muntin.jobs.deduplication.known import decided_of_nothing, earlier_ids, kno
 from muntin.jobs.inputs.dimensions.met_rows import write_met
 from muntin.jobs.quarantine.refused_places import REFUSED
 from muntin.jobs.schema_check.same_versions import say_other_workers
-from muntin.sources.dimensions.answers import MET
+from muntin.sources.reading.dimensions.answers import MET
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.parquet import write_named
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, StatesPath, parse_states_path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.amounts import many
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
-from muntin.sources.dimensions.dimension import applied
 from muntin.sources.listing import piece_bytes, splits
+from muntin.sources.reading.dimensions.dimension import applied
 from muntin.sources.reading.row_groups import Part, may_be_cut
 from muntin.sources.reading.taken_times import Taken
 from muntin.states.columns import LATEST, ROW_BATCH

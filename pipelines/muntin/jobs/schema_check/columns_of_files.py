@@ -19,8 +19,8 @@ from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
 from muntin.sources.casts import carried
 from muntin.sources.common_types import common_type
-from muntin.sources.dimensions.dimension import with_keys
 from muntin.sources.nested_types import element, lacking, map_types, members, struct
+from muntin.sources.reading.dimensions.dimension import with_keys
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import quoted, scan, texts

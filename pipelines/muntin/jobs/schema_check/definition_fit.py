@@ -11,8 +11,8 @@ from muntin.aggregates.grouping import asked_of
 from muntin.definition.spelling import did_you_mean
 from muntin.definition.sql_hints import hint
 from muntin.errors import DefinitionError, SourceError
-from muntin.sources.dimensions.dimension import with_keys
 from muntin.sources.nested_types import is_nested
+from muntin.sources.reading.dimensions.dimension import with_keys
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
 from muntin.sources.reading.scan import quoted

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.sinks import Sink
     from muntin.sources import Source
-    from muntin.sources.dimensions.dimension import Dimension
+    from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.store.store import Store
     from muntin.windows.kind import Window
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant
-from muntin.sources.dimensions.dimension import untold
 from muntin.sources.reading.column_hints import check_named, no_column
+from muntin.sources.reading.dimensions.dimension import untold
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, quoted
 from muntin.sources.repeated_rows import identity

@@ -27,8 +27,8 @@ from muntin.jobs.inputs.dimensions.read_dimensions import path_of_versions, read
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
-from muntin.sources.dimensions.answers import MET
-from muntin.sources.dimensions.dimension import Versions, versions_of
+from muntin.sources.reading.dimensions.answers import MET
+from muntin.sources.reading.dimensions.dimension import Versions, versions_of
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.dimensions.dimension import Dimension
+    from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.states.frames import Ints
     from muntin.store.store import File
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from muntin.definition.instants import from_us
 from muntin.files.pages import opened
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
-from muntin.sources.dimensions.answers import MET
+from muntin.sources.reading.dimensions.answers import MET
 from muntin.states.columns import BATCH, INSTANT
 from muntin.states.sorted import instants
 from muntin.store.contents import whole_content

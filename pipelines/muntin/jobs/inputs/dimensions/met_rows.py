@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.jobs.state.locks import locks
-from muntin.sources.dimensions.answers import MET
+from muntin.sources.reading.dimensions.answers import MET
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.store.parquet import Encoding, write_named

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
-from muntin.sources.dimensions.reading import read_dimension
 from muntin.sources.listing import source_files
+from muntin.sources.reading.dimensions.reading import read_dimension
 from muntin.sources.table_files import files_now, in_full
 from muntin.sources.tables import TableSource
 from muntin.store.parquet import write_named
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from muntin.jobs.state.bound import Bound
     from muntin.sources import Source
-    from muntin.sources.dimensions.dimension import Dimension
-    from muntin.sources.dimensions.lookup import Lookup
     from muntin.sources.listing import SourceFile
+    from muntin.sources.reading.dimensions.dimension import Dimension
+    from muntin.sources.reading.dimensions.lookup import Lookup
 
 _READ: dict[str, tuple[Dimension, pa.Table]] = {}
 """A definition and the facts of all files -> what was read of them: several steps of a run ask for it."""

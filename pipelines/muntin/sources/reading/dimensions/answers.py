@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.engine.versions import NEVER, met, stretches
-from muntin.sources.dimensions.dimension import applied, versions_in
-from muntin.sources.dimensions.reading import text_hash
+from muntin.sources.reading.dimensions.dimension import applied, versions_in
+from muntin.sources.reading.dimensions.reading import text_hash
 from muntin.sources.reading.scan import quoted
 from muntin.states.columns import BATCH, EVENT_TIME, INSTANT, ROW_BATCH
 from muntin.states.sorted import instants
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from muntin.sources import Source
-    from muntin.sources.dimensions.dimension import Dimension, Versions
+    from muntin.sources.reading.dimensions.dimension import Dimension, Versions
     from muntin.states.frames import Ints
 
 ANSWERS, TIMED = "muntin_answers", "muntin_timed"

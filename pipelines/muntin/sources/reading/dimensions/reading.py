@@ -12,10 +12,10 @@ from blake3 import blake3
 
 from muntin.engine.versions import islands
 from muntin.errors import SourceError
-from muntin.sources.dimensions.dimension import FOREVER, Dimension
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import check_numbers, told_columns
+from muntin.sources.reading.dimensions.dimension import FOREVER, Dimension
 from muntin.sources.reading.row_times import instant
 from muntin.sources.reading.scan import literal, quoted, scan
 from muntin.sources.sessions.duckdb_session import described, explained, kept_session
@@ -25,7 +25,7 @@ from muntin.sources.sessions.single_expressions import check_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from muntin.sources.dimensions.lookup import Lookup
+    from muntin.sources.reading.dimensions.lookup import Lookup
     from muntin.sources.source import Source
 
 _ROWS, _SORTED = "muntin_dimension", "muntin_versions"
