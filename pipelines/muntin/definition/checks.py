@@ -133,8 +133,8 @@ def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -
         kind = window.carrying(max(lasting.values(), default=None))
         if kind is None:
             raise DefinitionError(
-                f"windows[{name!r}]: aggregates[{next(iter(lasting))!r}] has values from before a window (carry=), and rows decide where "
-                "these windows begin; take windows that are there by the clock (tumbling, sliding, cumulating, trailing), or put "
+                f"windows[{name!r}]: aggregates[{next(iter(lasting))!r}] has values from before a window (carry=), and rows or a table "
+                "decide where these windows begin; take windows that are there by the clock (tumbling, sliding, cumulating, trailing), or put "
                 f"{name!r} into a pipeline without carry"
             )
         found[name] = kind
