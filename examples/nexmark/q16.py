@@ -1,6 +1,6 @@
 """NEXMark 16: bids, bidders and auctions of each day and channel, all and by how high the bids were"""
 
-from examples.nexmark.q15 import days
+from examples.nexmark.q15 import BY_RANK
 from examples.nexmark.site import EACH, events
 from muntin import Pipeline, windows
 from muntin import aggregates as agg
@@ -10,6 +10,6 @@ channels = Pipeline(
     source=events("bid"),
     keys=["channel"],
     windows={"day": windows.tumbling("1d")},
-    aggregates={**days.aggregates, "newest": agg.max('"dateTime"')},
+    aggregates={**BY_RANK, "newest": agg.max('"dateTime"')},
     **EACH,
 )
