@@ -134,8 +134,8 @@ def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -
         if kind is None:
             raise DefinitionError(
                 f"windows[{name!r}]: aggregates[{next(iter(lasting))!r}] has values from before a window (carry=), and rows or a table "
-                "decide where these windows begin; take windows that are there by the clock (tumbling, sliding, cumulating, trailing), or put "
-                f"{name!r} into a pipeline without carry"
+                "decide where these windows begin; take windows that are there by the clock (tumbling, sliding, cumulating, trailing), or "
+                f"put {name!r} into a pipeline without carry"
             )
         found[name] = kind
     return found
