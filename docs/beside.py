@@ -18,6 +18,8 @@ BESIDE = {  # path in the repository -> path on the site
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "benchmarks/notes.md": "benchmarks/notes.md",
     "benchmarks/results.md": "benchmarks/results.md",
+    "examples/nexmark/README.md": "examples/nexmark/README.md",
+    **{f"examples/nexmark/{path.name}": f"examples/nexmark/{path.name}" for path in sorted((ROOT / "examples/nexmark").glob("q*.py"))},
     "examples/notebooks/an_aggregate.ipynb": "examples/notebooks/an_aggregate.ipynb",
     "examples/notebooks/windows_of_flights.ipynb": "examples/notebooks/windows_of_flights.ipynb",
     "examples/notebooks/a_training_set.ipynb": "examples/notebooks/a_training_set.ipynb",
