@@ -24,7 +24,7 @@ test: setup lint ## lint, then every test, four files at a time, since Airflow w
 	@bash setup/for_tests.sh
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.
 	@.venv/bin/python -m compileall -q pipelines examples
-	@export MUNTIN_CORE=$${MUNTIN_CORE:-60}; $(python) -m pytest -n 5 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 5 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
 	@bash setup/object_store.sh

@@ -1,6 +1,6 @@
 """How many cases tests try: few while you work (`make check`), more in `make test`, as many as you want on request.
 
-`MUNTIN_CORE` is the number of random cases of a test that tries many; others try their share. `make test` says 60; 3000 is all.
+`MUNTIN_CORE` is the number of random cases of a test that tries many; others try their share. `make test` says 40; 3000 is all.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 ALL = 3000
-FEW = 50
+FEW = 30
 
 
 def share() -> float:
@@ -30,11 +30,11 @@ def cases(every: int) -> int:
 
 
 def some(every: Iterable[T]) -> list[T]:
-    """All of them; half of them in `make test`, drawn once and for all; every tenth while you work."""
+    """All of them; a third of them in `make test`, drawn once and for all; every tenth while you work."""
     found = list(every)
     if few():
         return found[::10]
-    drawn = random.Random(len(found)).sample(range(len(found)), (len(found) + 1) // 2)
+    drawn = random.Random(len(found)).sample(range(len(found)), (len(found) + 2) // 3)
     return found if share() >= 1 else [found[at] for at in sorted(drawn)]
 
 

@@ -26,17 +26,17 @@ from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
 from tests.soak.task_kills import tasks_killed
 from tests.soak.upkeep_kills import upkeep_killed
-from tests.soak.world import World
+from tests.soak.world import SETS, World
 
 Round = Callable[[Path, random.Random], str]
 
 
 def history(folder: Path, dice: random.Random) -> str:
     """A hundred batches that come in any order, are replaced, and put together."""
-    world = World(folder, dice)
+    world = World(folder, dice, dice.choice(SETS))
     steps = len(list(world.live(100)))
     assert not (wrong := world.wrong()), f"{', '.join(wrong)} differ from a clean run"
-    return f"{steps} steps"
+    return f"{steps} steps, {world.definition.__name__}"
 
 
 def worlds_in_memory(_folder: Path, dice: random.Random) -> str:

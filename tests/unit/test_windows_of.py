@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from subprocess import run as start
 from typing import Any
@@ -17,6 +18,7 @@ from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.tasks import Local
 from muntin.testing import report_of, windows_of
+from tests.case_counts import some
 from tests.catalogue import kinds as catalogue
 from tests.catalogue.given_tables import with_table
 
@@ -88,8 +90,7 @@ def test_windows_by_hand() -> None:
     assert [batch.rows_late for batch in report_of(flow(), [first, second])] == [0, 1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("policy", ["interval", "events"])
+@pytest.mark.parametrize(("kind", "policy"), some(product(KINDS, ["interval", "events"])))
 def test_every_kind_gives_what_runs_over_files_publish(kind: str, policy: str, tmp_path: Path) -> None:
     source = sources.files(str(tmp_path / "{start:%Y-%m-%d}.parquet"), event_time="t", arrival_time="came" if kind == "by_time" else None)
     rows = [day(number, number * 3) for number in range(4)]
