@@ -117,7 +117,7 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ('windows.tumbling("1h"', 'windows.hopping("1h"', 2, "it is called 'sliding' here"),
         ("sources.files(", "sources.file(", 2, "did you mean 'files'?"),
         ("sources.files(", "sources.csv(", 2, "it is called 'files' here"),
-        ('windows.tumbling("1h"', 'windows.tumbling("1h", hours=1', 2, "it takes size, align_to, timezone, grace, dense"),
+        ('windows.tumbling("1h"', 'windows.tumbling("1h", hours=1', 2, "it takes size, align_to, timezone, closed, grace, dense, having"),
         # parts of another form
         ('grace="1h"', "grace=3600", 0, "warning: windows['hour']: a grace of 3600us"),
         ('{"shop": "VARCHAR", "amount": "DECIMAL(10, 2)"}', '["VARCHAR"]', 2, 'is not a mapping; write types={"amount": "DOUBLE"}'),

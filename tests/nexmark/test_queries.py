@@ -9,10 +9,10 @@ from benchmarks.nexmark import __main__ as race
 from benchmarks.nexmark import files
 from benchmarks.nexmark.queries import QUERIES
 
-EVENTS, A_SECOND, BATCHES = 30_000, 200, 3
+EVENTS, A_SECOND, BATCHES = 12_000, 80, 3
 
 
-@pytest.fixture(scope="module", params=[1, 500], ids=["in order", "shuffled"])
+@pytest.fixture(scope="module", params=[1, 400], ids=["in order", "shuffled"])
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with the events of two and a half minutes, in order and shuffled."""
     folder = tmp_path_factory.mktemp("site")

@@ -74,7 +74,7 @@ class Judge:
         there = [*judgement.published, *(judgement.still_open if provisional else [])]
         mine = [each for each in there if each["window_end"] <= at and all(each[key] == row[key] for key in self.case.keys)]
         if not hasattr(self.window, "windows_for") or hasattr(self.window, "spans"):
-            return max(mine, key=lambda each: (each["window_end"], each["window_start"]), default=None)
+            return max(mine, key=lambda each: (each["window_end"], each["window_start"], each.get("tie", 0)), default=None)
         wanted = next((w for w in ended(self.window, at) if provisional or self.window.closed(w[1], judgement.watermarks[-1])), None)
         if wanted is None or (judgement.watermarks[-1] == -float("inf") and not provisional):
             return None

@@ -103,9 +103,11 @@ def _meant(sql: str) -> str:
 
     for word in dict.fromkeys(re.findall(r"(?<![\"'\w])[A-Za-z_]\w*(?![\"'\w(])", sql)):
         [(reserved,)] = any_session().execute(_RESERVED, [word.lower()]).fetchall()
-        quoted = re.sub(rf"(?<![\"'\w]){word}(?![\"'\w])", f'"{word}"', sql)
-        if reserved and not _fault(f"({quoted})").startswith(_BROKEN):  # in brackets a name is no alias
-            return f'; {word} is a word of SQL: write "{word}" for a column of this name'
+        if reserved:
+            quoted = re.sub(rf"(?<![\"'\w]){word}(?![\"'\w])", f'"{word}"', sql)
+            [(text,)] = any_session().execute(_PARSED, [f"SELECT ({quoted})"]).fetchall()  # in brackets a name is no alias
+            if not json.loads(text)["error"]:
+                return f'; {word} is a word of SQL: write "{word}" for a column of this name'
     return ""
 
 
