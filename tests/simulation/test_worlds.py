@@ -14,7 +14,7 @@ from tests.simulation.mutations import MUTATIONS
 from tests.simulation.seams import simulated
 
 WORLDS = cases(100_000)
-"""`make test` lives 5,000: some twenty seconds of two cores."""
+"""Some six seconds of two cores in `make test`."""
 VERBS = ("snapshot", "commit", "describe", "promote", "discard")
 ACTORS = ("run", "accumulate", "finalize", "validate", "publish", "rewrite", "compact", "vacuum", "read")
 ENOUGH = 600
