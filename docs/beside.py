@@ -18,7 +18,7 @@ BESIDE = {  # path in the repository -> path on the site
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "benchmarks/notes.md": "benchmarks/notes.md",
     "benchmarks/results.md": "benchmarks/results.md",
-    "examples/nexmark/README.md": "examples/nexmark/README.md",
+    "examples/nexmark/README.md": "examples/nexmark/queries.md",
     **{f"examples/nexmark/{path.name}": f"examples/nexmark/{path.name}" for path in sorted((ROOT / "examples/nexmark").glob("q*.py"))},
     "examples/notebooks/an_aggregate.ipynb": "examples/notebooks/an_aggregate.ipynb",
     "examples/notebooks/windows_of_flights.ipynb": "examples/notebooks/windows_of_flights.ipynb",
