@@ -11,12 +11,9 @@ import numpy as np
 from muntin.errors import StateError
 from muntin.jobs.deduplication.earlier import Earlier
 from muntin.jobs.deduplication.event_ids import SCHEMA, TEXTS, Ids
-from muntin.jobs.state.locks import locks
+from muntin.jobs.state.replaced_batches import replace_batches
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import IDS
-from muntin.store.retries import after_conflicts
-from muntin.store.shared_files import replacement
-from muntin.store.store import Change
 from muntin.timeline.batches import Batches
 from muntin.timeline.deduplication import compared, decided, first_in_reach, first_of_run
 
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.store.store import File, Snapshot
     from muntin.timeline.batches import Versions
-
-_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +102,9 @@ def decided_of_nothing(bound: Bound, files: Sequence[File]) -> Mapping[int, int]
 
 
 def commit_ids(bound: Bound, starts: Ints, new: Sequence[File]) -> None:
-    """Replace the ids of batches. Of two runs at once the last one wins: the states of the other then do not fit, and are made again.
+    """Replace the ids of batches; see `replace_batches`.
 
     Raises:
         ConflictError: other runs commit all the time.
     """
-    for attempt in after_conflicts(_TRIES, f"{bound.pipeline.name}: other runs keep replacing ids; run again when they are done"):
-        with attempt:
-            base = bound.store.snapshot(IDS)
-            adds, removes = replacement(bound.table(IDS), base.files, starts, new)
-            if adds or removes:
-                bound.store.commit(IDS, base, Change(SCHEMA, adds, removes, locks(starts), texts=TEXTS))
+    replace_batches(bound, IDS, starts, new, (SCHEMA, TEXTS))

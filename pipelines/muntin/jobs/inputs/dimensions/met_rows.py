@@ -13,15 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.jobs.state.locks import locks
+from muntin.jobs.state.replaced_batches import replace_batches
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.store.parquet import Encoding, write_named
 from muntin.store.paths import LOOKED_UP, StatesPath
-from muntin.store.retries import after_conflicts
-from muntin.store.shared_files import replacement, write_shared
-from muntin.store.store import Change, Texts
+from muntin.store.shared_files import write_shared
+from muntin.store.store import Texts
 from muntin.timeline.batches import UNDECIDED, Batches
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ TEXTS = Texts(
         _ANSWER: "a hash of the values that were found; null: no row was valid",
     },
 )
-_TRIES = 5
 
 
 def name_of_met(met: pa.Table | None) -> int:
@@ -90,17 +88,12 @@ def write_met_of_batches(bound: Bound, met: pa.Table | None, starts: Ints, ends:
 
 
 def commit_met(bound: Bound, starts: Ints, new: Sequence[File]) -> None:
-    """Replace what batches looked up. Of two runs at once the last one wins: the states of the other do not bear its name.
+    """Replace what batches looked up; see `replace_batches`.
 
     Raises:
         ConflictError: other runs commit all the time.
     """
-    for attempt in after_conflicts(_TRIES, f"{bound.pipeline.name}: other runs keep replacing what was looked up; run again"):
-        with attempt:
-            base = bound.store.snapshot(LOOKED_UP)
-            adds, removes = replacement(bound.table(LOOKED_UP), base.files, starts, new)
-            if adds or removes:
-                bound.store.commit(LOOKED_UP, base, Change(MET, adds, removes, locks(starts), texts=TEXTS))
+    replace_batches(bound, LOOKED_UP, starts, new, (MET, TEXTS))
 
 
 def _by_batch(met: pa.Table, starts: Ints) -> list[pa.Table]:
