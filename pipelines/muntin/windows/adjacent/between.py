@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Between(Adjacent):
-    """`[row that opens, next row that closes]`, both inside, or up to `max_length_us` after the row that opens.
+    """`[row that opens, next row that closes]`, both inside, or up to `longest_us` after the row that opens.
 
     Attributes:
         opens, closes: SQL conditions on a row.
-        max_length_us: how long a window may be; 0: as long as it likes.
+        longest_us: how long a window may be; 0: as long as it likes.
         grace_us: how long after its end a window waits for late rows.
     """
 
     opens: str
     closes: str
-    max_length_us: int = 0
+    longest_us: int = 0
     grace_us: int = 0
 
     @property
@@ -38,10 +38,6 @@ class Between(Adjacent):
         both = (self.opens, self.closes)
         lifts = {stem("holds", each): holds(each) for each in both}
         return RowStates(lifts, needs=[(each, "condition") for each in both], by_arrival=False)
-
-    @property
-    def longest_us(self) -> int:
-        return self.max_length_us
 
     def marks(self, columns: Mapping[str, pa.Array], rows: int) -> Marks:
         import numpy as np

@@ -25,20 +25,20 @@ _OWN = ("tie", "cut", "window_start", "window_end")
 
 @dataclass(frozen=True, slots=True)
 class WhileSame(Adjacent):
-    """`[first row with the value, next row with another)`, or up to `at_most_us` after the first row.
+    """`[first row with the value, next row with another)`, or up to `longest_us` after the first row.
 
     Attributes:
         of: the SQL expression of the value.
         name: the column of the result with the value.
-        at_least_us: how far behind its first row the last row of a window is at least.
-        at_most_us: how long a window may be; 0: as long as it likes.
+        shortest_us: how far behind its first row the last row of a window is at least.
+        longest_us: how long a window may be; 0: as long as it likes.
         grace_us: how long after its end a window waits for late rows.
     """
 
     of: str
     name: str
-    at_least_us: int = 0
-    at_most_us: int = 0
+    shortest_us: int = 0
+    longest_us: int = 0
     grace_us: int = 0
 
     @property
@@ -49,14 +49,6 @@ class WhileSame(Adjacent):
     @property
     def columns(self) -> Mapping[str, str]:
         return {self.name: "", **super(WhileSame, self).columns}
-
-    @property
-    def longest_us(self) -> int:
-        return self.at_most_us
-
-    @property
-    def shortest_us(self) -> int:
-        return self.at_least_us
 
     @property
     def _column(self) -> str:

@@ -21,31 +21,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class While(Adjacent):
-    """`[first row that holds, next row that does not)`, or up to `at_most_us` after the first row.
+    """`[first row that holds, next row that does not)`, or up to `longest_us` after the first row.
 
     Attributes:
         condition: a SQL condition on a row.
-        at_least_us: how far behind its first row the last row of a window is at least.
-        at_most_us: how long a window may be; 0: as long as it likes.
+        shortest_us: how far behind its first row the last row of a window is at least.
+        longest_us: how long a window may be; 0: as long as it likes.
         grace_us: how long after its end a window waits for late rows.
     """
 
     condition: str
-    at_least_us: int = 0
-    at_most_us: int = 0
+    shortest_us: int = 0
+    longest_us: int = 0
     grace_us: int = 0
 
     @property
     def made_of(self) -> RowStates:
         return RowStates({self._column: holds(self.condition)}, needs=((self.condition, "condition"),), by_arrival=False)
-
-    @property
-    def longest_us(self) -> int:
-        return self.at_most_us
-
-    @property
-    def shortest_us(self) -> int:
-        return self.at_least_us
 
     @property
     def _column(self) -> str:
