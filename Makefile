@@ -20,7 +20,7 @@ demo: setup ## a week of real flights through Airflow and Spark to published win
 check: setup lint ## style, types, arrows, and the quick tests, which start neither Spark nor Airflow nor Great Expectations: while you work
 	@$(python) -m pytest -n 2 --dist loadfile --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
 
-test: setup lint ## lint, then every test, four files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
+test: setup lint ## lint, then every test, five files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
 	@bash setup/for_tests.sh
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.
 	@.venv/bin/python -m compileall -q pipelines examples
@@ -67,6 +67,6 @@ pin: setup ## the digest of each image of the Compose files, from its registry; 
 	@$(python) setup/pin_images.py $(ARGS)
 
 clean: ## remove what setup, demo, tests and benchmarks made; your state/ stays
-	rm -rf .venv .airflow .demo build data/flights benchmarks/data muntin.egg-info
+	rm -rf .venv .airflow .demo build data/flights benchmarks/data benchmarks/nexmark/data muntin.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse metastore_db derby.log
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

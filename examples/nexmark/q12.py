@@ -1,4 +1,4 @@
-"""NEXMark 12: how many bids of a bidder arrived in each ten seconds of the clock that stamps arrivals?"""
+"""NEXMark 12: how many bids of a bidder in each ten seconds?"""
 
 from examples.nexmark.site import EACH, events
 from muntin import Pipeline, windows
@@ -6,7 +6,7 @@ from muntin import aggregates as agg
 
 arrived = Pipeline(
     name="q12",
-    source=events("bid"),  # a batch that is read again has no processing time: the generator's bids are stamped as they arrive
+    source=events("bid"),  # by event time: a batch that is read again has no processing time, which the original asks for
     keys=["bidder"],
     windows={"clock": windows.tumbling("10s")},
     aggregates={"bids": agg.count()},

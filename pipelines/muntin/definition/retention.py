@@ -92,7 +92,7 @@ def apart_us(window: Kind, at_us: int) -> int:
     """How far the ends of two neighbouring windows lie apart at most, where no two overlap or they come at even steps; else 0."""
     if window.even:
         return window.even.step_us
-    spans = window.windows_for(at_us) if isinstance(window.follows, Bounded) else []
+    spans = window.windows_for(at_us) if window.grid and isinstance(window.follows, Bounded) else []
     return _widest(window.grid, *spans[0]) if window.grid and len(spans) == 1 else 0
 
 

@@ -100,6 +100,8 @@ class Given(Plain):
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
+        if self.read is None:
+            raise DefinitionError("windows_for: where these windows lie is told by a table, which a run reads; see `muntin explain`")
         over = self.spans.over(instant_us, instant_us)
         return sorted({*zip(self.spans.start[over].tolist(), self.spans.end[over].tolist(), strict=True)})
 
