@@ -41,6 +41,7 @@ install_packages() {
   use_pip_settings_for_uv
   install --compile-bytecode --requirements requirements.txt
   install --no-deps --editable .
+  .venv/bin/uv cache prune --quiet || true # of a package built from source, as pyspark is, each earlier build: 2 GB
   wanted_stamp >"$STAMP"
 }
 

@@ -101,6 +101,16 @@ def test_a_required_row_that_is_missing_goes_to_the_quarantine(shop: Shop) -> No
     assert [(each.rows_accepted, each.rows_quarantined) for each in shop.run(pipeline, 1).batches] == [(3, 0), (2, 0)]
 
 
+def test_a_column_that_gets_another_type_is_looked_up_again(shop: Shop) -> None:
+    pipeline = shop.pipeline(aggregates={"n": agg.count(), "kind": agg.max("typeof(rates.rate)")})
+    shop.rates("EUR,2024-05-01,9", "USD,2024-05-01,8")
+    shop.run(pipeline)
+    assert shop.read(pipeline, "kind") == [("BIGINT",), ("BIGINT",)]
+    shop.rates("EUR,2024-05-01,9", "USD,2024-05-01,8", "GBP,2024-06-01,x")
+    shop.run(pipeline, 1)
+    assert shop.read(pipeline, "kind") == [("VARCHAR",), ("VARCHAR",)]
+
+
 def test_windows_are_kept_apart_by_what_is_looked_up(shop: Shop) -> None:
     pipeline = shop.pipeline(keys=["rates.rate_class"], aggregates={"n": agg.count()})
     (shop.folder / "rates/a.csv").write_text("currency,valid_from,rate_class\nEUR,2024-05-01,hard\nUSD,2024-05-01,soft\n")

@@ -93,5 +93,5 @@ def test_windows_over_windows_lose_none_that_lasted_for_long(tmp_path: Path) -> 
 
 
 def test_a_value_may_not_have_the_name_of_a_key(tmp_path: Path) -> None:
-    with pytest.raises(DefinitionError, match="keys: 'meter' is reserved"):
+    with pytest.raises(DefinitionError, match=r"keys: windows\['state'\] has a column 'meter' already"):
         meters(tmp_path, windows.while_same("meter"))

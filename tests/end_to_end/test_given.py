@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
@@ -22,6 +24,9 @@ from muntin import aggregates as agg
 from muntin import plan, read, sources, windows
 from muntin.definition.instants import instant_us
 from muntin.definition.relative_paths import at_home
+from muntin.engine.given_spans import END as END_OF_SPAN
+from muntin.engine.given_spans import START as START_OF_SPAN
+from muntin.engine.given_spans import given_spans
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.finalize.finalize import finalize
@@ -31,7 +36,9 @@ from muntin.jobs.publish.publish import publish
 from muntin.jobs.published.staged_windows import Staged
 from muntin.jobs.state.bound import bind, claimed
 from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.states.columns import INSTANT
 from muntin.tasks import Local
+from muntin.timeline.closing import closing
 from tests.end_to_end.hourly import START, Hourly, hour, times
 
 EARLY, LATE, LONG, ALL = ("A", "early", 0, 60), ("A", "late", 60, 180), ("A", "long", 0, 180), ("B", "all", 0, 120)
@@ -292,12 +299,40 @@ def test_a_window_is_explained_and_read_before_it_is_closed(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
+# batch   0   1   2  ...  99
+# short   [   )
+# long    [                 )
+def test_a_change_touches_the_batches_that_close_its_spans_and_none_between() -> None:
+    minute = 60 * 10**6
+    columns = {START_OF_SPAN: pa.array([0, 0], INSTANT), END_OF_SPAN: pa.array([minute, 100 * minute], INSTANT)}
+    spans = given_spans(pa.table(columns), ())
+    kind = windows.given("spans.csv", start="begins", end="ends").with_spans(lambda: spans)
+    when = closing(kind, np.arange(1, 101) * minute)
+    assert kind.batches_closing(when, 0, 5).tolist() == [0, 99]
+    assert kind.batches_closing(when, minute, minute).tolist() == [99]
+
+
 def test_relative_paths_lie_below_the_home_of_the_definition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = made(tmp_path, source="shifts.csv")
     monkeypatch.chdir("/")
     moved = at_home(case.pipeline, tmp_path).windows
-    replace(case, other={**case.other, "windows": moved}).run(0, 2)
-    assert len(moved) == 1
+    there = replace(case, other={**case.other, "windows": moved})
+    there.run(0, 2)
+    assert counts(there) == FIRST
+
+
+# zone     Asia/Kolkata: 05:30 there is midnight in UTC
+def test_a_key_that_is_a_time_without_a_zone_meets_its_span(tmp_path: Path) -> None:
+    local = datetime(2024, 1, 1, 5, 30)  # noqa: DTZ001 - as a file may have it
+    instant = pa.timestamp("us", tz="UTC")
+    spans = {"since": pa.array([local], pa.timestamp("us")), "begins": pa.array([hour(0)], instant), "ends": pa.array([hour(1)], instant)}
+    pq.write_table(pa.table(spans), tmp_path / "spans.parquet")
+    table = sources.files(str(tmp_path / "spans.parquet"), event_time="begins", all_files=True, timezone="Asia/Kolkata")
+    kind = windows.given(table, start="begins", end="ends", keys=["since"])
+    case = Hourly(tmp_path, other={"keys": ["since"], "windows": {"hour": kind}, "aggregates": {"n": agg.count()}})
+    case.write("00.parquet", {"at": times(5), "since": pa.array([local.replace(tzinfo=UTC) - timedelta(hours=5.5)], instant)})
+    case.run(0, 0)
+    assert case.rows("since", "n") == [(hour(0), 1)]
 
 
 # nobody of site A works in the fourth hour, and nothing is known of site C

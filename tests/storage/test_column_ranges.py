@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
 from deltalake import DeltaTable
 
 from muntin import aggregates as agg
+from muntin import read
 from muntin.states.column_ranges import named_without_nan, ranges_of
 from tests.end_to_end.hourly import HOUR, START, Hourly
 
@@ -28,7 +30,7 @@ COLUMNS: dict[str, tuple[pa.DataType, list[list[Any]]]] = {
     "f": (pa.float64(), [[1.5, -0.0], [NAN, 2.0], [None, None], [0.0, 1e300], [3.0, None]]),
     "g": (pa.float64(), [[1.0, 2.0], [3.0, 4.0], [math.inf, 0.0], [-1e-300, 0.0], [-0.0, -0.0]]),
     "n": (pa.int64(), [[2**63 - 1, -(2**63)], [2**53 + 1, 2**53], [0, None], [5, 6], [7, 8]]),
-    "e": (pa.string(), [["", "a"], [LONG, LONG + "a"], ["\x00", None], ["\U0010ffff", "z"], ["Z", "é"]]),
+    "e": (pa.string(), [["", "a"], [LONG, LONG + "a"], ["\x00", None], ["\U0010ffff", "a\x85b\u2028c"], ["Z", "é"]]),
     "t": (
         pa.timestamp("us", "UTC"),
         [[EARLY, LATE], [START + timedelta(microseconds=1), None], [START, START], [LATE, LATE], [EARLY, None]],
@@ -47,20 +49,27 @@ COLUMNS: dict[str, tuple[pa.DataType, list[list[Any]]]] = {
         [[None, None], [Decimal("1.00"), None], [None, Decimal("2.00")], [None, None], [Decimal("12345678901234567890.12")] * 2],
     ),
 }
-LISTS = ("keys", "pair")
+PAIRS = [[{"x": 1.0}, {"x": NAN}], [None, None], [None, {"x": None}], [{"x": None}, {"x": 2.0}], [None, None], [None, {"x": 1.0}]]
+NESTED = ("keys", "pair")
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A published table of five files, one of each hour."""
+def case(tmp_path_factory: pytest.TempPathFactory) -> Hourly:
+    """A pipeline that has published six files, one of each hour; the last has the columns of hour 0 once more."""
     case = Hourly(tmp_path_factory.mktemp("ranges"), other={"keys": ["k"], "aggregates": {
-        **{name: agg.first(name) for name in COLUMNS}, "keys": agg.collect("k"), "pair": agg.linear_trend("n % 7", "g"),
+        **{name: agg.first(name) for name in COLUMNS}, "keys": agg.collect("k"), "pair": agg.first("pair"),
     }})  # fmt: skip
-    for hour in range(5):
+    for hour in range(6):
         rows: dict[str, Any] = {"at": [START + hour * HOUR] * 2, "k": pa.array(["a", "b"])}
-        rows |= {name: pa.array(values[hour], kind) for name, (kind, values) in COLUMNS.items()}
+        rows["pair"] = pa.array(PAIRS[hour], pa.struct([("x", pa.float64())]))
+        rows |= {name: pa.array(values[hour % 5], kind) for name, (kind, values) in COLUMNS.items()}
         case.write(f"{hour:02}.parquet", rows)
         case.run(hour, hour)
+    return case
+
+
+@pytest.fixture(scope="module")
+def table(case: Hourly) -> Path:
     return case.root / "hourly" / "windows" / "hour"
 
 
@@ -77,6 +86,8 @@ def asked(name: str) -> Iterator[tuple[str, ds.Expression]]:
 
 
 QUESTIONS = {text: found for name in COLUMNS for text, found in asked(name)}
+QUESTIONS |= {f"{name} is null": ds.field(name).is_null() for name in NESTED}
+QUESTIONS |= {f"{name} is not null": ds.field(name).is_valid() for name in NESTED}
 
 
 def whole(table: Path) -> ds.Dataset:
@@ -87,7 +98,7 @@ def whole(table: Path) -> ds.Dataset:
 def stats(table: Path) -> list[dict[str, Any]]:
     added = DeltaTable(table).get_add_actions(flatten=False)
     log = sorted((table / "_delta_log").glob("*.json"))
-    told = [json.loads(line)["add"]["stats"] for path in log for line in path.read_text().splitlines() if '"add"' in line]
+    told = [json.loads(line)["add"]["stats"] for path in log for line in path.read_bytes().splitlines() if b'"add"' in line]
     assert len(told) >= len(added)
     return [json.loads(each) for each in told if json.loads(each)["numRecords"]]
 
@@ -95,11 +106,18 @@ def stats(table: Path) -> list[dict[str, Any]]:
 def test_files_say_ranges_of_all_columns_or_of_none(table: Path) -> None:
     said = [sorted(each.get("nullCount", {})) for each in stats(table)]
     every = sorted([*COLUMNS, "k", "window_start", "window_end", "batch"])
-    assert said == [every, [], [], every, []], "NaN, an infinity and a decimal of 22 digits have no range"
+    assert said == [every, [], [], every, [], []], "NaN, an infinity, a decimal of 22 digits and a struct that is null have no range"
 
 
 def test_more_than_a_hundred_questions_are_asked() -> None:
     assert len(QUESTIONS) > 100
+
+
+def test_changes_are_read_past_line_separators_in_the_log(case: Hourly, table: Path) -> None:
+    since = read(case.pipeline, "hour", root=case.root, changes_since=0)
+    rows = read(case.pipeline, "hour", root=case.root).filter(pc.field("window_start") > START)
+    assert sorted(map(repr, since["e"].to_pylist())) == sorted(map(repr, rows["e"].to_pylist())), "all but those of the first commit"
+    assert "a\x85b\u2028c" in since["e"].to_pylist()
 
 
 def test_deltalake_finds_what_a_full_scan_finds(table: Path) -> None:
@@ -152,7 +170,7 @@ def test_a_question_about_one_hour_opens_one_file(table: Path) -> None:
     start = pa.scalar(START, pa.timestamp("us", "UTC"))
     opened = list(DeltaTable(table).to_pyarrow_dataset().get_fragments(filter=ds.field("window_start") == start))
     files = len(list(whole(table).get_fragments()))
-    assert len(opened) == files - 1, "hour 3 is skipped; hours 1, 2 and 4 say no ranges"
+    assert len(opened) == files - 1, "hour 3 is skipped; hours 1, 2, 4 and 5 say no ranges"
 
 
 @pytest.mark.parametrize(
@@ -179,6 +197,7 @@ def test_what_a_column_says(values: pa.Array, least: Any, greatest: Any) -> None
         pa.array([Decimal(1234567890123456)]),
         pa.array(["a" * 32 + "\U0010ffff" * 2]),
         pa.array([2**62], pa.timestamp("us", "UTC")),
+        pa.array([{"a": 1}, None]),
     ],
 )
 def test_what_has_no_range_takes_all_ranges_away(values: pa.Array) -> None:

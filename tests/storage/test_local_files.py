@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from muntin import Pipeline, run, sources, windows
@@ -42,6 +42,7 @@ def made(seed: int, *, order: bool, narrow: bool, lacks: bool) -> pa.Table:
     return table.drop_columns(["n"]) if lacks else table
 
 
+@example([(5777, True, False, False)], 7, 8, (255, 487))  # whose row groups Arrow gives out of order
 @given(
     st.lists(st.tuples(st.integers(0, 2**31), st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=4),
     st.sampled_from([7, 64, 1000]),

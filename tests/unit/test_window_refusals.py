@@ -92,7 +92,7 @@ def define(window: object, **more: object) -> Pipeline:
         (W.by_count(5, or_time="5m"), {}, "arrival_time="),
         (W.arrival(W.by_count(5), partitions=W.keep(age="1h")), {}, "arrival_time="),
         (W.by_punctuation("upstream"), {}, "sources.windows"),
-        (W.arrival(W.by_count(5), group_by=["n"]), {}, "reserved"),
+        (W.arrival(W.by_count(5), group_by=["n"]), {}, "has a column .n. already"),
     ],
 )
 def test_where_window_and_source_meet(window: object, more: dict[str, object], problem: str) -> None:

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Schedule
 
 RESERVED = ("window_start", "window_end", "batch", "provisional", "bucket", "frame", "rows", "first_event", "last_event", "newest_event")
+_OF_WINDOWS = {*RESERVED, "window_index", "tie", "cut", "ended", "revision", "change"}
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+def is_taken(name: str) -> bool:
+    """Whether a column that a kind of windows names may be one of Muntin's own, of states, windows or changes."""
+    return name.lower() in _OF_WINDOWS or name.lower().startswith("state_")
 
 
 def listed(what: str, names: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
@@ -226,14 +232,16 @@ def check_columns(keys: Sequence[str], windows: Mapping[str, Kind], aggregates: 
     states = {column.lower() for each in fields for column in each.columns} - set(RESERVED)
     for key in states.intersection(key.lower() for key in keys):
         raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
-    reserved = {*RESERVED, *(column.lower() for window in windows.values() for column in window.columns)}
+    of_windows = {column.lower(): name for name, window in windows.items() for column in window.columns}
     seen: dict[str, str] = {}
     for what, names in (("keys", keys), ("aggregates", tuple(aggregates)), ("derive", tuple(derive))):
         for name in names:
-            if not isinstance(name, str) or not name or name.lower() in reserved:
+            if not isinstance(name, str) or not name or name.lower() in RESERVED:
                 raise DefinitionError(
-                    f"{what}: {name!r} is reserved or no name; results have columns of their own: {', '.join(sorted(reserved))}"
+                    f"{what}: {name!r} is reserved or no name; results have columns of their own: {', '.join(sorted(RESERVED))}"
                 )
+            if window := of_windows.get(name.lower()):
+                raise DefinitionError(f"{what}: windows[{window!r}] has a column {name!r} already; give one of them another name")
             if name.lower() in seen:
                 raise DefinitionError(
                     f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.checks import RESERVED, listed
+from muntin.definition.checks import is_taken, listed
 from muntin.definition.relative_paths import is_object_store, known
 from muntin.errors import DefinitionError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _TAKEN = {"sources.files(...)", "sources.table(...)"}
 _MEND = 'give the path of files that do not change with the batches, as "data/shifts.csv", or sources.table("data/shifts", ...)'
-_RESERVED = (*RESERVED, "window_index", "cut", "revision", "change")
 _OF_BATCHES = ("dedupe", "arrival_order", "arrival_time", "ready")
 
 
@@ -61,7 +60,7 @@ def given_table(source: Any, start: object, end: object, keys: Sequence[str], co
     if names.start == names.end:
         raise DefinitionError(f"given: start and end are both {start!r}; name the column where spans end, too")
     for name in names.columns:
-        if name.lower() in (*_RESERVED, *(key.lower() for key in names.keys)) or name.lower().startswith("state_"):
+        if is_taken(name) or name.lower() in (key.lower() for key in names.keys):
             raise DefinitionError(f"given: columns: {name!r} is a key, or a column that windows may have; leave it out, or rename it")
     lower = [name.lower() for name in (*names.keys, *names.columns)]
     if twice := next((name for at, name in enumerate(lower) if name in lower[:at]), None):

@@ -277,8 +277,8 @@ class Kind(Protocol):
         """The windows `(start, end)` of an event at this instant, if it were the only event; in microseconds; [] if it lies in none."""
         ...
 
-    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        """For `Bounded` windows: the ends of the first and the last window that a change of events between two instants may touch."""
+    def batches_closing(self, when: Any, low_us: int, high_us: int) -> Any:  # noqa: ANN401 - a rule of closing, as `timeline` has it
+        """For `Bounded` and `Reaching` windows: the batches that close a window which a change of events between two instants may touch."""
         ...
 
     def one_row_each(self) -> Kind:

@@ -21,7 +21,7 @@ NEVER = np.iinfo(np.int64).min
 
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def stretches(ids: Ints, times: Ints, first: Ints, since: Ints, until: Ints) -> tuple[Ints, Ints]:
+def valid_versions(ids: Ints, times: Ints, first: Ints, since: Ints, until: Ints) -> tuple[Ints, Ints]:
     """The version that was valid for each row, and the number of its stretch; -1 without one.
 
     Args:

@@ -25,7 +25,7 @@ _FINE = r"\.\d{6}\d*[1-9]"  # a part of a microsecond
 _NO_OFFSET = ":.*[-+](2[4-9]|[3-9][0-9]|[0-9]{2}:?[6-9]|[0-9]{2}:?[0-9]{2}:?[6-9])"
 """A regular expression that finds an offset of a day or more, or with 60 minutes or seconds, which DuckDB adds up all the same."""
 _USUAL = "2___-__-__T__:__:__%Z"
-"""How most instants are written, for LIKE: DuckDB casts no text of this form that `tells_instant` would refuse."""
+"""How most instants are written, for LIKE: of this form DuckDB casts no text that `tells_instant` would refuse, but NZ (New Zealand)."""
 _USUAL_LENGTH = len("2024-01-02T03:04:05.123456Z")
 _CLOCK = r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d{1,6}0*)?)?\s*"
 _PLAIN_DAY = len("2024-01-02")
@@ -93,14 +93,18 @@ def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
     elif not cut:
         more += f" OR regexp_matches({text}, '{_FINE}')"
     odd = f"NOT regexp_matches({text}, '{YEAR_FIRST}') OR CASE WHEN strlen({text}) > {_PLAIN_DAY} THEN {more} ELSE false END"
-    usual = f"{text} LIKE '{_USUAL}' AND strlen({text}) <= {_USUAL_LENGTH}"
+    usual = f"{_usual(text)} AND strlen({text}) <= {_USUAL_LENGTH} AND ({text})[18] <> '.' AND ({text})[19] <> '.'"  # as 5.1234567Z
     return f"CASE WHEN {usual} THEN false ELSE {odd} END" if zoned else odd
 
 
 def tells_instant(text: str) -> str:
     """SQL for whether a text of a time begins with its year, and has no odd offset, and no zone by a word other than UTC."""
     told = f"regexp_matches({text}, '{YEAR_FIRST}') AND NOT ({_no_zone(text)})"
-    return f"CASE WHEN {text} LIKE '{_USUAL}' THEN true ELSE {told} END"  # a regular expression costs as much as the cast
+    return f"CASE WHEN {_usual(text)} THEN true ELSE {told} END"  # a regular expression costs as much as the cast
+
+
+def _usual(text: str) -> str:
+    return f"{text} LIKE '{_USUAL}' AND NOT ends_with({text}, 'NZ')"
 
 
 def _no_zone(text: str) -> str:
@@ -111,7 +115,8 @@ def _no_zone(text: str) -> str:
 def names_zone(text: str) -> str:
     """SQL for whether a text of a time names its zone by a word other than UTC. DuckDB has zones of its own for such words, as IST."""
     other = rf"regexp_matches({text}, ':.*[A-Za-z]') AND NOT regexp_matches({text}, '(?i)[0-9 ](z|utc|gmt)\s*$')"
-    return f"CASE WHEN ends_with({text}, 'Z') OR ({text})[-3] = ':' THEN false ELSE {other} END"  # AND would compute all of it
+    plain = f"ends_with({text}, 'Z') AND NOT ends_with({text}, 'NZ') OR ({text})[-3] = ':'"
+    return f"CASE WHEN {plain} THEN false ELSE {other} END"  # AND would compute all of it
 
 
 def _is_whole(text: str) -> str:

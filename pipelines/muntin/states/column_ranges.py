@@ -1,7 +1,7 @@
 """Ranges of a file's columns in Delta's log, by which readers skip files that cannot hold what they ask for.
 
 A wrong range makes rows disappear, and so does a missing range: deltalake's dataset takes such a column for empty if others have
-any. So a file has ranges of all its columns, or none. https://github.com/delta-io/delta/blob/master/PROTOCOL.md#per-file-statistics
+any, and each value of a struct for one that is not null. So a file has ranges of all its columns, or none. https://github.com/delta-io/delta/blob/master/PROTOCOL.md#per-file-statistics
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class _NoRangeError(Exception):
 
 def ranges_of(table: pa.Table) -> bytes:
     """The nulls and the ends of a file's columns as JSON for the log: nullCount, minValues, maxValues; b"" where it says nothing."""
+    if any(pa.types.is_struct(column.type) and column.null_count for column in table.columns):
+        return b""
     columns = {name: table[name] for name in table.column_names if not _without_order(table.schema.field(name).type)}
     if len(columns) > _MOST_COLUMNS or not len(table):
         return b""

@@ -105,7 +105,7 @@ def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> t
     if not partitions:
         return np.empty((groups, 0), np.int64), np.zeros(groups)
     group, rows = group[row >= 0], row[row >= 0]
-    known = np.array(partitions[COUNTERS].to_pylist(), np.int64)
+    known = contiguous(partitions[COUNTERS]).flatten().to_numpy().reshape(len(partitions), -1)
     counters = np.tile(BLANK[known.shape[1]], (groups, 1))
     counters[group] = known[rows]
     base = contiguous(partitions[BASE]).to_numpy(zero_copy_only=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from muntin.store.log_check import commit_path
@@ -37,19 +37,22 @@ def commits_between(table: AnyPath, since: int, until: int) -> list[Commit]:
     found = list[Commit]()
     for version in range(until, since, -1):
         try:
-            text = commit_path(table, version).read_text(encoding="utf-8")
+            found.append(_commit(version, _actions(table, version)))
         except FileNotFoundError:
             break
-        found.append(_commit(version, [json.loads(line) for line in text.splitlines() if line.strip()]))
     return found[::-1]
 
 
 def committed_ms(table: AnyPath, version: int) -> int:
     """When a commit was made, milliseconds since 1970; 0 where the log does not hold it any more."""
     with suppress(OSError, ValueError):
-        actions = map(json.loads, commit_path(table, version).read_text(encoding="utf-8").splitlines())
-        return next((int(action["commitInfo"]["timestamp"]) for action in actions if "commitInfo" in action), 0)
+        return next((int(action["commitInfo"]["timestamp"]) for action in _actions(table, version) if "commitInfo" in action), 0)
     return 0
+
+
+def _actions(table: AnyPath, version: int) -> list[Any]:
+    lines = commit_path(table, version).read_bytes().splitlines()  # which cuts texts at U+2028 and U+0085 within values, too
+    return [json.loads(line) for line in lines if line.strip()]
 
 
 def _commit(version: int, actions: list[Mapping[str, Mapping[str, str]]]) -> Commit:

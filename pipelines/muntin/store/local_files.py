@@ -100,9 +100,9 @@ def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.E
 
 
 def _meeting(place: str, groups: Sequence[int], schema: pa.Schema, condition: ds.Expression) -> list[int]:
-    """The row groups, of some row groups of a file, that can meet a condition."""
+    """The row groups, of some row groups of a file, that can meet a condition, in the file's order; `subset` has an order of its own."""
     fragment = ds.ParquetFileFormat().make_fragment(place, fs.LocalFileSystem(), row_groups=list(groups))
-    return [group.id for group in fragment.subset(condition, schema=schema).row_groups]
+    return sorted(group.id for group in fragment.subset(condition, schema=schema).row_groups)
 
 
 def _as(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:

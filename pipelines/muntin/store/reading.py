@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import mmap
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -108,24 +108,25 @@ def dataset_of(
     """
     files, disk = form(), fs.LocalFileSystem()
 
-    def fragment(place: str) -> ds.ParquetFileFragment:
+    def fragments(place: str) -> list[ds.ParquetFileFragment]:
         if not is_object_store(place):
-            return files.make_fragment(place, disk)
+            return [files.make_fragment(place, disk)]
         size = sizes[place] if sizes else None
-        return files.make_fragment(fetched(place, size)) if condition is None else fetched_fragment(files, place, schema, condition, size)
+        return [files.make_fragment(fetched(place, size))] if condition is None else _fetched(files, place, schema, condition, size)
 
     if not any(map(is_object_store, places)):
-        return ds.FileSystemDataset(list(map(fragment, places)), schema, files, disk)
+        return ds.FileSystemDataset([*chain.from_iterable(map(fragments, places))], schema, files, disk)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        return ds.FileSystemDataset(list(threads.map(fragment, places)), schema, files, disk)
+        return ds.FileSystemDataset([*chain.from_iterable(threads.map(fragments, places))], schema, files, disk)
 
 
-def fetched_fragment(
+def _fetched(
     files: ds.ParquetFileFormat, place: str, schema: pa.Schema, condition: ds.Expression, size: int | None = None
-) -> ds.ParquetFileFragment:
-    """The row groups of a file in which a condition on the columns of a schema may be met.
+) -> list[ds.ParquetFileFragment]:
+    """The row groups of a file in which a condition on the columns of a schema may be met, a fragment each, in the file's order.
 
-    What is not fetched is a hole in memory that nobody has written to, so that it takes none; the fragment does not reach there.
+    A fragment of several groups would give them in an order of its own, as `subset` does. What is not fetched is a hole in memory that
+    nobody has written to, so that it takes none; the fragments do not reach there.
 
     `size`: the bytes that the file must have.
 
@@ -137,16 +138,16 @@ def fetched_fragment(
     if problem := problem_of_size(found, size):
         raise damaged(place, problem)
     if len(end) == found:
-        return files.make_fragment(pa.BufferReader(end))
+        return [files.make_fragment(pa.BufferReader(end))]
     held = mmap.mmap(-1, found)
     held[found - len(end) :] = end
     file = pa.BufferReader(pa.py_buffer(held))
     whole = files.make_fragment(file)
-    groups = [group.id for group in whole.subset(condition, schema=schema).row_groups]
+    groups = sorted(group.id for group in whole.subset(condition, schema=schema).row_groups)
     if ranges := _joined(_range(whole.metadata, group) for group in groups):
         for (start, stop), content in zip(ranges, ObjectPath(place).parts(ranges), strict=True):
             held[start:stop] = content
-    return files.make_fragment(file, row_groups=groups)
+    return [files.make_fragment(file, row_groups=[group]) for group in groups]
 
 
 def _range(footer: pq.FileMetaData, group: int) -> tuple[int, int]:

@@ -36,7 +36,7 @@ def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> 
     """The batches that changed or moved, and the batches that close a window over a changed frame; ascending."""
     spans = dict(compared.changed_lateness(when)) | dict(compared.changed_spans())
     floor, end = when.floor, len(when.watermarks_us)
-    closing_batches = [np.arange(*_closing(window, reach_us, when, span, at, int(floor[at]), end)) for at, span in spans.items()]
+    closing_batches = [_closing(window, reach_us, when, span, at, int(floor[at]), end) for at, span in spans.items()]
     return np.unique(np.concatenate([compared.moved, compared.changed, *closing_batches]))
 
 
@@ -52,10 +52,10 @@ def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> In
     return np.union1d(closed[closed < len(batches)], np.array(missing, np.int64))
 
 
-def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int) -> tuple[int, int]:
-    """The stretch of batches that close a window over these frames, if it was open when batch `at` came."""
+def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int) -> Ints:
+    """The batches that close a window over these frames, if it was open when batch `at` came."""
     still_open = max(span[0], floor_us)
     if still_open > span[1] + reach_us:
-        return 0, 0
-    first, last = when.batch_of(np.array(window.ends(still_open, span[1])))
-    return max(int(first), at), min(int(last) + 1, end)
+        return np.empty(0, np.int64)
+    found = window.batches_closing(when, still_open, span[1])
+    return found[(found >= at) & (found < end)]

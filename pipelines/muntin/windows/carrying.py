@@ -65,10 +65,10 @@ class Carrying:
         """An instant before which no event lies that windows depend on which end in a stretch."""
         return int(self.window.earliest(after_us, until_us)) - self.behind_us
 
-    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        """The ends of the first and the last window that a change of events between two instants may touch."""
-        first, last = self.window.ends(low_us, high_us + self.behind_us)
-        return first, last
+    def batches_closing(self, when: Any, low_us: int, high_us: int) -> Ints:  # noqa: ANN401 - a rule of closing
+        """The batches that close windows that hold one of the instants, or begin so soon behind one that its value lasts to them."""
+        found: Ints = self.window.batches_closing(when, low_us, high_us + self.behind_us)
+        return found
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         """The windows over the frames."""

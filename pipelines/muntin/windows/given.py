@@ -105,10 +105,12 @@ class Given(Plain):
         over = self.spans.over(instant_us, instant_us)
         return sorted({*zip(self.spans.start[over].tolist(), self.spans.end[over].tolist(), strict=True)})
 
-    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        """The first and the last end of spans of any key over the instants; of no span an end behind all others comes first."""
-        ends = self.spans.end[self.spans.over(low_us, high_us)]
-        return (int(ends.min()), int(ends.max())) if len(ends) else (AFTER_ALL - self.grace_us, low_us)
+    def batches_closing(self, when: Any, low_us: int, high_us: int) -> Ints:  # noqa: ANN401 - a rule of closing
+        """The batches that close a span of any key over the instants, however far apart."""
+        import numpy as np
+
+        found: Ints = np.unique(when.batch_of(self.spans.end[self.spans.over(low_us, high_us)]))
+        return found
 
     def earliest(self, after_us: int, until_us: int) -> int:
         """The first start of a span that ends in the stretch."""

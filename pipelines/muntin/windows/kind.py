@@ -175,6 +175,13 @@ class Plain:
         """The windows that an event at this instant belongs to on its own; [] if no window holds the instant."""
         raise NotImplementedError
 
+    def batches_closing(self, when: Any, low_us: int, high_us: int) -> Ints:  # noqa: ANN401 - a rule of closing
+        """All batches from that which closes the first window over the instants to that which closes the last."""
+        import numpy as np
+
+        first, last = when.batch_of(np.array(self.ends(low_us, high_us)))
+        return np.arange(first, last + 1)
+
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
         """The end of the first window that holds `low_us`, and of the last window that holds `high_us`.
 

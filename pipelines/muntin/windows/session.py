@@ -154,8 +154,9 @@ class LimitedSession(Session):
         """Whether a row of each state ends its session."""
         import numpy as np
 
-        if not self.until or frames.states is None:
+        if not self.until:
             return np.zeros(len(frames), np.bool_)
+        assert frames.states is not None, "rows say what ends a session"  # noqa: S101 - the engine's own order
         return frames.states[until_column(self.until)].to_numpy()
 
 

@@ -8,6 +8,7 @@ from muntin.definition.durations import DAY_US
 from muntin.definition.expressions import stem
 from muntin.definition.plain_lifts import Plain
 from muntin.states.columns import EVENT_TIME, LAST_EVENT
+from muntin.windows.adjacent.rows import holds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ def reach_lift(gap_by: str, default_us: int) -> Mapping[str, str]:
 
 def until_lift(until: str) -> Mapping[str, str]:
     """Whether a row of a state ends its session."""
-    return {until_column(until): Plain(f"coalesce(bool_or({until}), false)", "value", f"coalesce({until}, false)")}
+    return {until_column(until): holds(until)}
 
 
 def until_column(until: str) -> str:

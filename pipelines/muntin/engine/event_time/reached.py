@@ -15,6 +15,9 @@ from muntin.engine.event_time.late_pairs import with_windows
 from muntin.engine.repeats import repeated
 from muntin.states.frames import run_starts
 
+_FAR = 1000
+"""Frames between two stretches of time: windows of shorter gaps are computed and not used, as to ask once more takes longer."""
+
 if TYPE_CHECKING:
     from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
@@ -56,7 +59,7 @@ def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN40
     some = low < high
     lows, highs = np.sort(low[some]), np.sort(high[some])
     apart = np.ones(len(lows) + 1, np.bool_)
-    apart[1:-1] = lows[1:] > highs[:-1]  # nothing lies over this gap
+    apart[1:-1] = lows[1:] - _FAR * kind.frame_us(0) > highs[:-1]  # nothing lies over this gap, and it is long
     parts = [_between(kind, *stretch) for stretch in zip(lows[apart[:-1]].tolist(), highs[apart[1:]].tolist(), strict=True)]
     if not parts:
         return low[:0], low[:0]
@@ -65,9 +68,7 @@ def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN40
 
 
 def _between(kind: Any, low_us: int, high_us: int) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
-    """The windows of the grid from those that hold an instant, or the last before it, to those that hold another."""
-    while not (first := kind.windows_for(low_us)):  # in a hole of the grid: from frame to frame back to a window
-        low_us -= kind.frame_us(0)
-    last = kind.windows_for(high_us)
-    found: tuple[Ints, Ints] = kind.grid(first[0][0], last[-1][1] if last else high_us)
+    """The windows of the grid from those that hold an instant to those that hold another."""
+    first, last = kind.windows_for(low_us), kind.windows_for(high_us)
+    found: tuple[Ints, Ints] = kind.grid(first[0][0] if first else low_us, last[-1][1] if last else high_us)
     return found

@@ -25,6 +25,7 @@ from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.row_times import instant
 from muntin.sources.reading.scan import quoted, scan
+from muntin.sources.reading.sql_types import stored_type
 from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.object_files import let_read
@@ -103,7 +104,8 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> pa.Table:
                 raise SourceError(no_column(what, name, columns, source))
     times = {START: instant(source, table.start, "start", columns), END: instant(source, table.end, "end", columns)}
     texts = dict(zip(_TEXTS, (f"{quoted(name)}::VARCHAR" for name in (table.start, table.end)), strict=True))
-    chosen = [*map(quoted, wanted), *(f"{sql} AS {name}" for name, sql in (times | texts).items())]
+    stored = (f"{quoted(name)}::{stored_type(columns[name])} AS {quoted(name)}" for name in wanted)
+    chosen = [*stored, *(f"{sql} AS {name}" for name, sql in (times | texts).items())]
     return session.sql(f"SELECT {', '.join(chosen)} FROM {scan(source, paths, read_as)}").to_arrow_table()
 
 

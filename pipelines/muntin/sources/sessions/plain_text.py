@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Facts = tuple[int, int, int | str]  # size, when it was written, and its number on the disk or its ETag
 
-_LARGE = 2  # files whose contents stay on the disk, for what is read next of them
+_LARGE = 2  # files whose contents stay on the disk while the process lives, for what is read next of them
 _PART, _STORED_PART = 2**20, 2**23  # bytes that are read at once, of a disk and of an object store
 
 
@@ -67,6 +67,10 @@ class PlainTexts:
         with self._lock:
             before, known = self._kept.get((path, encoding), (None, b""))
             large = self._large.get((path, encoding))
+            if before:
+                self._kept.move_to_end((path, encoding))
+            if large:
+                self._large.move_to_end((path, encoding))
         if before == facts:
             return io.BytesIO(known), len(known)
         if large and large[0] == facts:

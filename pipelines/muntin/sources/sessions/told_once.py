@@ -43,6 +43,7 @@ class ToldOnce:
                 asked = (question, *map(facts_of, paths))
         with self._lock:
             if asked in self._told:
+                self._told.move_to_end(asked)
                 return self._told[asked]  # type: ignore[no-any-return]
         told = tell()
         with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from muntin.definition.checks import is_taken
 from muntin.definition.durations import Duration, not_negative
 from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import RowStates
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.engine.event_time.stretches import Marks
-
-_OWN = ("tie", "cut", "window_start", "window_end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,8 @@ def while_same(
         grace: how long after its end a window waits for late rows.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
-    Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant.
+    Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant,
+    those that `at_least` leaves out among them.
 
     Raises:
         DefinitionError: no SQL expression, no name for it, a negative duration, or an `at_least` that is longer than `at_most`.
@@ -104,8 +104,8 @@ def while_same(
         raise DefinitionError(
             f'while_same: {column!r} cannot be the name of the column with the value; give one, as while_same({value!r}, name="level")'
         )
-    if column.lower() in _OWN:
+    if is_taken(column):
         raise DefinitionError(
-            f"while_same: results have a column {column!r} already; give the value another name, as name={column + '_'!r}"
+            f"while_same: Muntin has a column {column!r} of its own; give the value another name, as name={column + '_'!r}"
         )
     return WhileSame(value, column, *spans(at_least, at_most), not_negative(grace, "grace"), having=having)

@@ -68,7 +68,8 @@ def while_(
         grace: how long after its end a window waits for late rows.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
-    Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant.
+    Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant,
+    those that `at_least` leaves out among them.
 
     Raises:
         DefinitionError: no SQL condition, a negative duration, or an `at_least` that is longer than `at_most`.

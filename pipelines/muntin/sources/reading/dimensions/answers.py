@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from muntin.engine.versions import NEVER, met, stretches
+from muntin.engine.versions import NEVER, met, valid_versions
 from muntin.sources.reading.dimensions.dimension import applied, versions_in
 from muntin.sources.reading.dimensions.reading import text_hash
 from muntin.sources.reading.scan import quoted
@@ -39,7 +39,7 @@ MET = pa.schema(
         ("met_answer", pa.int64()),
     ]
 )
-"""The columns of what a batch met: a key, between which event times, and a hash of the values that it found; null: none."""
+"""The columns of what a batch met: a key, between which event times, and a hash of the values that it found and their types; null: none."""
 
 
 def with_answers(session: duckdb.DuckDBPyConnection, source: Source, rows: str, taken: str, batch_us: int | None) -> tuple[str, pa.Table]:
@@ -94,7 +94,7 @@ def _looked_up(
     session.unregister(_KEYS)
     place, ids, times = (read[name].to_numpy() for name in ("place", "id", "time"))
     batches = np.full(len(ids), batch_us, np.int64) if batch_us is not None else read["batch"].to_numpy()
-    version, stretch = stretches(ids, times, versions.first, versions.since, versions.until)
+    version, stretch = valid_versions(ids, times, versions.first, versions.since, versions.until)
     at, low, high = met(stretch, times, batches, 2 * len(versions.since) + len(versions.key))
     known = _table(dimension, batches[at], versions.key[ids[at]], low, high, version[at], versions)
     inexact = place - 1 != np.arange(len(place))

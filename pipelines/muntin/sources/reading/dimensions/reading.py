@@ -107,7 +107,7 @@ def _stage(
         f"{written} AS ends",
         f"struct_pack({packed}) AS value",
         f"{text_hash(keys)} AS key",
-        f"{text_hash([quoted(column) for column, _ in found.columns])} AS answer",
+        f"{text_hash([*(literal(kind) for _, kind in found.columns), *(quoted(column) for column, _ in found.columns)])} AS answer",
     ]
     order = ", ".join(f"k{number}" for number in range(len(keys)))
     session.execute(
