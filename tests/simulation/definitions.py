@@ -1,4 +1,4 @@
-"""The definitions of simulated worlds: windows that depend on a stretch of time, and windows that are handed on by notes."""
+"""The definitions of simulated worlds: windows that depend on a stretch of time, on values that last, or on what notes hand on."""
 
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -17,8 +17,9 @@ START_US, MINUTE_US = instant_us(START, "start"), 60_000_000
 ROOT = "/simulated/state"
 HOME = f"{ROOT}/world"
 SIZE = 3  # minutes of a sliding window
+CARRY = 2  # minutes that a value lasts
 
-KINDS = {"sliding": ("sliding",), "carried": ("carried",), "both": ("sliding", "carried")}
+KINDS = {"sliding": ("sliding",), "carried": ("carried",), "both": ("sliding", "carried"), "lasting": ("lasting",)}
 SALTS = {"plain": 2, "grace": 3, "more": 2}  # what sets windows by arrival of one definition apart from another's
 VARIANTS = ("plain", "grace", "more")
 
@@ -28,8 +29,13 @@ def pipeline(kind: str, variant: str = "plain") -> Pipeline:
     """A definition. `grace`: windows are derived by another rule, from the same states. `more`: the states are others, too."""
     grace = "1m" if variant == "grace" else "0s"
     count = SALTS[variant]
-    every = {"sliding": windows.sliding(f"{SIZE}m", step="1m", grace=grace), "carried": windows.arrival(windows.by_count(count))}
+    every = {
+        "sliding": windows.sliding(f"{SIZE}m", step="1m", grace=grace),
+        "carried": windows.arrival(windows.by_count(count)),
+        "lasting": windows.sliding(f"{SIZE}m", step="1m", grace=grace, dense=True),
+    }
     more = {"largest": agg.max("x")} if variant == "more" else {}
+    more |= {"held": agg.last("x", carry=f"{CARRY}m")} if kind == "lasting" else {}
     return Pipeline(
         name="world",
         source=sources.files("/simulated/source/{start:%Y%m%dT%H%M}.csv", event_time="t"),
@@ -37,7 +43,7 @@ def pipeline(kind: str, variant: str = "plain") -> Pipeline:
         start=START,
         windows={name: every[name] for name in KINDS[kind]},
         aggregates={"n": agg.count(), **more},
-        expectations={"sliding": "suite.json"} if kind != "carried" else {},
+        expectations={window: "suite.json" for window in KINDS[kind] if window != "carried"},
     )
 
 
@@ -62,7 +68,9 @@ def start_us(minute: int) -> int:
 
 def rule(window: str, variant: str) -> Rule:
     """How a window of a definition follows from batches."""
-    return Rule(SIZE, int(variant == "grace")) if window == "sliding" else Rule(None, SALTS[variant])
+    if window == "carried":
+        return Rule(None, SALTS[variant])
+    return Rule(SIZE, int(variant == "grace"), CARRY if window == "lasting" else 0)
 
 
 def salt(bound: Bound, window: str) -> int:

@@ -53,7 +53,7 @@ def read_slowly(world: World, window: str) -> None:
         except FileNotFoundError as wrong:
             world.wrong.append(f"a reader of {window} lost {wrong.filename}")
             return
-    if window == "sliding" and any(map(is_poisoned, found)):
+    if window != "carried" and any(map(is_poisoned, found)):
         world.wrong.append(f"a reader saw poison in {window}")
     check_whole(world, window, now, found)
 

@@ -40,13 +40,16 @@ from tests.simulation.seams import FEW
 from tests.simulation.watched import Watched
 
 HERE: Any = Local(2)
+SHIFTED = 0.3  # so often the table of shifts changes with a file
 SCHEMA = pa.schema([("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x", pa.float64())])
 WINDOWS = {
     "sliding": {"sliding": windows.sliding("3m", step="1m"), "visits": windows.session("90s")},
+    "lasting": {"lasting": windows.sliding("3m", step="1m", dense=True)},
     "carried": {"carried": windows.arrival(windows.by_count(3)), "above": windows.while_("x > 7e7", at_most="150s")},
 }
 GRACE = {
     "sliding": windows.sliding("3m", step="1m", grace="1m"),
+    "lasting": windows.sliding("3m", step="1m", dense=True, grace="1m"),
     "visits": windows.session("90s", grace="1m"),
     "above": windows.while_("x > 7e7", at_most="150s", grace="1m"),
 }
@@ -73,7 +76,10 @@ class RealWorld:
     def pipeline(self) -> Pipeline:
         every = {name: window for part in KINDS[self.kind] for name, window in WINDOWS[part].items()}
         changed = {name: window for name, window in GRACE.items() if name in every and self.variant == "grace"}
+        if "carried" in every:
+            every["shift"] = windows.given(str(self.folder / "shifts.csv"), start="begins", end="ends", keys=["k"], columns=["name"])
         more = {"spread": agg.stddev("x")} if self.variant == "more" else {}
+        more |= {"mean": agg.time_weighted_mean("x", carry="100s")} if "lasting" in every else {}
         return Pipeline(
             name="world",
             source=sources.files(str(self.folder / "data/{start:%Y%m%dT%H%M}.parquet"), event_time="t"),
@@ -93,7 +99,21 @@ class RealWorld:
     def copy(self, _dice: Random) -> None:
         """A disk is not copied: a life has one world."""
 
-    # the source
+    # the source, and the table of shifts
+
+    def __post_init__(self) -> None:
+        self.change_shifts()
+
+    def change_shifts(self) -> None:
+        """Some spans of each key, which may overlap."""
+        lines = ["k,name,begins,ends"]
+        for number in range(self.dice.randrange(6)):
+            begin = self.dice.randrange(12)
+            times = [START + minute * MINUTE for minute in (begin, begin + self.dice.randrange(1, 6))]
+            lines.append(",".join([self.dice.choice("aü"), f"s{number}", *map(str, times)]))
+        path = self.folder / "shifts.csv"
+        path.with_suffix(".new").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        path.with_suffix(".new").replace(path)
 
     def file(self, minute: int) -> Path:
         return self.folder / f"data/{START + minute * MINUTE:%Y%m%dT%H%M}.parquet"
@@ -101,6 +121,8 @@ class RealWorld:
     def deliver(self, minute: int, rows: list[Row]) -> None:
         """Two keys in turn; doubles that sum differently in every order; a row that cannot be read has no time."""
         self.rows[minute] = rows
+        if self.dice.random() < SHIFTED:
+            self.change_shifts()
         times = [None if amount == BAD else START + event * MINUTE + timedelta(seconds=7 * at) for at, (event, amount) in enumerate(rows)]
         table = pa.table([times, ["aü"[at % 2] for at in range(len(rows))], [amount / 7 for _, amount in rows]], schema=SCHEMA)
         self.file(minute).parent.mkdir(parents=True, exist_ok=True)

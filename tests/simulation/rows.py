@@ -15,10 +15,13 @@ PRIME = 2**61 - 1
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How windows follow from batches. `size`: minutes of a sliding window; None: windows by arrival. `grace`: minutes, or rows."""
+    """How windows follow from batches. `size`: minutes of a sliding window; None: windows by arrival. `grace`: minutes, or rows. `carry`:
+    minutes that an amount lasts behind its minute.
+    """
 
     size: int | None
     grace: int
+    carry: int = 0
 
 
 def good(rows: Sequence[Row]) -> list[Row]:
@@ -32,23 +35,29 @@ def is_poisoned(window: Window) -> bool:
 
 def expected(rule: Rule, batches: Sequence[tuple[int, Sequence[Row]]]) -> list[Window]:
     """The windows of neighbouring batches (minute, readable rows), by the rule alone."""
-    return _carried(batches, rule.grace) if rule.size is None else _sliding(batches, rule.size, rule.grace)
+    return _carried(batches, rule.grace) if rule.size is None else _sliding(batches, rule)
 
 
 # batches   0   1   2        without grace batch n closes the windows that end with it,
 # windows  [-2,   1)         over the rows of all batches up to n;
 #              [-1,   2)     the first batch closes all that end before, too
-def _sliding(batches: Sequence[tuple[int, Sequence[Row]]], size: int, grace: int) -> list[Window]:
+def _sliding(batches: Sequence[tuple[int, Sequence[Row]]], rule: Rule) -> list[Window]:
     found = list[Window]()
     for place, (minute, _) in enumerate(batches):
         known = [row for _, rows in batches[: place + 1] for row in rows]
-        last = minute + 1 - grace
+        last = minute + 1 - rule.grace
         first = last if place else min([event for event, _ in known], default=last) + 1
         for end in range(first, last + 1):
-            inside = [amount for event, amount in known if end - size <= event < end]
-            if inside:
-                found.append((end - size, end, len(inside), sum(inside), minute))
+            found += [(*window, minute) for window in sliding(rule, known, end)]
     return found
+
+
+def sliding(rule: Rule, known: Sequence[Row], end: int) -> list[tuple[int, int, int, int]]:
+    """The window of an end, if it has a row, or if an amount lasts to it: start, end, rows, and the sum with the amount that lasts."""
+    start = end - (rule.size or 0)
+    inside = [amount for event, amount in known if start <= event < end]
+    lasting = sorted((event, at, amount) for at, (event, amount) in enumerate(known) if start - rule.carry <= event < start)[-1:]
+    return [(start, end, len(inside), sum(inside) + sum(amount for _, _, amount in lasting))] if inside or lasting else []
 
 
 def _carried(batches: Sequence[tuple[int, Sequence[Row]]], salt: int) -> list[Window]:

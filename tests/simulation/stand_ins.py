@@ -24,10 +24,10 @@ from muntin.store.store import File
 from muntin.timeline.closing import closing
 from tests.simulation import contents
 from tests.simulation.actors import pause
-from tests.simulation.definitions import MINUTE_US, SIZE, START_US, salt
+from tests.simulation.definitions import MINUTE_US, START_US, rule, salt
 from tests.simulation.disk import at_hand
 from tests.simulation.place import Place
-from tests.simulation.rows import BAD, Row, Window, chained, good, handed_on, is_poisoned
+from tests.simulation.rows import BAD, Row, Window, chained, good, handed_on, is_poisoned, sliding
 from tests.simulation.source import rows_of_source
 
 
@@ -142,14 +142,13 @@ def _states(shard: Shard) -> list[tuple[int, int, int]]:
 
 def _sliding(shard: Shard, states: Sequence[tuple[int, int, int]]) -> list[Window]:
     """The windows that the wanted batches close; the last value is the position of the batch."""
-    found, floor = list[Window](), closing(shard.bound.windows[shard.window], shard.watermarks_us).floor
+    found, window = list[Window](), shard.bound.windows[shard.window]
+    floor, how = closing(window, shard.watermarks_us).floor, rule(shard.window, "plain")
     for at in shard.wanted.tolist():
         known = [(event, amount) for place, event, amount in states if place <= at]
         low, last = (int((us - START_US) // MINUTE_US) for us in (floor[at], floor[at + 1]))
         for end in range(max(low, min([event for event, _ in known], default=last)) + 1, last + 1):
-            inside = [amount for event, amount in known if end - SIZE <= event < end]
-            if inside:
-                found.append((end - SIZE, end, len(inside), sum(inside), at))
+            found += [(*each, at) for each in sliding(how, known, end)]
     return found
 
 
