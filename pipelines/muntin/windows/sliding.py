@@ -66,7 +66,8 @@ class Sliding(Plain):
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np
 
-        start = np.arange(start_us, end_us - self.size_us + 1, self.step_us, dtype=np.int64)
+        first = start_us + (self.align_us - self.size_us - start_us) % self.step_us  # where windows leave gaps, no window may begin there
+        start = np.arange(first, end_us - self.size_us + 1, self.step_us, dtype=np.int64)
         return start, start + self.size_us
 
 

@@ -119,7 +119,7 @@ def test_wrong_expressions_are_refused_before_anything_is_read(name: str, tmp_pa
         ({"n": "large"}, "stands twice"),
         ({"K": "large"}, "stands twice"),
         ({"batch": "n"}, "reserved"),
-        ({"window_index": "n"}, "reserved"),
+        ({"window_index": "n"}, "has a column .window_index. already"),
         ({"a": ""}, "not a dict of name -> SQL"),
         (["n"], "not a dict of name -> SQL"),
     ],
