@@ -68,7 +68,7 @@ class Doors(Plain):
         return list(TheirDoors(self.stretch_us, self.open_us).windows_for(instant_us))
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
-        start = np.arange(start_us, end_us, self.stretch_us, dtype=np.int64)
+        start = np.arange(-(-start_us // self.stretch_us) * self.stretch_us, end_us - self.open_us + 1, self.stretch_us, dtype=np.int64)
         return start, start + self.open_us
 
 

@@ -1,5 +1,6 @@
 """The catalogue from raw rows to windows: several batches and splits, late rows, sliding windows, as the oracle says."""
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -133,6 +134,20 @@ def test_from_rows_to_windows_of_values_that_last(seed: int) -> None:
             if not row.right.holds(ours[window][row.call], row.oracle(span))
         }
         assert wrong == {}, window
+
+
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS if case(seed).ours.grid])
+def test_a_grid_is_told_between_any_two_instants(seed: int) -> None:
+    kind, dice = case(seed).ours, random.Random(seed)
+    middle = case(seed).batches[0].start
+    for _ in range(20):
+        low = middle + dice.randint(-30 * DAY, 30 * DAY)
+        high = low + dice.choice([dice.randint(0, 3 * 3_600_000_000), dice.randint(0, 3 * DAY)])
+        told = {*zip(*(each.tolist() for each in kind.grid(low, high)), strict=True)}
+        over = {window for at in {low, high, *range(low, high, max(1, (high - low) // 400))} for window in kind.windows_for(at)}
+        inside = {window for window in over if low <= window[0] and window[1] <= high}
+        assert inside <= told
+        assert all(low <= start and end <= high for start, end in told - over)
 
 
 def per_second(aggregate: Aggregate, value: Any, length_us: int) -> Any:

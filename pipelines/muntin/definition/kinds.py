@@ -210,7 +210,9 @@ class Kind(Protocol):
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Any, Any]] | None:
-        """A function from two borders to the starts and ends of all windows between them, empty windows too; None: windows have no grid."""
+        """A function from any two instants to starts and ends of all windows between them, empty windows too, and of no other windows but
+        such as hold one of the instants; None: windows have no grid.
+        """
         ...
 
     @property
