@@ -79,8 +79,8 @@ def check_lookups(given: object, source: Source, sources: Collection[str]) -> No
         _check_of(name, each.of, source, sources)
     if given and source.dedupe_within_us is not None:
         raise DefinitionError(
-            "lookups: dedupe_within= compares batches and lookups= depends on dimensions, and a batch can be settled by one of them alone; "
-            "use dedupe= without it, which compares the rows of a batch"
+            "lookups: dedupe_within= and changes_within= compare batches and lookups= depends on dimensions, and a batch can be settled by "
+            "one of them alone; use dedupe= without it, which compares the rows of a batch, or look up in a pipeline over windows"
         )
 
 

@@ -91,6 +91,11 @@ class Source(Protocol):
         ...
 
     @property
+    def changes(self) -> Any | None:  # noqa: ANN401 - a `Changes` of the sources
+        """What tells that a row changes another, whose id is in `dedupe`; None: each row is an event."""
+        ...
+
+    @property
     def arrival_time(self) -> str | None:
         """The column that says when a row arrived."""
         ...

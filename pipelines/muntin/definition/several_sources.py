@@ -38,7 +38,7 @@ class SeveralSources:
 
     members: Mapping[str, Source]
 
-    upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = member = None
+    upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = changes = member = None
     ambiguous = nonexistent = "quarantine"
     dedupe = section = lookups = ()
 
@@ -117,7 +117,8 @@ def _named(name: object, number: int, source: Any) -> Source:  # noqa: ANN401 - 
         )
     if source.dedupe_within_us is not None:
         raise DefinitionError(
-            f"source[{name!r}]: dedupe_within= is for a pipeline with one source; dedupe= without it compares the rows of a batch"
+            f"source[{name!r}]: dedupe_within= and changes_within= are for a pipeline with one source; dedupe= without them compares the "
+            "rows of a batch"
         )
     return cast("Source", replace(source, member=Member(name, number)))
 

@@ -13,6 +13,7 @@ from muntin.sources.hive import check_names
 from muntin.sources.path_templates import Format, check_template, format_of
 from muntin.sources.row_source import checked_terms
 from muntin.sources.source import OnBadFile, OnSchema
+from muntin.sources.taken_back import checked_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +50,10 @@ def files(
     hive: Mapping[str, str] | None = None,
     dedupe: str | Sequence[str] | None = None,
     dedupe_within: Duration | None = None,
+    id: str | Sequence[str] | None = None,  # noqa: A002 - the word of change streams
+    operation: str | None = None,
+    deletes: str | None = None,
+    changes_within: Duration | None = None,
     on_schema: OnSchema = "error",
     hidden: bool = False,
 ) -> FileSource:
@@ -96,6 +101,13 @@ def files(
             the other rows are duplicates, which the report counts. A null is like no other. A batch is then read by one task.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as "2d". A row is then a duplicate, too, if a row
             of an earlier batch is alike in these columns and its event time differs by at most this. None: batches are not compared.
+        id: the column, or the columns, that name a row where later rows change it, as streams of changes (CDC) have them. Of all rows of an
+            id the last to arrive counts, in the batch that brought the id first, which is then read again.
+        operation: the column that tells what a row is, as Debezium, Flink and Delta's change feed write it: c, r, u, +I, +U, insert bring a
+            row, d, -U, -D, delete take it back. A row with another word goes to the quarantine.
+        deletes: SQL condition that tells which rows take a row back, instead of `operation`, as "op = 'D'". Such a row needs no event time.
+        changes_within: how long after its first row an id may still change, by the starts of their batches, as "30d". What changes it later
+            goes to the quarantine.
         on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text after a number: an
             "error", or a batch that waits in the "quarantine" as a whole, each of its files a row, until it is mended and read again.
         hidden: whether files count that have a name which begins with `_` or `.`, or lie in a folder with one, as `_temporary/`. Else
@@ -130,8 +142,9 @@ def files(
     check_template(known(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
     told = {**(columns or {}), **(types or {}), **(hive or {})}
+    changed = checked_changes(id, operation, deletes, changes_within, dedupe)
     terms = checked_terms(
-        event_time, unit, timezone, ambiguous, nonexistent, told, arrival_order, arrival_time, time_format, dedupe, dedupe_within
+        event_time, unit, timezone, ambiguous, nonexistent, told, arrival_order, arrival_time, time_format, dedupe, dedupe_within, changed
     )
     if terms["dedupe_within_us"] is not None:
         _check_types_of_ids(terms["dedupe"], form, terms["types"])
@@ -157,8 +170,8 @@ def _check_types_of_ids(dedupe: Sequence[str], form: Format, types: Mapping[str,
     """Text does not tell types: the id 007 would be a number in the files of one batch, and a text in the files of another batch."""
     if form != "parquet" and (unknown := [name for name in dedupe if name not in types]):
         raise DefinitionError(
-            f"dedupe_within compares {unknown[0]} of files of different batches, so its type must be said where files are {form}: "
-            f'types={{"{unknown[0]}": "VARCHAR"}}'
+            f"{unknown[0]} of files of different batches is compared (dedupe_within=, changes_within=), so its type must be said where "
+            f'files are {form}: types={{"{unknown[0]}": "VARCHAR"}}'
         )
 
 

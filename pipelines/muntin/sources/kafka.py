@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from muntin.definition.checks import check_choice
 from muntin.sources.dialect import USUAL
 from muntin.sources.row_source import RowSource, checked_terms
+from muntin.sources.taken_back import checked_changes
 from muntin.sources.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
 from muntin.sources.topics.ranges import Range, parsed
 
@@ -92,6 +93,10 @@ def kafka(
     arrival_time: str | None = None,
     dedupe: str | Sequence[str] | None = None,
     dedupe_within: Duration | None = None,
+    id: str | Sequence[str] | None = None,  # noqa: A002 - the word of change streams
+    operation: str | None = None,
+    deletes: str | None = None,
+    changes_within: Duration | None = None,
     connection: str | None = None,
     registry: str | None = None,
     schema: object = None,
@@ -125,6 +130,7 @@ def kafka(
         arrival_time: the column that says when a row arrived, for windows that go by the clock, as "kafka_timestamp".
         dedupe: the column, or the columns, that tell events apart, as for `files`.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
+        id, operation, deletes, changes_within: how rows change earlier rows or take them back, as for `files`.
         connection: the name of a connection of type kafka with the credentials: in the variable AIRFLOW_CONN_<NAME>, or in Airflow.
         registry: the address of a schema registry, by which messages of Avro and Protobuf name their schema.
         schema: of Avro the schema as JSON: the only one without a registry, else the schema to read by. Of Protobuf the class of a message.
@@ -139,8 +145,9 @@ def kafka(
     for what, name in (("event_time", event_time), ("arrival_order", arrival_order), ("arrival_time", arrival_time)):
         if name is not None or what == "event_time":
             check_column(what, name, (*(fields or (VALUE,)), *OWN))
+    changed = checked_changes(id, operation, deletes, changes_within, dedupe)
     terms = checked_terms(
-        event_time, unit, timezone, ambiguous, nonexistent, fields, arrival_order, arrival_time, time_format, dedupe, dedupe_within
+        event_time, unit, timezone, ambiguous, nonexistent, fields, arrival_order, arrival_time, time_format, dedupe, dedupe_within, changed
     )
     check_schema(value, registry, schema)
     return KafkaSource(broker, topic, value, key, fields, connection, registry, schema, **terms)

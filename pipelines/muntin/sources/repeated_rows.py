@@ -65,13 +65,13 @@ def identity(columns: Sequence[str]) -> str:
     return f"CASE WHEN {' AND '.join(f'{name} IS NOT NULL' for name in columns)} THEN row({', '.join(columns)}) END"
 
 
-def once(rows: str, times: Taken) -> str:
+def once(rows: str, times: Taken, *, last: bool = False) -> str:
     """SQL for the rows without rows that repeat an earlier row. Only rows whose time is taken are compared.
 
-    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times.
+    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `last`: whether the last of rows that are alike counts.
     """
     taken = f"coalesce({times.condition}, false)"
     return (
         f"SELECT * FROM {rows} QUALIFY {IDENTITY} IS NULL OR NOT {taken} "
-        f"OR row_number() OVER (PARTITION BY {IDENTITY}, {taken} ORDER BY {ORDINAL}) = 1"
+        f"OR row_number() OVER (PARTITION BY {IDENTITY}, {taken} ORDER BY {ORDINAL}{' DESC' if last else ''}) = 1"
     )

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from muntin.definition.several_sources import Member
     from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.sources.source import OnBadFile, OnSchema
+    from muntin.sources.taken_back import Changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowSource:
     """The columns of rows that have a meaning, and their types. See `files` for each.
 
-    `event_time`: "" of a dimension. `lookups`: the dimensions that rows look up, as a run has read them.
+    `event_time`: "" of a dimension. `changes`: what tells that a row changes another; `dedupe` is its id then. `lookups`: the dimensions
+    that rows look up, as a run has read them.
     """
 
     event_time: str
@@ -38,6 +40,7 @@ class RowSource:
     time_format: str | None = None
     dedupe: tuple[str, ...] = ()
     dedupe_within_us: int | None = None
+    changes: Changes | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
     member: Member | None = None
@@ -95,6 +98,7 @@ def checked_terms(
     time_format: str | None,
     dedupe: str | Sequence[str] | None,
     dedupe_within: Duration | None,
+    changed: tuple[tuple[str, ...], Changes | None] = ((), None),
 ) -> dict[str, Any]:
     """The arguments of a `RowSource`, from the arguments that a user gave.
 
@@ -106,7 +110,8 @@ def checked_terms(
     kinds, order = types or {}, arrival_order or arrival_time
     times = {name: kinds.get(name) for name in (event_time, arrival_time) if name}
     check_local_times(timezone, ambiguous, nonexistent, order, times)
-    told = checked_dedupe(dedupe)
+    ids, changes = changed
+    told = ids or checked_dedupe(dedupe)
     return {
         "event_time": event_time,
         "unit": unit,
@@ -118,5 +123,6 @@ def checked_terms(
         "arrival_time": arrival_time,
         "time_format": time_format,
         "dedupe": told,
-        "dedupe_within_us": checked_within(dedupe_within, told),
+        "dedupe_within_us": 2 * changes.within_us if changes else checked_within(dedupe_within, told),
+        "changes": changes,
     }

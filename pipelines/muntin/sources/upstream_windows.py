@@ -43,7 +43,7 @@ class WindowSource:
     lookups: tuple[Dimension, ...] = ()
     checksum = False
     dedupe = ()
-    dedupe_within_us = None
+    dedupe_within_us = changes = None
     in_one_piece = bundles = True
     blank = None
     call = "sources.windows(...)"

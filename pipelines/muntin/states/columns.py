@@ -15,7 +15,8 @@ STATE_PREFIX = "state_"  # begins the names of fields' columns that stand next t
 
 # Columns of a table of ids, in addition to the batch.
 ID_HIGH, ID_LOW = "id_high", "id_low"  # the halves of an event's id as a hash of 128 bits
-ID_TIME = "event_time"  # of the row that brought the id
+ID_TIME = "event_time"  # of the row that brought the id; where rows change others, the start of its batch
+ID_ROW = "id_row"  # a hash of what the last row of the id says where rows change others; else 0
 
 # Columns of a note.
 COUNTERS, BASE = "muntin_counters", "muntin_base"  # the counters of a partition; the value that a delta compares with

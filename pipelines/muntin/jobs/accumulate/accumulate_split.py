@@ -11,6 +11,7 @@ from muntin.aggregates.aggregate import sealed
 from muntin.engine.merged_states import merged
 from muntin.engine.runs import runs
 from muntin.jobs.accumulate.bundle_states import encoding
+from muntin.jobs.accumulate.later_rows import changed
 from muntin.jobs.accumulate.shares import taken
 from muntin.jobs.accumulate.slot_lift import slot_lift
 from muntin.jobs.accumulate.split_deduplication import REPEATED, without_repeated
@@ -52,11 +53,15 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
     times = taken(share.bound, split)
     local = local_time(share.bound.source, share.bound.source.event_time, found.columns) is not None
     first = counted = _reported(share, found) or count(session, found.rows, times, local=local)
-    by_file, compared = found.by_file(first.read), None
+    by_file, compared, every = found.by_file(first.read), None, found.rows
     if share.bound.source.dedupe:
-        found = replace(found, rows=_once(session, found.rows, times))
+        found = replace(found, rows=_once(session, found.rows, times, last=share.bound.source.changes is not None))
         if share.bound.source.dedupe_within_us is not None:
             compared = without_repeated(session, share, split, found.rows, found.columns, times)
+        if compared and compared.late:
+            first = count(session, every, times, local=local)
+        if compared and share.bound.source.changes:
+            found, compared = changed(session, share, split, found, compared)
         counted = count(session, found.rows, times)
     check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
     states = dict[str, Any]()
@@ -77,7 +82,7 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         "read": first.read + found.bad,
         "taken": rows,
         "newest": newest,
-        "twice": first.read - counted.read,
+        "twice": first.read - counted.read - (compared.late if compared else 0),
         "ambiguous": first.ambiguous,
         "nonexistent": first.nonexistent,
         "states": states,
@@ -101,9 +106,9 @@ def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, local:
     return Counted(*session.execute(tally(rows, times, local=local)).fetchall()[0])
 
 
-def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> str:
+def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, last: bool) -> str:
     """The table of the rows without duplicates."""
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(rows, times)}")
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(rows, times, last=last)}")
     return ONCE
 
 

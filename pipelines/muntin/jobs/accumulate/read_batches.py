@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from muntin.errors import StateError
 from muntin.jobs.accumulate.empty_batches import NOTHING, empty_states
+from muntin.jobs.accumulate.later_batches import with_later
 from muntin.jobs.accumulate.readings import readings
 from muntin.jobs.accumulate.shares import manifest_of_batch
 from muntin.jobs.accumulate.shares_of_sources import accumulate_shares, dealt
@@ -78,7 +79,7 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
     done = Read(
         {interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [], before=known.batches if known else None
     )
-    if found := readings(bound, given, schemas):
+    if found := with_later(bound, readings(bound, given, schemas)):
         items = dealt(found, 2 * runner.parallelism, earlier_ids(bound, known, list(files)) if known else None)
         results, done = _results(runner, items, done)
         say_other_workers(result["versions"] for result in results)

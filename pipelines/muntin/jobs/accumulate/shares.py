@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """A later batch that changes rows of a batch: its interval, microseconds, its files, and the name of these changes."""
+
+    batch_us: int
+    end_us: int
+    paths: tuple[str, ...]
+    name: int
+
+
+@dataclass(frozen=True, slots=True)
 class Split:
     """Some neighbouring files of one batch: `number` of its splits, paths in order of arrival.
 
@@ -37,6 +47,7 @@ class Split:
         part: which part of its only file it is; None: all files are whole.
         rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
         size: of its files or its part, bytes, about.
+        later: the batches that change its rows, ascending.
     """
 
     batch_us: int
@@ -50,6 +61,7 @@ class Split:
     part: Part | None = None
     rows: range | None = None
     size: int = 0
+    later: tuple[Later, ...] = ()
 
     @property
     def label(self) -> str:
@@ -162,7 +174,8 @@ def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ..
 def taken(bound: Bound, split: Split) -> Taken:
     """The event times that a split's batch takes."""
     ahead, behind = bound.pipeline.max_ahead_us, bound.pipeline.max_behind_us
-    return Taken(split.end_us + ahead, ahead, None if behind is None else split.batch_us - behind, behind or 0, _needs(bound))
+    whenever = bound.source.changes.takes_back if bound.source.changes else ""
+    return Taken(split.end_us + ahead, ahead, None if behind is None else split.batch_us - behind, behind or 0, _needs(bound), whenever)
 
 
 def taken_of_batches(bound: Bound) -> Taken:
@@ -172,8 +185,9 @@ def taken_of_batches(bound: Bound) -> Taken:
 
 
 def _needs(bound: Bound) -> tuple[tuple[str, str], ...]:
-    """The rows of dimensions that rows have to find: else they are refused."""
-    return tuple(each.missed for each in applied(bound.source) if each.required)
+    """What rows need, or they are refused: rows of dimensions, and of changes what tells which row they change."""
+    changes = bound.source.changes
+    return (*(each.missed for each in applied(bound.source) if each.required), *(changes.needs if changes else ()))
 
 
 def keeps_order(bound: Bound) -> bool:

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from muntin.jobs.deduplication.event_ids import Ids, of_batch, write_ids
 from muntin.sources.reading.event_ids import ids_of_rows
-from muntin.states.columns import ORDINAL
+from muntin.sources.taken_back import TOO_LATE
+from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL
 from muntin.store.paths import version_of
 from muntin.timeline.deduplication import decided
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.sources.reading.taken_times import Taken
+    from muntin.timeline.batches import Flags
 
 REPEATED = "muntin_repeated"
 _PLACES = "muntin_places"
@@ -34,11 +36,15 @@ class ComparedRows:
         ids: the file of the split's ids: path, size (bytes), rows.
         decided: the name of the decision.
         repeated: how many rows are left out; if there are any, they lie in the table `REPEATED`.
+        late: how many of these change an earlier row too late; their places lie in the table `TOO_LATE`.
+        own: the ids of the rows that are left, and their places: `ID_HIGH`, `ID_LOW`, `ORDINAL`.
     """
 
     ids: dict[str, Any]
     decided: int
     repeated: int
+    late: int = 0
+    own: pa.Table | None = None
 
 
 def without_repeated(
@@ -58,12 +64,30 @@ def without_repeated(
         StateError: ids of earlier batches are gone or damaged.
     """
     found = session.sql(ids_of_rows(share.bound.source, rows, columns, times)).to_arrow_table()
-    ids = of_batch(found, split.batch_us)
+    changes = share.bound.source.changes is not None
+    ids = of_batch(found, split.batch_us, changes=changes)
     written = write_ids(share.bound.folder, ids, split.batch_us, split.number)
-    repeated = share.earlier.repeated(ids, share.earlier.begins[split.batch_us]) if share.earlier else np.zeros(len(ids), np.bool_)
+    repeated, late = _left_out(share, split, ids, changes=changes)
     if repeated.any():
         _move(session, rows, found[ORDINAL].filter(pa.array(repeated)))
-    return ComparedRows(written, _decided(written, ids.take(repeated)), int(repeated.sum()))
+    if late.any():
+        session.register(_PLACES, found.select([ORDINAL]).filter(pa.array(late)))
+        session.execute(f"INSERT INTO {TOO_LATE} FROM {_PLACES}")
+        session.unregister(_PLACES)
+    own = found.filter(pa.array(~repeated)).select([ID_HIGH, ID_LOW, ORDINAL]) if changes else None
+    return ComparedRows(written, _decided(written, ids.take(repeated), ids.take(late)), int(repeated.sum()), int(late.sum()), own)
+
+
+def _left_out(share: Share, split: Split, ids: Ids, *, changes: bool) -> tuple[Flags, Flags]:
+    """For each id whether its row is left out, and whether it changes an earlier row too late."""
+    nothing = np.zeros(len(ids), np.bool_)
+    if not share.earlier:
+        return nothing, nothing
+    begin_us = share.earlier.begins[split.batch_us]
+    if not changes:
+        return share.earlier.repeated(ids, begin_us), nothing
+    found = share.earlier.homes(ids, begin_us)
+    return found.batch < ids.batch, found.late
 
 
 def _move(session: duckdb.DuckDBPyConnection, rows: str, places: pa.ChunkedArray) -> None:
@@ -77,8 +101,9 @@ def _move(session: duckdb.DuckDBPyConnection, rows: str, places: pa.ChunkedArray
 def of_nothing(share: Share, split: Split) -> ComparedRows:
     """The result for a split without rows."""
     written = write_ids(share.bound.folder, Ids.none(), split.batch_us, split.number)
-    return ComparedRows(written, _decided(written, Ids.none()), 0)
+    return ComparedRows(written, _decided(written, Ids.none(), Ids.none()), 0)
 
 
-def _decided(written: Mapping[str, Any], repeated: Ids) -> int:
-    return decided(int(version_of([written["path"]]), 16), repeated.high, repeated.low)
+def _decided(written: Mapping[str, Any], repeated: Ids, late: Ids) -> int:
+    both = Ids.joined([repeated, late])
+    return decided(int(version_of([written["path"]]), 16), both.high, both.low)

@@ -22,6 +22,7 @@ from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import Reading, cast_behind, quoted, scan, with_casts
 from muntin.sources.sessions.row_expressions import RowExpression
+from muntin.sources.taken_back import TOO_LATE
 from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 from muntin.states.rows_in_slots import Extent
 
@@ -102,6 +103,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         duckdb.Error, SourceError: a row cannot be read, or the files do not fit the definition.
     """
     source = bound.source
+    _begin(session, source)
     dimensions, times = applied(source), taken(bound, split)
     compared = source.ambiguous == "arrival" or bool(times.needs)  # what is accepted is not told by a row alone, read again
     ordered = bool(source.order) or (bool(dimensions) and bool(source.arrival_order or source.section))
@@ -156,6 +158,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
         duckdb.Error, SourceError: the files cannot be read, or do not fit the definition, whatever rows are left out.
     """
     source, paths = bound.source, files.paths
+    _begin(session, source)
     told, columns = told_columns(session, source, paths, bound.may_use)
     check_names(session, source, columns, paths)
     check_times(session, source, columns, paths)
@@ -175,6 +178,12 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     counts = rows_by_file(session, paths, KEPT, BAD)
     met = found_up[1] if found_up else None
     return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost, met=met)
+
+
+def _begin(session: duckdb.DuckDBPyConnection, source: Source) -> None:
+    """Nothing is known yet of rows that change others too late."""
+    if source.changes:
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {TOO_LATE} (place BIGINT)")
 
 
 def _answered(session: duckdb.DuckDBPyConnection, source: Source, timed: str, times: Taken, split: Split) -> tuple[str, pa.Table]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL, spell_instant
 from muntin.errors import StateError
+from muntin.jobs.deduplication.changed_rows import Homes, names_of_changes, with_changes
 from muntin.jobs.deduplication.earlier import Earlier
 from muntin.jobs.deduplication.event_ids import Ids
 from muntin.jobs.deduplication.kept_decisions import keep, kept
@@ -18,8 +20,9 @@ from muntin.timeline.batches import UNDECIDED, Batches
 from muntin.timeline.deduplication import decided
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from muntin.jobs.deduplication.kept_decisions import Changing
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import Snapshot
@@ -38,11 +41,13 @@ class Deciding:
         earlier: the ids of these batches, and of all that they are compared with.
         begin_us: start of the first batch that they are compared with.
         batches: their facts in the table of ids.
+        changes: whether rows change rows of earlier batches.
     """
 
     earlier: Earlier
     begin_us: int
     batches: Batches
+    changes: bool = False
 
 
 def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versions:
@@ -61,15 +66,26 @@ def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versi
     every = facts_of_ids(bound, snapshot)
     facts = every.take(np.isin(every.start_us, starts))
     first, names = compared_ids(bound, facts)
-    known = kept(bound, facts.start_us, names)
+    known, changing = kept(bound, facts.start_us, names)
     new = (known == UNDECIDED) & np.isin(facts.start_us, wanted)
     if new.any():
         _check_kept(bound, facts, new)
         alone = first == np.arange(len(facts))
         known[new & alone] = _of_nothing(facts.take(new & alone))
-        known[new & ~alone] = _by_tasks(bound, runner, snapshot, every, facts, first, np.flatnonzero(new & ~alone))
-        keep(bound, facts.start_us, names, known)
-    return np.append(known, np.uint64(UNDECIDED))[facts.position(starts)]
+        known[new & ~alone], found = _by_tasks(bound, runner, snapshot, every, facts, first, np.flatnonzero(new & ~alone))
+        changing |= found
+        keep(bound, facts.start_us, names, known, changing)
+    return np.append(_with_changes(facts, known, changing), np.uint64(UNDECIDED))[facts.position(starts)]
+
+
+def _with_changes(facts: Batches, decided: Versions, changing: Mapping[int, Changing]) -> Versions:
+    """The names of decisions together with the names of the changes that later batches make."""
+    changes = defaultdict[int, list[int]](list)
+    for of_batch in changing.values():
+        for home, name in of_batch:
+            changes[home].append(name)
+    both = zip(facts.start_us.tolist(), decided.tolist(), strict=True)
+    return np.array([with_changes(name, changes[start]) if start in changes else name for start, name in both], np.uint64)
 
 
 def _check_kept(bound: Bound, facts: Batches, new: Flags) -> None:
@@ -94,13 +110,18 @@ def _of_nothing(facts: Batches) -> Versions:
     return np.array([decided(version, nothing.high, nothing.low) for version in facts.version.tolist()], np.uint64)
 
 
-def _by_tasks(bound: Bound, runner: Runner, snapshot: Snapshot, every: Batches, facts: Batches, first: Ints, these: Ints) -> Versions:
-    """The decisions of some batches, by their positions. `every`: the facts of all batches in the table."""
+def _by_tasks(
+    bound: Bound, runner: Runner, snapshot: Snapshot, every: Batches, facts: Batches, first: Ints, these: Ints
+) -> tuple[Versions, dict[int, Changing]]:
+    """The decisions of some batches, by their positions, and what these batches change. `every`: the facts of all batches in the table."""
     left_out = tuple(np.setdiff1d(every.start_us, facts.start_us).tolist())
     files = [file for file in snapshot.files if file.rows]
     earlier = Earlier(bound.folder, files, bound.source.dedupe_within_us or 0, left_out=left_out)
-    items = [_deciding(earlier, facts, first, near) for near in _stretches(facts, first, these)]
-    return np.array([name for names in runner.run(decide, items) for name in names], np.uint64)
+    changes = bound.source.changes is not None
+    items = [_deciding(earlier, facts, first, near, changes=changes) for near in _stretches(facts, first, these)]
+    done = [each for of_task in runner.run(decide, items) for each in of_task]
+    changing = {start: tuple(map(tuple, found)) for start, (_, found) in zip(facts.start_us[these].tolist(), done, strict=True) if found}
+    return np.array([name for name, _ in done], np.uint64), changing
 
 
 def _stretches(facts: Batches, first: Ints, these: Ints) -> Iterator[Ints]:
@@ -116,23 +137,35 @@ def _stretches(facts: Batches, first: Ints, these: Ints) -> Iterator[Ints]:
         yield these[begin:]
 
 
-def _deciding(earlier: Earlier, facts: Batches, first: Ints, these: Ints) -> Deciding:
+def _deciding(earlier: Earlier, facts: Batches, first: Ints, these: Ints, *, changes: bool) -> Deciding:
     begin_us, last_us = int(facts.start_us[first[these].min()]), int(facts.start_us[these[-1]])
     paths = ((file, parse_states_path(file.path)) for file in earlier.files)
     near = [file for file, path in paths if path.first_us <= last_us and path.last_us >= begin_us]
-    return Deciding(replace(earlier, files=near), begin_us, facts.take(these))
+    return Deciding(replace(earlier, files=near), begin_us, facts.take(these), changes)
 
 
-def decide(deciding: Deciding) -> list[int]:
-    """The names of decisions, one for each batch.
+def decide(deciding: Deciding) -> list[tuple[int, list[tuple[int, int]]]]:
+    """For each batch the name of its decision, and the batches whose rows it changes with a name of these changes.
 
     Raises:
         StateError: ids are gone or damaged.
     """
     own = deciding.earlier.ids_of(deciding.batches.start_us)
-    repeated = own.take(deciding.earlier.repeated(own, deciding.begin_us))
-    begin, end = (np.searchsorted(repeated.batch, deciding.batches.start_us, side=side) for side in ("left", "right"))
-    return [
-        decided(version, repeated.high[low:high], repeated.low[low:high])
-        for version, low, high in zip(deciding.batches.version.tolist(), begin.tolist(), end.tolist(), strict=True)
-    ]
+    if deciding.changes:
+        found = deciding.earlier.homes(own, deciding.begin_us)
+        repeated = Ids.joined([own.take(found.batch < own.batch), own.take(found.late)])
+        repeated = repeated.take(np.argsort(repeated.batch, kind="stable"))
+    else:
+        found, repeated = None, own.take(deciding.earlier.repeated(own, deciding.begin_us))
+    done = []
+    for start, version in zip(deciding.batches.start_us.tolist(), deciding.batches.version.tolist(), strict=True):
+        these = slice(*np.searchsorted(repeated.batch, (start, start + 1)))
+        changing = _changing(own, found, start) if found else []
+        done.append((decided(version, repeated.high[these], repeated.low[these]), changing))
+    return done
+
+
+def _changing(own: Ids, found: Homes, start_us: int) -> list[tuple[int, int]]:
+    these = slice(*np.searchsorted(own.batch, (start_us, start_us + 1)))
+    home, names = names_of_changes(own.take(these), Homes(found.batch[these], found.late[these]))
+    return list(zip(home.tolist(), names.tolist(), strict=True))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from muntin.jobs.deduplication.changed_rows import Homes, homes
 from muntin.jobs.deduplication.event_ids import Ids, read_ids
 from muntin.sources.sessions.duckdb_session import any_session
 from muntin.store.paths import parse_states_path
@@ -41,7 +42,7 @@ class Earlier:
     Attributes:
         state: the folder of the state.
         files: of the table of ids.
-        within_us: how far the event times of duplicates may lie apart.
+        within_us: how far the event times of duplicates may lie apart; of rows that change others twice how far batches may.
         begins: start of a batch that is read -> start of the first batch that it is compared with.
         left_out: starts of batches that count for nobody, as they have no states.
         read: files with the ids of batches that the task has read itself; they take the place of the same batches' files in `files`.
@@ -79,6 +80,10 @@ class Earlier:
             for ids in _in_large_parts(self._near(own, begin_us)):
                 found[_rows(own, ids, self.within_us)] = True
         return found
+
+    def homes(self, own: Ids, begin_us: int) -> Homes:
+        """Where each id is at home, of rows that change others. Arguments, errors: as `repeated`."""
+        return homes(own, self._near(own, begin_us) if len(own) else (), self.within_us // 2)
 
     def knowing(self, read: Sequence[File]) -> Earlier:
         """The earlier ids together with the ids of batches that the task has read."""

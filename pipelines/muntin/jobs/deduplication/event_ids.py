@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.files.pages import opened
-from muntin.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_TIME, INSTANT
+from muntin.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, ID_TIME, INSTANT
 from muntin.states.sorted import instants
 from muntin.store.contents import whole_content
 from muntin.store.parquet import Encoding, write_named
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.store.store import File
 
-SCHEMA = pa.schema([(BATCH, INSTANT), (ID_HIGH, pa.int64()), (ID_LOW, pa.int64()), (ID_TIME, INSTANT)])
+SCHEMA = pa.schema([(BATCH, INSTANT), (ID_HIGH, pa.int64()), (ID_LOW, pa.int64()), (ID_TIME, INSTANT), (ID_ROW, pa.int64())])
 TEXTS = Texts(
     "ids",
     "Ids of the events of each batch, by which later batches find duplicates",
@@ -34,7 +34,8 @@ TEXTS = Texts(
         BATCH: "start of the interval of the batch that brought the event, UTC",
         ID_HIGH: "the first half of a hash of the id",
         ID_LOW: "the second half",
-        ID_TIME: "the event time, UTC",
+        ID_TIME: "the event time, UTC; where rows change others, the start of the interval",
+        ID_ROW: "where rows change others, a hash of the last row of the id",
     },
 )
 _SMALL, _LARGE = 2**18, 2**23  # bytes of files that are kept in memory: of small files many, of large files few
@@ -42,12 +43,13 @@ _SMALL, _LARGE = 2**18, 2**23  # bytes of files that are kept in memory: of smal
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ids:
-    """Ids of events, columns of integers: start of the batch and event time (microseconds), and the halves of the hash."""
+    """Ids of events, columns of integers: start of the batch and event time (microseconds), the halves of the hash, and of the row."""
 
     batch: Ints
     high: Ints
     low: Ints
     time: Ints
+    row: Ints
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -67,10 +69,11 @@ class Ids:
         return Ids(*(np.concatenate([getattr(part, column.name) for part in parts or [Ids.none()]]) for column in fields(Ids)))
 
 
-def of_batch(table: pa.Table, batch_us: int) -> Ids:
-    """The ids of a batch. `table`: as `ids_of_rows` gives it."""
-    high, low = (table[name].to_numpy().view(np.int64) for name in (ID_HIGH, ID_LOW))
-    return Ids(np.full(len(table), batch_us), high, low, table[EVENT_TIME].to_numpy())
+def of_batch(table: pa.Table, batch_us: int, *, changes: bool) -> Ids:
+    """The ids of a batch. `table`: as `ids_of_rows` gives it. `changes`: whether rows change others: their batches are compared, then."""
+    high, low, row = (table[name].to_numpy().view(np.int64) for name in (ID_HIGH, ID_LOW, ID_ROW))
+    batch = np.full(len(table), batch_us)
+    return Ids(batch, high, low, batch if changes else table[EVENT_TIME].to_numpy(), row)
 
 
 def write_ids(state: AnyPath, ids: Ids, batch_us: int, split: int) -> dict[str, Any]:
@@ -82,7 +85,7 @@ def write_ids(state: AnyPath, ids: Ids, batch_us: int, split: int) -> dict[str, 
 
 def _table(ids: Ids) -> pa.Table:
     batch, time = (pa.array(each).view(INSTANT) for each in (ids.batch, ids.time))
-    return pa.table([batch, pa.array(ids.high), pa.array(ids.low), time], SCHEMA)
+    return pa.table([batch, pa.array(ids.high), pa.array(ids.low), time, pa.array(ids.row)], SCHEMA)
 
 
 def read_ids(state: AnyPath, file: File) -> Ids:
@@ -108,6 +111,6 @@ def _larger(state: AnyPath, file: File) -> Ids:
 
 def _read(state: AnyPath, file: File) -> Ids:
     table = opened(whole_content(state / IDS, file)).read()
-    high, low = (table[name].to_numpy() for name in (ID_HIGH, ID_LOW))
-    found = Ids(instants(table[BATCH]), high, low, instants(table[ID_TIME]))
+    high, low, row = (table[name].to_numpy() for name in (ID_HIGH, ID_LOW, ID_ROW))
+    found = Ids(instants(table[BATCH]), high, low, instants(table[ID_TIME]), row)
     return found if (np.diff(found.batch) >= 0).all() else found.take(np.argsort(found.batch, kind="stable"))

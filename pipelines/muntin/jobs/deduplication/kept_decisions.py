@@ -17,36 +17,49 @@ from muntin.store.parquet import encoded
 from muntin.timeline.batches import UNDECIDED, Batches, positions_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.timeline.batches import Versions
 
+    Changing = tuple[tuple[int, int], ...]  # start of a batch whose rows are changed, and a name of the changes
+
 NAME = "decisions.parquet"
 _COLUMNS = {"batch": np.int64, "compared": np.uint64, "decided": np.uint64}
+_CHANGES = pa.list_(pa.struct([("home", pa.int64()), ("name", pa.uint64())]))
+_NONE: Changing = ()
 
 
-def kept(bound: Bound, starts: Ints, names: Versions) -> Versions:
-    """The decisions that were taken about the same ids; `UNDECIDED` where none was.
+def kept(bound: Bound, starts: Ints, names: Versions) -> tuple[Versions, dict[int, Changing]]:
+    """The decisions that were taken about the same ids, `UNDECIDED` where none was; and which rows of earlier batches these batches change.
 
     Args:
         bound: the pipeline state.
         starts: of the batches.
         names: of all that their decisions depend on, as `compared` gives them.
     """
-    batch, compared, decided = _read(bound)
+    (batch, compared, decided), changing = _read(bound)
     at = positions_of(starts, batch)
     same = (at >= 0) & (np.append(compared, np.uint64(0))[at] == names)
-    return np.where(same, np.append(decided, np.uint64(UNDECIDED))[at], np.uint64(UNDECIDED))
+    known = {int(start): changing[int(start)] for start in starts[same].tolist() if start in changing}
+    return np.where(same, np.append(decided, np.uint64(UNDECIDED))[at], np.uint64(UNDECIDED)), known
 
 
-def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions) -> None:
-    """Write down new decisions; earlier decisions stay. Of two runs at once the last one wins."""
-    old = _read(bound)
+def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions, changing: Mapping[int, Changing]) -> None:
+    """Write down new decisions; earlier decisions stay. Of two runs at once the last one wins.
+
+    `changing`: start of a batch -> the start of each batch that it changes, and a name of these changes.
+    """
+    old, known = _read(bound)
     some, others = decided != UNDECIDED, ~np.isin(old[0], starts)
     both = [np.append(column[others], new[some]) for column, new in zip(old, (starts, names, decided), strict=True)]
     order = np.argsort(both[0])
-    content = encoded(pa.table([column[order] for column in both], names=list(_COLUMNS)))
-    write_whole(bound.folder / NAME, memoryview(content))
+    table = pa.table([column[order] for column in both], names=list(_COLUMNS))
+    if every := {**known, **changing}:
+        changes = [[{"home": home, "name": name} for home, name in every.get(start, _NONE)] for start in both[0][order].tolist()]
+        table = table.append_column("changing", pa.array(changes, _CHANGES))
+    write_whole(bound.folder / NAME, memoryview(encoded(table)))
 
 
 def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) -> None:
@@ -60,13 +73,28 @@ def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) 
     """
     facts = Batches.joined([before.take(before.start_us != ids.start_us[0]), ids])
     names = compared_ids(bound, facts)[1]
-    keep(bound, ids.start_us, names[facts.position(ids.start_us)], decided)
+    keep(bound, ids.start_us, names[facts.position(ids.start_us)], decided, {})
 
 
-def _read(bound: Bound) -> list[np.ndarray]:
-    """The columns of the file, batches ascending; empty columns where it is gone."""
+def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+    """Start of a batch -> the later batches that change its rows, ascending, and the name of these changes, as was decided last."""
+    found: dict[int, list[tuple[int, int]]] = {start: [] for start in starts}
+    for later, changing in sorted(_read(bound)[1].items()):
+        for home, name in changing:
+            if home in found:
+                found[home].append((later, name))
+    return found
+
+
+def _read(bound: Bound) -> tuple[list[np.ndarray], dict[int, Changing]]:
+    """The columns of the file, batches ascending, empty columns where it is gone; and the changes of the batches that change others."""
     try:
         table = opened((bound.folder / NAME).read_bytes()).read()
-        return [table[name].to_numpy() for name in _COLUMNS]
+        columns = [table[name].to_numpy() for name in _COLUMNS]
     except (OSError, pa.ArrowInvalid, KeyError):
-        return [np.empty(0, kind) for kind in _COLUMNS.values()]
+        return [np.empty(0, kind) for kind in _COLUMNS.values()], {}
+    lists = table["changing"].to_pylist() if "changing" in table.column_names else [[]] * len(table)
+    pairs = (
+        (start, tuple((each["home"], each["name"]) for each in found)) for start, found in zip(columns[0].tolist(), lists, strict=True)
+    )
+    return columns, {start: found for start, found in pairs if found}

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from muntin.tasks import Runner
 
 _TRIES = 4
+_WHY = {
+    False: "other rows of it are duplicates than when it was read (dedupe_within): an earlier batch came later, or was replaced",
+    True: "rows of later batches change rows of it or take them back (changes_within)",
+}
 
 
 def settled(bound: Bound, runner: Runner, asked: Iterable[int]) -> list[Pending]:
@@ -77,7 +81,7 @@ def _read_again(bound: Bound, runner: Runner, wrong: Sequence[Interval]) -> None
         done = accumulate(bound, runner, wrong)
     except SourceError as gone:
         raise SourceError(
-            f"{many(len(wrong), 'batch')} must be read again, the first {wrong[0]}, since other rows of it are duplicates than when it was "
-            f"read (dedupe_within): an earlier batch came later, or was replaced. Nothing was published. {gone}"
+            f"{many(len(wrong), 'batch')} must be read again, the first {wrong[0]}, since {_WHY[bound.source.changes is not None]}. "
+            f"Nothing was published. {gone}"
         ) from gone
     record_accumulated(bound.store, done, utc_now(), decided_anew=True)

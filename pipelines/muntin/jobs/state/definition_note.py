@@ -61,6 +61,8 @@ def _event_time(source: Source) -> str:
 
 def _dedupe(source: Source) -> str:
     """The columns by which rows of a source are compared, and how far."""
+    if changes := source.changes:
+        return f"{', '.join(source.dedupe)}, the last row, back if {changes.deletes}, within {spell(changes.within_us)}"
     within = "" if source.dedupe_within_us is None else f" within {spell(source.dedupe_within_us)}"
     return ", ".join(source.dedupe) + within
 

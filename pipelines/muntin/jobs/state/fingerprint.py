@@ -59,6 +59,8 @@ def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]
         facts["dedupe"] = list(source.dedupe)
     if source.dedupe_within_us is not None:
         facts["dedupe_within"] = source.dedupe_within_us
+    if source.changes is not None:
+        facts["changes"] = [source.changes.operation, source.changes.deletes]
     if source.types:
         facts["types"] = sorted(source.types.items())
     if source.hive:

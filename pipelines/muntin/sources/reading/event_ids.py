@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS
+from muntin.sources.reading.dimensions.reading import text_hash
 from muntin.sources.reading.scan import quoted
-from muntin.states.columns import EVENT_TIME, ID_HIGH, ID_LOW, IDENTITY, ORDINAL
+from muntin.states.columns import EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, IDENTITY, ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,8 @@ _INSTANTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZO
 
 
 def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Taken) -> str:
-    """SQL for the id of each row that has one and whose time is taken: `ID_HIGH` and `ID_LOW` (uint64), `EVENT_TIME`, `ORDINAL`.
+    """SQL for the id of each row that has one and whose time is taken: `ID_HIGH` and `ID_LOW` (uint64), `EVENT_TIME`, `ORDINAL`, and
+    `ID_ROW` (uint64), a hash of what the row says where rows change others; else 0.
 
     Args:
         source: names the columns that identify events, and how far duplicates may lie apart.
@@ -37,9 +39,12 @@ def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Ta
         SourceError: a column is of a type whose values have no text of their own, as floats.
     """
     text = " || ".join(_with_length(_text(name, columns[name])) for name in source.dedupe)
-    hashed = f"SELECT md5_number({text}) AS {_HASH}, {EVENT_TIME}, {ORDINAL} FROM {rows} WHERE {IDENTITY} IS NOT NULL AND {times.condition}"
+    said = f"{text_hash([*map(quoted, columns)])}::UBIGINT" if source.changes else "0::UBIGINT"
+    chosen = f"md5_number({text}) AS {_HASH}, {EVENT_TIME}, {ORDINAL}, {said} AS {ID_ROW}"
+    hashed = f"SELECT {chosen} FROM {rows} WHERE {IDENTITY} IS NOT NULL AND {times.condition}"
     halves = f"({_HASH} >> 64)::UBIGINT AS {ID_HIGH}, ({_HASH} & {2**64 - 1})::UBIGINT AS {ID_LOW}"
-    return f"SELECT {halves}, {EVENT_TIME}, {ORDINAL} FROM ({hashed}) ORDER BY {EVENT_TIME} // {source.dedupe_within_us}, {_HASH}"
+    order = _HASH if source.changes else f"{EVENT_TIME} // {source.dedupe_within_us}, {_HASH}"
+    return f"SELECT {halves}, {EVENT_TIME}, {ORDINAL}, {ID_ROW} FROM ({hashed}) ORDER BY {order}"
 
 
 def _text(name: str, kind: str) -> str:

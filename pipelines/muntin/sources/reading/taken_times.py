@@ -19,6 +19,7 @@ class Taken:
         ahead_us: `max_ahead` of the definition, for people.
         earliest: as `latest`, the first time; None: any time is late enough.
         behind_us: `max_behind` of the definition.
+        whenever: SQL that is true for rows that are taken whatever their time; "": no row is.
         needs: what else a row needs: SQL that is true for it, and SQL for the reason why it is refused if not.
     """
 
@@ -27,11 +28,13 @@ class Taken:
     earliest: int | str | None = None
     behind_us: int = 0
     needs: tuple[tuple[str, str], ...] = ()
+    whenever: str = ""
 
     @property
     def condition(self) -> str:
         """SQL that is true for rows with such a time, and with what else they need."""
-        return " AND ".join([self.in_time, *(condition for condition, _ in self.needs)])
+        in_time = f"({self.whenever} OR {self.in_time})" if self.whenever else self.in_time
+        return " AND ".join([in_time, *(condition for condition, _ in self.needs)])
 
     @property
     def in_time(self) -> str:

@@ -1,0 +1,40 @@
+"""The later batches that change rows of batches about to be read, as was decided when windows were made last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from muntin.definition.schedule import Interval
+from muntin.jobs.accumulate.shares import Later
+from muntin.jobs.deduplication.kept_decisions import changers
+from muntin.jobs.inputs.inputs import inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.jobs.accumulate.readings import Reading
+    from muntin.jobs.state.bound import Bound
+
+
+def with_later(bound: Bound, found: Sequence[Reading]) -> list[Reading]:
+    """Readings whose splits know the later batches that change their rows.
+
+    Where that is not known yet, or is otherwise by now, the batch is read again before windows are made; see `jobs.finalize.settle`.
+
+    Raises:
+        SourceError: the files of a later batch are gone. StorageError, BrokerError: as `inputs`.
+    """
+    if bound.source.changes is None:
+        return list(found)
+    known = changers(bound, {split.batch_us for reading in found for split in reading.splits})
+    after = bound.pipeline.intervals.after
+    intervals = {start: Interval(start, after(start)) for changing in known.values() for start, _ in changing}
+    files = inputs(bound, [intervals[start] for start in sorted(intervals)]).files if intervals else {}
+    later = {
+        home: tuple(
+            Later(start, intervals[start].end_us, tuple(file.path for file in files[intervals[start]]), name) for start, name in changing
+        )
+        for home, changing in known.items()
+    }
+    return [replace(reading, splits=[replace(split, later=later[split.batch_us]) for split in reading.splits]) for reading in found]

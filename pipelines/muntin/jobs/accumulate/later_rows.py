@@ -1,0 +1,139 @@
+"""The rows of a batch as later batches changed them, without the rows that were taken back.
+
+batch 0    7: c, 10     8: c, 5     9: c, 1          rows of batch 0 then    7: u, 12     9: c, 1
+batch 2    7: u, 12     8: d        5: u, 3                                  8 is taken back, 5 is not at home here
+
+A row that changes another takes its place in the order of rows: sums of doubles are those of a clean run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from muntin.errors import SourceError
+from muntin.jobs.accumulate.shares import Split, taken
+from muntin.jobs.accumulate.split_deduplication import REPEATED
+from muntin.jobs.accumulate.split_rows import carefully
+from muntin.jobs.deduplication.changed_rows import with_changes
+from muntin.jobs.quarantine.refused_places import ONCE
+from muntin.jobs.schema_check.fitting_files import fitting
+from muntin.sources.casts import widened
+from muntin.sources.common_types import common_type
+from muntin.sources.reading.event_ids import ids_of_rows
+from muntin.sources.reading.scan import quoted
+from muntin.sources.repeated_rows import once
+from muntin.sources.sessions.duckdb_session import careful_session, described
+from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL, ROW_IN_SPLIT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+
+    from muntin.jobs.accumulate.shares import Later, Share
+    from muntin.jobs.accumulate.split_deduplication import ComparedRows
+    from muntin.jobs.accumulate.split_rows import SplitRows
+
+_IDS, _OWN, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_later_rows", "muntin_changed"
+
+
+def changed(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows, compared: ComparedRows
+) -> tuple[SplitRows, ComparedRows]:
+    """The rows of a split with the changes of later batches, and what is known of them.
+
+    Args:
+        session: of DuckDB; the table `ONCE` has the last row of each id of the split, `REPEATED` rows of other batches, if any.
+        share, split: of the rows.
+        found: rows of `ONCE`.
+        compared: what is known of their ids.
+
+    Raises:
+        SourceError: files of later batches cannot be read; a column has types there that go with no type here.
+    """
+    for later in split.later:
+        found = replace(found, columns=_change(session, share, later, found.columns, compared.own))
+    changes = share.bound.source.changes
+    assert changes is not None, "rows change others"  # noqa: S101 - asked before
+    for table in (ONCE, *([REPEATED] if compared.repeated else [])):
+        session.execute(f"DELETE FROM {table} WHERE {changes.takes_back}")
+    return found, replace(compared, decided=with_changes(compared.decided, (later.name for later in split.later)))
+
+
+def _change(
+    session: duckdb.DuckDBPyConnection, share: Share, later: Later, columns: Mapping[str, str], own: pa.Table | None
+) -> Mapping[str, str]:
+    """Put the rows of a later batch in place of rows of `ONCE`; the types that columns have then. `own`: ids and places of `ONCE`."""
+    rows, kinds = _rows_of(share, later, own)
+    if not len(rows):
+        return columns
+    both = _both(share, later, columns, kinds)
+    session.register(_LATER, rows)
+    session.register(_OWN, own)
+    join = f"{_LATER} AS later JOIN {_OWN} AS own USING ({ID_HIGH}, {ID_LOW}) JOIN {ONCE} AS once ON once.{ORDINAL} = own.{ORDINAL}"
+    here = _cast("once", columns, both)
+    there = _cast("later", kinds, both)
+    names = [name for name in described(session, f"FROM {ONCE}") if name not in both]
+    place = ", ".join(quoted(name) for name in names)
+    moved = ", ".join(
+        f"{'once' if name in (ORDINAL, ROW_IN_SPLIT) or name not in rows.column_names else 'later'}.{quoted(name)}" for name in names
+    )
+    gone = f"{ORDINAL} NOT IN (SELECT once.{ORDINAL} FROM {join})"
+    session.execute(
+        f"CREATE OR REPLACE TEMP TABLE {_CHANGED} AS SELECT {here}, {place} FROM {ONCE} AS once WHERE {gone} "
+        f"UNION ALL SELECT {there}, {moved} FROM {join}"
+    )
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS FROM {_CHANGED} ORDER BY {ORDINAL}")
+    session.execute(f"DROP TABLE {_CHANGED}")
+    session.unregister(_LATER)
+    session.unregister(_OWN)
+    return both
+
+
+def _both(share: Share, later: Later, columns: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str]:
+    """Column -> the type that has the values of both batches.
+
+    Raises:
+        SourceError: there is none.
+    """
+    found = {name: common_type(kind, kinds.get(name, kind)) for name, kind in columns.items()}
+    for name, kind in found.items():
+        if kind is None:
+            raise SourceError(
+                f"{later.paths[0]}: {name} is {kinds[name]}, and {columns[name]} in the batch whose rows it changes; "
+                f'give both one type, as types={{"{name}": "{columns[name]}"}} in {share.bound.source.call}'
+            )
+    return {name: kind for name, kind in found.items() if kind}
+
+
+def _cast(table: str, kinds: Mapping[str, str], both: Mapping[str, str]) -> str:
+    """SQL for the columns of a table in the types of both batches."""
+    parts = []
+    for name, kind in both.items():
+        value = f"{table}.{quoted(name)}" if name in kinds else "NULL"
+        cast = value if kinds.get(name) == kind else widened(value, kinds[name], kind) if name in kinds else f"NULL::{kind}"
+        parts.append(f"{cast} AS {quoted(name)}")
+    return ", ".join(parts)
+
+
+def _rows_of(share: Share, later: Later, own: pa.Table | None) -> tuple[pa.Table, Mapping[str, str]]:
+    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; and the types of their columns.
+
+    What cannot be read of it is in the quarantine of its own batch.
+    """
+    source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True)
+    with careful_session(source, later.paths) as session, fitting(session, share.bound, later.paths) as (bound, files):
+        if files.has_no_row_left:
+            return pa.table({}), {}
+        found, times = carefully(session, bound, split, files), taken(bound, split)
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, last=True)}")
+        session.register(_OWN, own)
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
+        query = (
+            f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM {ONCE} AS once JOIN {_IDS} AS ids USING ({ORDINAL}) "
+            f"SEMI JOIN {_OWN} AS own ON own.{ID_HIGH} = ids.{ID_HIGH} AND own.{ID_LOW} = ids.{ID_LOW}"
+        )
+        return session.sql(query).to_arrow_table(), found.columns

@@ -1,0 +1,88 @@
+"""Which rows change rows of earlier batches, and what a batch must be named by so that it is read again when others change its rows.
+
+batch     0          1          2          3
+order 7   home                  changes 0
+order 8              home                  changes 1            the name of batch 1: of its own ids, and of this change
+
+An id is at home in the first of the batches within reach that have it. If that batch is within reach of a still earlier batch, the id is
+older than a change may be: it is changed too late.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.sources.sessions.duckdb_session import any_session
+from muntin.states.keys import scattered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muntin.jobs.deduplication.event_ids import Ids
+    from muntin.states.frames import Ints
+    from muntin.timeline.batches import Flags, Versions
+
+_OWN, _EARLIER = "muntin_own", "muntin_earlier"
+
+
+class Homes(NamedTuple):
+    """For each id: the start of the batch that it is at home in, and whether it is changed too late."""
+
+    batch: Ints
+    late: Flags
+
+
+def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
+    """The homes of ids.
+
+    Args:
+        own: ids of some batches.
+        earlier: the ids of all batches up to twice the reach before, some at a time; those of `own` may be among them.
+        within_us: the reach.
+    """
+    pairs = [_pairs(own, ids) for ids in earlier if len(own)]
+    number, batch = (np.concatenate([pair[at] for pair in pairs] or [np.empty(0, np.int64)]) for at in (0, 1))
+    home = own.batch.copy()
+    near = batch >= own.batch[number] - within_us
+    np.minimum.at(home, number[near], batch[near])
+    late = np.zeros(len(own), np.bool_)
+    older = (home[number] < own.batch[number]) & (batch < home[number]) & (batch >= home[number] - within_us)
+    late[number[older]] = True
+    return Homes(home, late)
+
+
+def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints]:
+    """Number of an own id, and the start of an earlier batch that has it, too."""
+    session = any_session()
+    session.register(_OWN, pa.table({"batch": own.batch, "high": own.high, "low": own.low, "number": np.arange(len(own))}))
+    session.register(_EARLIER, pa.table({"batch": earlier.batch, "high": earlier.high, "low": earlier.low}))
+    query = (
+        f"SELECT number, earlier.batch AS batch FROM {_OWN} AS own JOIN {_EARLIER} AS earlier USING (high, low) "
+        "WHERE earlier.batch < own.batch"
+    )
+    try:
+        found = session.execute(query).fetchnumpy()
+        return found["number"], found["batch"]
+    finally:
+        session.unregister(_OWN)
+        session.unregister(_EARLIER)
+
+
+def names_of_changes(ids: Ids, found: Homes) -> tuple[Ints, Versions]:
+    """The homes of the rows that these ids change, ascending, each with a name of the changes: of their ids, batches and rows."""
+    changing = (found.batch < ids.batch) & ~found.late
+    each = scattered(ids.high[changing])
+    for column in (ids.low, ids.row, ids.batch):
+        each = scattered(each * np.uint64(31) + column[changing].view(np.uint64))
+    home, at = np.unique(found.batch[changing], return_inverse=True)
+    sums = np.zeros(len(home), np.uint64)
+    np.add.at(sums, at, each)
+    return home, sums
+
+
+def with_changes(decided: int, names: Iterable[int]) -> int:
+    """The name of a decision together with the names of the changes that later batches make."""
+    return (decided + sum(names)) % 2**64 or 1

@@ -1,0 +1,104 @@
+"""Orders that change and are taken back, told as a stream of operations; and the rows that are left of them, said naively.
+
+A row is (operation, order, minute of its event, amount). Batches are hours.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from muntin import Pipeline, RunReport, read, windows
+from muntin import aggregates as agg
+from tests.end_to_end.hourly import START, Hourly
+from tests.properties.equal_values import bitwise
+
+Row = tuple[str, int | None, float | None, float | None]
+Story = Mapping[int, Sequence[Row]]
+SCHEMA = pa.schema([("op", pa.string()), ("order", pa.int64()), ("at", pa.timestamp("us", "UTC")), ("amount", pa.float64())])
+WINDOWS = {
+    "hour": windows.tumbling("1h", grace="2h"),
+    "visits": windows.session("20m", grace="1h"),
+    "rows": windows.arrival(windows.by_count(3)),
+    "high": windows.while_("amount > 5", grace="1h"),
+}
+AGGREGATES = {"n": agg.count(), "total": agg.sum("amount / 7"), "first": agg.first("amount"), "orders": agg.count_distinct('"order"')}
+DELETES = ("d", "-U")
+
+
+class Shop:
+    """A story in files, and the pipeline over it.
+
+    `within`: hours that an order may change for; `form`: of the files; `told`: what the source is told otherwise.
+    """
+
+    def __init__(self, folder: Path, within: int = 3, form: str = "parquet", **told: Any) -> None:
+        changes = {"id": "order", "operation": "op", "changes_within": f"{within}h", "types": {"order": "BIGINT", "amount": "DOUBLE"}}
+        other = {"windows": WINDOWS, "aggregates": AGGREGATES}
+        self.within, self.form, self.rows = within, form, dict[int, Sequence[Row]]()
+        self.hours = Hourly(folder, f"{{start:%H}}.{form}", source={**changes, **told}, other=other)
+        self.clean = Hourly(folder / "clean", "{start:%H}.parquet", other={**other, "name": "clean"})
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return self.hours.pipeline
+
+    def tell(self, story: Story) -> None:
+        """Write the files of some hours."""
+        for hour, rows in story.items():
+            self.rows[hour] = rows
+            self.hours.write(f"{hour:02}.{self.form}", columns(rows))
+
+    def run(self, first: int, last: int | None = None) -> RunReport:
+        return self.hours.run(first, first if last is None else last)
+
+    def read(self, window: str) -> pa.Table:
+        return read(self.pipeline, window, root=self.hours.root, provisional=True)
+
+    def check(self) -> None:
+        """The windows are those of a clean run over the rows that are left."""
+        for hour, rows in left(self.rows, self.within).items():
+            self.clean.write(f"{hour:02}.parquet", columns(rows))
+        self.clean.run(min(self.rows), max(self.rows))
+        for window in WINDOWS:
+            wanted = read(self.clean.pipeline, window, root=self.clean.root, provisional=True)
+            found = self.read(window)
+            assert bitwise(found, wanted), (window, found.to_pylist(), wanted.to_pylist())
+
+
+def columns(rows: Sequence[Row]) -> Mapping[str, pa.Array]:
+    table = pa.Table.from_pylist([{**dict(zip(SCHEMA.names, row, strict=True)), "at": moment(row[2])} for row in rows], SCHEMA)
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def moment(minute: float | None) -> Any:
+    return None if minute is None else START + timedelta(minutes=minute)
+
+
+def is_taken(row: Row) -> bool:
+    """Whether a row is known to change something, or has a time."""
+    op, order, minute, _ = row
+    return op != "?" and (order is not None if op in DELETES else minute is not None)
+
+
+def left(story: Story, within: int) -> dict[int, list[Row]]:
+    """The rows that are left, in the hours whose files brought their orders first, each in the place of the first row of its order there."""
+    story = {hour: [row for row in rows if is_taken(row)] for hour, rows in story.items()}
+    brought = {(hour, row[1]) for hour, rows in story.items() for row in rows}
+
+    def home(hour: int, order: int | None) -> int | None:
+        first = min(at for at in range(hour - within, hour + 1) if (at, order) in brought)
+        older = any((at, order) in brought for at in range(first - within, first))
+        return None if older and first < hour else first
+
+    found: dict[int, dict[Any, Row]] = {hour: {} for hour in sorted(story)}
+    for hour in sorted(story):
+        for place, row in enumerate(story[hour]):
+            order = row[1] if row[1] is not None else (hour, place)
+            if (at := hour if row[1] is None else home(hour, row[1])) is not None:
+                if hour == at:
+                    found[at].pop(order, None)
+                found[at][order] = row
+    return {hour: [row for row in rows.values() if row[0] not in DELETES] for hour, rows in found.items()}

@@ -1,0 +1,44 @@
+"""Random stories of orders, told in any order, in bulk, and told anew: in the end the windows are those of the rows that are left."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.case_counts import seeds
+from tests.taken_back.stories import Row, Shop, Story
+
+HOURS = 7
+
+
+def story(dice: random.Random) -> Story:
+    return {hour: rows(dice, hour) for hour in range(HOURS)}
+
+
+def rows(dice: random.Random, hour: int) -> list[Row]:
+    """Some operations on few orders; of some nobody knows what they are."""
+    return [row(dice, hour) for _ in range(dice.randint(0, 6))]
+
+
+def row(dice: random.Random, hour: int) -> Row:
+    op = dice.choice(["c", "c", "u", "u", "+U", "-U", "d", "d", "?"])
+    order = dice.choice([None, *range(5)]) if dice.random() < 0.9 else dice.randint(100, 200)
+    minute = round(60 * hour + dice.uniform(-150, 60), 3)
+    return op, order, None if dice.random() < 0.1 else minute, dice.choice([None, dice.uniform(0, 10)])
+
+
+@pytest.mark.parametrize("seed", seeds(20))
+def test_windows_are_those_of_the_rows_that_are_left(seed: int, tmp_path: Path) -> None:
+    dice = random.Random(f"taken back {seed}")
+    shop = Shop(tmp_path, within=dice.randint(1, 4), form=dice.choice(["parquet", "parquet", "csv", "jsonl"]))
+    told = story(dice)
+    shop.tell(told)
+    stretches = [(hour, min(hour + dice.randint(0, 3), HOURS - 1)) for hour in range(HOURS)] * 2
+    for first, last in dice.sample(stretches, dice.randint(0, 5)):
+        shop.run(first, last)
+        if dice.random() < 0.5:
+            again = dice.randint(first, last)
+            shop.tell({again: rows(dice, again)})
+            shop.run(again)
+    shop.run(0, HOURS - 1)
+    shop.check()
