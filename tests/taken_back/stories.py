@@ -18,6 +18,7 @@ from tests.properties.equal_values import bitwise
 Row = tuple[str, int | None, float | None, float | None]
 Story = Mapping[int, Sequence[Row]]
 SCHEMA = pa.schema([("op", pa.string()), ("order", pa.int64()), ("at", pa.timestamp("us", "UTC")), ("amount", pa.float64())])
+TYPES = {"order": "BIGINT", "amount": "DOUBLE", "at": "TIMESTAMPTZ"}
 WINDOWS = {
     "hour": windows.tumbling("1h", grace="2h"),
     "visits": windows.session("20m", grace="1h"),
@@ -35,7 +36,7 @@ class Shop:
     """
 
     def __init__(self, folder: Path, within: int = 3, form: str = "parquet", **told: Any) -> None:
-        changes = {"id": "order", "operation": "op", "changes_within": f"{within}h", "types": {"order": "BIGINT", "amount": "DOUBLE"}}
+        changes = {"id": "order", "operation": "op", "changes_within": f"{within}h", "types": TYPES}
         other = {"windows": WINDOWS, "aggregates": AGGREGATES}
         self.within, self.form, self.rows = within, form, dict[int, Sequence[Row]]()
         self.hours = Hourly(folder, f"{{start:%H}}.{form}", source={**changes, **told}, other=other)
@@ -69,7 +70,8 @@ class Shop:
 
 
 def columns(rows: Sequence[Row]) -> Mapping[str, pa.Array]:
-    table = pa.Table.from_pylist([{**dict(zip(SCHEMA.names, row, strict=True)), "at": moment(row[2])} for row in rows], SCHEMA)
+    told = [dict(zip(SCHEMA.names, (op, order, moment(minute), amount), strict=True)) for op, order, minute, amount in rows]
+    table = pa.Table.from_pylist(told, SCHEMA)
     return dict(zip(table.column_names, table.columns, strict=True))
 
 
@@ -84,7 +86,7 @@ def is_taken(row: Row) -> bool:
 
 
 def left(story: Story, within: int) -> dict[int, list[Row]]:
-    """The rows that are left, in the hours whose files brought their orders first, each in the place of the first row of its order there."""
+    """The rows that are left, in the hours whose files brought their orders first, each in the place of the last row of its order there."""
     story = {hour: [row for row in rows if is_taken(row)] for hour, rows in story.items()}
     brought = {(hour, row[1]) for hour, rows in story.items() for row in rows}
 

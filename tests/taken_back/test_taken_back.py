@@ -1,10 +1,25 @@
 """Rows that later rows change or take back: the windows are those of the rows that are left, however the changes come."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
-from tests.taken_back.stories import Shop
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.schedule import Interval
+from muntin.errors import DefinitionError, SourceError
+from muntin.jobs.finalize import settle
+from muntin.jobs.inspect.quarantine import quarantined
+from tests.end_to_end.hourly import START, hour
+from tests.taken_back.stories import Shop, columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # hour    0                      1                     2
 # 7       c, minute 10, 3.0      u, minute 10, 8.0
@@ -17,18 +32,173 @@ STORY = {
 }
 
 
+def firsts(shop: Shop) -> list[tuple[int, float]]:
+    return [(row["n"], row["first"]) for row in shop.read("hour").to_pylist()]
+
+
 @pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
 def test_rows_are_changed_and_taken_back_by_later_batches(tmp_path: Path, form: str) -> None:
     shop = Shop(tmp_path, form=form)
     shop.tell(STORY)
-    shop.run(0, 2)
-    assert [(row["n"], row["first"]) for row in shop.read("hour").to_pylist()] == [(1, 8.0), (1, 2.0), (1, 4.0)]
+    report = shop.run(0, 2)
+    assert firsts(shop) == [(1, 8.0), (1, 2.0), (1, 4.0)]
+    assert [(each.rows_read, each.rows_accepted, each.rows_duplicate) for each in report.batches] == [(2, 1, 1), (2, 1, 1), (2, 1, 1)]
     shop.check()
 
 
-def test_hour_by_hour_is_as_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hours", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_batch_by_batch_in_any_order_is_as_at_once(tmp_path: Path, hours: Sequence[int]) -> None:
     shop = Shop(tmp_path)
-    for hour in range(3):
-        shop.tell({hour: STORY[hour]})
-        shop.run(hour)
-        shop.check()
+    shop.tell(STORY)
+    for at in hours:
+        shop.run(at)
+    shop.run(0, 2)
+    shop.check()
+
+
+def test_only_batches_whose_rows_changed_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop, again = Shop(tmp_path, within=6), list[Interval]()
+    shop.tell({at: [("c", at, 60 * at, 1.0)] for at in range(6)})
+    shop.run(0, 5)
+    reading = settle._read_again
+
+    def read_again(bound: Any, runner: Any, wrong: Sequence[Interval]) -> None:
+        again.extend(wrong)
+        reading(bound, runner, wrong)
+
+    monkeypatch.setattr(settle, "_read_again", read_again)
+    shop.tell({6: [("u", 2, 125, 9.0), ("d", 4, None, None), ("c", 6, 365, 1.0)]})
+    shop.run(6)
+    assert [each.start_us for each in again] == [int(hour(at).timestamp() * 1e6) for at in (2, 4)]
+    again.clear()
+    shop.run(6)
+    shop.tell({7: [("c", 7, 425, 1.0)]})
+    shop.run(7)
+    assert not again
+    shop.check()
+
+
+def test_a_change_of_a_change_is_found_by_what_the_row_says(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.tell(STORY)
+    shop.run(0, 2)
+    shop.tell({1: [("u", 7, 10, 9.5), ("c", 9, 70, 2.0)]})
+    shop.run(1)
+    assert firsts(shop)[0] == (1, 9.5)
+    shop.tell({1: [("c", 9, 70, 2.0)]})
+    shop.run(1)
+    assert firsts(shop)[0] == (1, 3.0), "the change is gone"
+    shop.check()
+
+
+# within 1 hour     0      1      2
+# order 7           c      u      u: the order is two hours old
+def test_what_nobody_can_apply_goes_to_the_quarantine_with_its_reason(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, within=1)
+    shop.tell({
+        0: [("c", 7, 10, 3.0), ("?", 8, 20, 1.0), ("d", None, 30, 1.0)],
+        1: [("u", 7, 10, 4.0)],
+        2: [("u", 7, 10, 5.0), ("c", 9, 130, 1.0)],
+    })  # fmt: skip
+    report = shop.run(0, 2)
+    counts = [(each.rows_read, each.rows_accepted, each.rows_duplicate, each.rows_quarantined) for each in report.batches]
+    assert counts == [(3, 1, 0, 2), (1, 0, 1, 0), (2, 1, 0, 1)]
+    rows = quarantined(shop.pipeline, root=shop.hours.root).to_pylist()
+    assert [(row["batch"], row["reason"]) for row in rows] == [
+        (START, "operation is not known: ?"),
+        (START, "takes a row back and has no id to name it"),
+        (hour(2), "changes an event whose first row came more than 1h before (changes_within)"),
+    ]
+    assert firsts(shop)[0] == (1, 4.0)
+    shop.check()
+
+
+def test_a_condition_may_tell_what_is_taken_back(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, operation=None, deletes="op = 'cancelled' and amount is null")
+    shop.tell({0: [("ordered", 7, 10, 3.0), ("ordered", 8, 20, 4.0)], 1: [("cancelled", 7, None, None), ("cancelled", 8, 25, 1.5)]})
+    shop.run(0, 1)
+    assert firsts(shop) == [(1, 1.5)]
+
+
+def test_types_of_two_batches_are_joined_without_loss(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, types={})
+    shop.tell({0: [("c", 7, 10, 3.0), ("c", 8, 20, 4.0)]})
+    table = pa.table(columns([("c", 7, 10, 3.0), ("c", 8, 20, 4.0)]))
+    shop.hours.write("00.parquet", {**dict(zip(table.column_names, table.columns, strict=True)), "amount": pa.array([3, 4])})
+    shop.tell({1: [("u", 7, 10, 2.5)]})
+    shop.run(0, 1)
+    assert firsts(shop) == [(2, 2.5)]
+
+
+def test_a_batch_whose_changes_are_gone_is_told_and_nothing_is_published(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.tell(STORY)
+    shop.run(0, 2)
+    (tmp_path / "data/01.parquet").unlink()
+    before = firsts(shop)
+    shop.tell({0: [("c", 7, 11, 3.0), ("c", 8, 20, 1.0)]})
+    with pytest.raises(SourceError, match="01"):
+        shop.run(0)
+    assert firsts(shop) == before
+
+
+def test_windows_over_windows(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    longer = Pipeline(
+        name="longer", source=sources.windows(shop.pipeline, "hour"), schedule="1h", start=START, windows={"all": windows.tumbling("1d")},
+        aggregates={"orders": agg.sum("n"), "most": agg.max("first")},
+    )  # fmt: skip
+    for at in range(6):
+        shop.tell({at: STORY.get(at, [])})
+        shop.run(at)
+        run(longer, root=shop.hours.root, start=START, end=hour(at + 1))
+    rows = read(longer, "all", root=shop.hours.root, provisional=True)
+    assert rows.select(["orders", "most"]).to_pylist() == [{"orders": 3, "most": 8.0}]
+
+
+def test_the_windows_are_the_same_on_spark(tmp_path: Path, spark: "SparkSession") -> None:
+    shop = Shop(tmp_path)
+    shop.tell(STORY)
+    run(shop.pipeline, root=shop.hours.root, start=START, end=hour(3), spark=spark)
+    assert firsts(shop) == [(1, 8.0), (1, 2.0), (1, 4.0)]
+    shop.check()
+
+
+RIGHT: dict[str, Any] = {"event_time": "at", "id": "order", "operation": "op", "changes_within": "30d"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"id": None}, "give all three"),
+        ({"changes_within": None}, "give all three"),
+        ({"operation": None}, "give all three"),
+        ({"dedupe": "order"}, "leave dedupe= out"),
+        ({"operation": ""}, "no column"),
+        ({"changes_within": "200d"}, "longer than"),
+        ({"changes_within": "0s"}, "changes_within"),
+        ({"id": []}, "id"),
+    ],
+)
+def test_what_cannot_be_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(DefinitionError, match=said):
+        sources.files("data/{start:%H}.parquet", **(RIGHT | given))
+
+
+def test_a_condition_that_does_not_fit_the_columns_is_told(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, operation=None, deletes="nope = 1")
+    shop.tell(STORY)
+    with pytest.raises(SourceError, match=r'does not fit the columns.*"nope"'):
+        shop.run(0)
+
+
+def test_text_files_say_the_type_of_the_id() -> None:
+    with pytest.raises(DefinitionError, match=r'types={"order": "VARCHAR"}'):
+        sources.files("data/{start:%H}.csv", **RIGHT)
+
+
+def test_states_are_kept_as_long_as_rows_may_change(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, within=30)
+    with pytest.raises(DefinitionError, match="changes_within"):
+        replace(shop.pipeline, retain={"states": timedelta(hours=29)})
+    replace(shop.pipeline, retain={"states": timedelta(hours=40)})

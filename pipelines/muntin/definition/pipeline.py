@@ -164,7 +164,7 @@ class Pipeline:
         check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
         check_share("max_quarantined", self.max_quarantined)
         schedule_of(self.schedule, instant_us(self.start, "start"))
-        check_retention(self.retain, self.windows, self.intervals)
+        check_retention(self.retain, self.windows, self.intervals, self.origin.changes.within_us if self.origin.changes else 0)
         within_us(self.fresh_within, self.intervals)
         object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive), self.keys_of))
 

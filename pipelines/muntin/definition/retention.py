@@ -55,12 +55,20 @@ def retention_of(asked: Retain) -> Retention:
     return Retention(**{f"{name}_us": positive(asked[name], f"retain[{name!r}]") for name in asked})
 
 
-def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedule) -> None:
+def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedule, changes_us: int = 0) -> None:
     """Refuse to keep less than a batch, or less than a window; windows that never close are made of all states.
+
+    `changes_us`: how long after their batch its rows may still change, microseconds.
 
     Raises:
         DefinitionError: less would be kept; or `retain` is none.
     """
+    states_us = retention_of(asked).states_us
+    if states_us is not None and states_us < changes_us:
+        raise DefinitionError(
+            f"retain: states of {spell(states_us)} would be gone while their rows may still change, as changes_within of {spell(changes_us)} "
+            "says; keep states at least so long, or let rows change for a shorter time"
+        )
     if asked is not None:
         _check_long_enough(retention_of(asked), windows, schedule)
     unending = [name for name, window in windows.items() if isinstance(window.follows, Unending)]

@@ -58,8 +58,9 @@ def changed(
         found = replace(found, columns=_change(session, share, later, found.columns, compared.own))
     changes = share.bound.source.changes
     assert changes is not None, "rows change others"  # noqa: S101 - asked before
+    taken_back = f"{changes.takes_back} AND {taken(share.bound, split).condition}"
     for table in (ONCE, *([REPEATED] if compared.repeated else [])):
-        session.execute(f"DELETE FROM {table} WHERE {changes.takes_back}")
+        session.execute(f"DELETE FROM {table} WHERE {taken_back}")
     return found, replace(compared, decided=with_changes(compared.decided, (later.name for later in split.later)))
 
 
