@@ -12,7 +12,8 @@ from muntin import Pipeline, aggregates, sources, windows
 
 PAGE = Path(__file__).parents[2] / "docs/coming-from.md"
 ROWS = [line.split(" | ")[:2] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ") and " | " in line]
-PARAMETERS = {name for each in dir(windows) if callable(getattr(windows, each)) for name in signature(getattr(windows, each)).parameters}
+MADE = [getattr(part, name) for part in (windows, sources) for name in dir(part) if name.islower() and callable(getattr(part, name))]
+PARAMETERS = {name for each in MADE for name in signature(each).parameters}
 KNOWN = {*dir(muntin), *dir(aggregates), *dir(windows), *dir(sources), *(each.name for each in fields(Pipeline)), *PARAMETERS}
 
 

@@ -52,7 +52,7 @@ UPSTREAM = Pipeline(
         ({"source": {"clicks": CLICKS, "orders": sources.files("{start:%Y}.csv", event_time="t")}}, "source 'orders': path: neighbouring"),
         (
             {"source": {"clicks": CLICKS, "orders": replace(ORDERS, dedupe=("id",), dedupe_within_us=1)}},
-            r"source\['orders'\]: dedupe_within= is for a pipeline with one source",
+            r"source\['orders'\]: dedupe_within= and changes_within= are for a pipeline with one source",
         ),
         ({"source": {"a": ORDERS, "b": ORDERS}, "aggregates": {"n": agg.count()}}, "two sources read the topic 'orders'"),
         ({"aggregates": {"n": agg.count(), "m": agg.max("x", source="order")}}, "no source 'order'; the sources are 'clicks', 'orders'"),
