@@ -82,21 +82,21 @@ class SeveralSources:
         return SeveralSources({name: source.below(home) for name, source in self.members.items()})
 
 
-def sources_of(given: Any) -> Any:  # noqa: ANN401 - whatever the user gave
-    """The source of a pipeline; of a mapping from names the sources as one.
+def sources_of(given: Any, zone: str) -> Any:  # noqa: ANN401 - whatever the user gave
+    """The source of a pipeline whose schedule is by the clock of a zone; of a mapping from names the sources as one.
 
     Raises:
         DefinitionError: not two to nine sources with names, or a kind that cannot be one of several.
     """
     if not isinstance(given, Mapping):
         check_source(given)
-        return given
+        return given.on_clock(zone)
     if not 2 <= len(given) <= MOST:  # noqa: PLR2004 - several
         raise DefinitionError(
             f"source: {len(given)} sources by name; give two to {MOST}, as source={{'clicks': ..., 'orders': ...}}; "
             "one source needs no name"
         )
-    members = {name: _named(name, number, each) for number, (name, each) in enumerate(given.items())}
+    members = {name: _named(name, number, each).on_clock(zone) for number, (name, each) in enumerate(given.items())}
     topics = [topic for each in members.values() if (topic := getattr(each, "topic", None))]
     if twice := sorted({topic for topic in topics if topics.count(topic) > 1}):
         raise DefinitionError(

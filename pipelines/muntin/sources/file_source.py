@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import glob
+import itertools
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
 from muntin.definition.schedule import Interval
+from muntin.definition.time_zones import UTC_NAME
 from muntin.sources.dialect import USUAL, Dialect
-from muntin.sources.path_templates import Format, stem
+from muntin.sources.path_templates import Format, fields_of, stem
 from muntin.sources.row_source import RowSource
+from muntin.windows.clock.zones import zone
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muntin.definition.schedule import Schedule
     from muntin.sources.source import OnBadFile, OnSchema
 
@@ -25,7 +29,10 @@ _NEIGHBOURS = 3
 
 @dataclass(frozen=True, slots=True)
 class FileSource(RowSource):
-    """Files by path template. See `files`."""
+    """Files by path template. See `files`.
+
+    `clock`: the zone whose clock `{start}` and `{end}` are by: that of the pipeline's schedule.
+    """
 
     path: str
     missing: Missing = "error"
@@ -38,6 +45,7 @@ class FileSource(RowSource):
     ready: str | None = None
     on_schema: OnSchema = "error"
     hidden: bool = False
+    clock: str = UTC_NAME
 
     blank = None
     call = "sources.files(...)"
@@ -63,9 +71,13 @@ class FileSource(RowSource):
         folder = glob.escape(str(Path(home).absolute())).replace("{", "{{").replace("}", "}}")
         return replace(self, path=f"{folder}/{self.path}")
 
+    def on_clock(self, zone: str) -> FileSource:
+        """The source with the borders in its paths by the clock of a zone."""
+        return replace(self, clock=zone)
+
     def patterns(self, interval: Interval) -> str:
         """The path or glob of an interval's files."""
-        return self.path.format(start=from_us(interval.start_us), end=from_us(interval.end_us))
+        return self.path.format(**fields_of(interval, self.clock))
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
         """No facts determine states, apart from the columns."""
@@ -73,14 +85,42 @@ class FileSource(RowSource):
 
     def misfit(self, schedule: Schedule) -> str | None:
         """Why batches of a schedule would not have files of their own, and what to do; None: they have."""
+        if self.all_files:
+            return None
         borders = [schedule.after(schedule.first_us)]
         for _ in range(_NEIGHBOURS):
             borders.append(schedule.after(borders[-1]))
-        found = [self.patterns(Interval(start, end)) for start, end in pairwise(borders)]
-        for one, next_one in pairwise(found) if not self.all_files else ():
-            if one == next_one:
-                return (
-                    f"path: neighbouring batches of the schedule {schedule} would both read {one}, and count its rows twice; "
-                    f"write {{start:...}} as fine as the schedule is, as {{start:%Y-%m-%dT%H}} for hours"
-                )
+        if twice := self._twice(borders):
+            return (
+                f"path: neighbouring batches of the schedule {schedule} would both read {twice[0]}, and count its rows twice; "
+                f"write {{start:...}} as fine as the schedule is, as {{start:%Y-%m-%dT%H}} for hours"
+            )
+        if twice := self._twice(_where_set_back(schedule)):
+            return (
+                f"path: the batches {twice[1]} and {twice[2]} would both read {twice[0]}, and count its rows twice, as the clock of "
+                f"{schedule.timezone} is set back between them; write {{start_utc:...}}, or the offset behind the time, as {{start:%H%z}}"
+            )
         return None
+
+    def _twice(self, borders: Sequence[int]) -> tuple[str, Interval, Interval] | None:
+        """The first path of two batches between some borders, and the batches; None: each has a path of its own."""
+        owners: dict[str, Interval] = {}
+        for interval in itertools.starmap(Interval, pairwise(borders)):
+            other = owners.setdefault(path := self.patterns(interval), interval)
+            if other != interval:
+                return path, other, interval
+        return None
+
+
+def _where_set_back(schedule: Schedule) -> list[int]:
+    """The borders of batches around the first hour since the pipeline's start that the schedule's clock shows twice, if there is one."""
+    if schedule.timezone == UTC_NAME:
+        return []
+    where = zone(schedule.timezone)
+    for change, (before, after) in zip(where.changes[1:], pairwise(where.offsets), strict=True):
+        if change >= schedule.first_us and after < before:
+            borders = [schedule.around(change - before + after - 1).start_us]
+            while borders[-1] < change + before - after:
+                borders.append(schedule.after(borders[-1]))
+            return borders
+    return []
