@@ -1,8 +1,8 @@
 """The instants of a cron string on the clock of a time zone. They are those of Airflow's timetables.
 
 A clock leaves times out where it is put forward, and shows times twice where it is put back. A cron string of every hour (`*`) ticks
-whenever the clock shows one of its times, also twice, and at a change if the clock before it would. Of any other cron string each
-time is one tick: the later of two instants; a time that is left out ticks as much later as the clock was put forward.
+whenever the clock shows one of its times, also twice. Of any other cron string each time is one tick: the later of two instants; a
+time that is left out ticks as much later as the clock was put forward.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _instants(cron: str, zone: str, local_us: int) -> list[int]:
         local = from_us(local_us).replace(tzinfo=info)
         return [max(instant_us(local.replace(fold=fold), "tick") for fold in (0, 1))]
     ticks = [local_us - offset for offset in _offsets(zone, local_us)]
-    return [tick for tick in ticks if local_us - tick in (offset_us(info, tick), offset_us(info, tick - 1))]
+    return [tick for tick in ticks if local_us - tick == offset_us(info, tick)]
 
 
 def _offsets(zone: str, us: int) -> set[int]:
