@@ -10,6 +10,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.relative_paths import at_home
 from muntin.definition.schedule import schedule_of
 from muntin.errors import DefinitionError
 from muntin.jobs.state.definition_note import described, differences
@@ -92,6 +93,7 @@ def test_paths_are_by_the_clock_or_in_utc_as_the_template_says(path: str, names:
     assert [made.source.patterns(day) for day in days] == [f"{name}.csv" for name in names]
     several = pipeline(source={name: sources.files(f"{name}/{path}.csv", event_time="at") for name in ("a", "b")})
     assert [several.sources["b"].patterns(day) for day in days] == [f"b/{name}.csv" for name in names]
+    assert at_home(several, "/home").sources["b"].patterns(days[0]) == f"/home/b/{names[0]}.csv"
     assert several.only("b").source.patterns(days[0]) == f"b/{names[0]}.csv"
 
 
@@ -99,6 +101,13 @@ def test_a_source_is_on_the_clock_of_its_pipeline_alone() -> None:
     source, day = sources.files("{start:%dT%H}.csv", event_time="at"), schedule_of("@daily", 0).around(0)
     local, plain = pipeline(source=source), pipeline(source=source, timezone="UTC")
     assert [each.source.patterns(day) for each in (local, plain, replace(local, timezone="UTC"))] == ["01T01.csv", "01T00.csv", "01T00.csv"]
+
+
+# names that come again every day or month are taken: somebody replaces the files
+@pytest.mark.parametrize(("path", "schedule"), [("{start:%H}", "0 */12 * * *"), ("{start:%d}", "@daily")])
+@pytest.mark.parametrize("timezone", ["UTC", BERLIN])
+def test_names_that_come_again_are_taken(path: str, schedule: str, timezone: str) -> None:
+    assert pipeline(f"{path}.csv", schedule=schedule, timezone=timezone).source.path == f"{path}.csv"
 
 
 @pytest.mark.parametrize("path", ["{start:%Y-%m-%dT%H}", "{end:%H}", "{start:%Y-%m-%dT%H%M}"])

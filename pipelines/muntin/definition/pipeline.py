@@ -26,6 +26,7 @@ from muntin.definition.checks import (
     listed,
     resolved,
 )
+from muntin.definition.clocks.time_zones import UTC_NAME
 from muntin.definition.durations import Duration, not_negative
 from muntin.definition.freshness import within_us
 from muntin.definition.instants import instant_us
@@ -34,7 +35,6 @@ from muntin.definition.retention import Retain, Retention, check_retention, rete
 from muntin.definition.rollups import given_windows, rollup_name, rollups_of, with_rollups
 from muntin.definition.schedule import Schedule, schedule_of
 from muntin.definition.several_sources import SeveralSources, check_arrival, check_sources, member_of, sources_of
-from muntin.definition.time_zones import UTC_NAME
 from muntin.definition.watermark import Watermark, Watermarking, check_idle
 
 if TYPE_CHECKING:

@@ -81,6 +81,10 @@ class SeveralSources:
         """The same sources with their relative paths below a folder."""
         return SeveralSources({name: source.below(home) for name, source in self.members.items()})
 
+    def on_clock(self, zone: str) -> SeveralSources:
+        """The same sources for a schedule by the clock of a zone."""
+        return SeveralSources({name: source.on_clock(zone) for name, source in self.members.items()})
+
 
 def sources_of(given: Any, zone: str) -> Any:  # noqa: ANN401 - whatever the user gave
     """The source of a pipeline whose schedule is by the clock of a zone; of a mapping from names the sources as one.
@@ -96,14 +100,14 @@ def sources_of(given: Any, zone: str) -> Any:  # noqa: ANN401 - whatever the use
             f"source: {len(given)} sources by name; give two to {MOST}, as source={{'clicks': ..., 'orders': ...}}; "
             "one source needs no name"
         )
-    members = {name: _named(name, number, each).on_clock(zone) for number, (name, each) in enumerate(given.items())}
+    members = {name: _named(name, number, each) for number, (name, each) in enumerate(given.items())}
     topics = [topic for each in members.values() if (topic := getattr(each, "topic", None))]
     if twice := sorted({topic for topic in topics if topics.count(topic) > 1}):
         raise DefinitionError(
             f"source: two sources read the topic {twice[0]!r}, whose offsets are noted once; take one source, and tell its rows apart "
             f"by where= of the aggregates"
         )
-    return SeveralSources(members)
+    return SeveralSources(members).on_clock(zone)
 
 
 def _named(name: object, number: int, source: Any) -> Source:  # noqa: ANN401 - whatever the user gave

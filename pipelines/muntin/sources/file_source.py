@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import glob
-import itertools
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from muntin.definition.clocks.time_zones import UTC_NAME
 from muntin.definition.relative_paths import is_object_store
 from muntin.definition.schedule import Interval
-from muntin.definition.time_zones import UTC_NAME
 from muntin.sources.dialect import USUAL, Dialect
 from muntin.sources.path_templates import Format, fields_of, stem
 from muntin.sources.row_source import RowSource
 from muntin.windows.clock.zones import zone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from muntin.definition.schedule import Schedule
     from muntin.sources.source import OnBadFile, OnSchema
@@ -90,37 +89,33 @@ class FileSource(RowSource):
         borders = [schedule.after(schedule.first_us)]
         for _ in range(_NEIGHBOURS):
             borders.append(schedule.after(borders[-1]))
-        if twice := self._twice(borders):
+        neighbours = pairwise(starmap(Interval, pairwise(borders)))
+        if same := self._alike(neighbours):
             return (
-                f"path: neighbouring batches of the schedule {schedule} would both read {twice[0]}, and count its rows twice; "
-                f"write {{start:...}} as fine as the schedule is, as {{start:%Y-%m-%dT%H}} for hours"
+                f"path: neighbouring batches of the schedule {schedule} would both read {self.patterns(same[0])}, and count its rows "
+                f"twice; write {{start:...}} as fine as the schedule is, as {{start:%Y-%m-%dT%H}} for hours"
             )
-        if twice := self._twice(_where_set_back(schedule)):
+        if same := self._alike(_shown_twice(schedule)):
             return (
-                f"path: the batches {twice[1]} and {twice[2]} would both read {twice[0]}, and count its rows twice, as the clock of "
-                f"{schedule.timezone} is set back between them; write {{start_utc:...}}, or the offset behind the time, as {{start:%H%z}}"
+                f"path: the batches {same[0]} and {same[1]} would both read {self.patterns(same[0])}, and count its rows twice, as the "
+                f"clock of {schedule.timezone} is set back between them; write {{start_utc:...}}, or add the offset, as {{start:%H%z}}"
             )
         return None
 
-    def _twice(self, borders: Sequence[int]) -> tuple[str, Interval, Interval] | None:
-        """The first path of two batches between some borders, and the batches; None: each has a path of its own."""
-        owners: dict[str, Interval] = {}
-        for interval in itertools.starmap(Interval, pairwise(borders)):
-            other = owners.setdefault(path := self.patterns(interval), interval)
-            if other != interval:
-                return path, other, interval
-        return None
+    def _alike(self, pairs: Iterable[tuple[Interval, Interval]]) -> tuple[Interval, Interval] | None:
+        """The first two batches with one path; None: each has a path of its own."""
+        return next(((one, other) for one, other in pairs if one != other and self.patterns(one) == self.patterns(other)), None)
 
 
-def _where_set_back(schedule: Schedule) -> list[int]:
-    """The borders of batches around the first hour since the pipeline's start that the schedule's clock shows twice, if there is one."""
+def _shown_twice(schedule: Schedule) -> list[tuple[Interval, Interval]]:
+    """Pairs of batches at one local time, where the schedule's clock is first set back after the pipeline's start."""
     if schedule.timezone == UTC_NAME:
         return []
     where = zone(schedule.timezone)
     for change, (before, after) in zip(where.changes[1:], pairwise(where.offsets), strict=True):
-        if change >= schedule.first_us and after < before:
-            borders = [schedule.around(change - before + after - 1).start_us]
-            while borders[-1] < change + before - after:
-                borders.append(schedule.after(borders[-1]))
-            return borders
+        if change >= schedule.first_us and (apart := before - after) > 0:
+            found = [schedule.around(change - apart - 1)]
+            while found[-1].end_us < change:
+                found.append(Interval(found[-1].end_us, schedule.after(found[-1].end_us)))
+            return [(each, schedule.around(each.start_us + apart)) for each in found]
     return []

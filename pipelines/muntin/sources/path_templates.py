@@ -6,9 +6,9 @@ import string
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
+from muntin.definition.clocks.time_zones import UTC_NAME, zone_info
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
-from muntin.definition.time_zones import UTC_NAME, zone_info
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:

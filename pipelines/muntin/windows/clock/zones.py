@@ -15,9 +15,9 @@ from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING
 
+from muntin.definition.clocks.time_zones import offset_us, zone_info
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, instant_us
 from muntin.definition.kinds import Cycle
-from muntin.definition.time_zones import offset_us, zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable

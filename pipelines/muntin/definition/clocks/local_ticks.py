@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from muntin.definition.clocks.time_zones import offset_us, zone_info
 from muntin.definition.durations import UNITS
 from muntin.definition.instants import from_us, instant_us
-from muntin.definition.time_zones import offset_us, zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
