@@ -2,8 +2,13 @@
 
 import doctest
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from muntin.definition.durations import UNITS
+from muntin.definition.instants import instant_us
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "testing.md"
@@ -33,3 +38,15 @@ def test_the_code_of_the_page_on_sources_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "sources.md").read_text(encoding="utf-8"), re.DOTALL)
     exec(compile("\n".join(blocks), "sources.md", "exec"), names)  # noqa: S102 - our own page
     assert {"flights", "hourly", "clicks", "tills", "busiest"} <= names.keys()
+
+
+def test_the_days_of_a_local_clock_are_those_of_the_page_on_sources() -> None:
+    page, names = (DOCS / "sources.md").read_text(encoding="utf-8"), dict[str, Any]()
+    (block,) = re.findall(r"```python\n((?:(?!```).)*timezone=\"Europe/Berlin\",\n.*?)```", page, re.DOTALL)
+    exec(compile("from muntin import sources\n" + block, "sources.md", "exec"), names)  # noqa: S102 - our own page
+    days = names["shops"].intervals.intervals(*(instant_us(datetime(2024, *day, tzinfo=UTC), "day") for day in ((3, 29, 23), (4, 1, 22))))
+    hours = [(day.end_us - day.start_us) // UNITS["h"] for day in days]
+    local, utc = ([replace(names["shops"].source, path=path).patterns(day) for day in days] for path in ("{start:%F}", "{start_utc:%FT%H}"))
+    table = "".join(f"| `{day}` | {length} | `{a}` | `{b}` |\n" for day, length, a, b in zip(days, hours, local, utc, strict=True))
+    assert hours == [24, 23, 24]
+    assert table in page

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 - one of Airflow's timetables
-    """A timetable with data intervals, in UTC. In Airflow 3, runs of a plain cron string have none.
+    """A timetable with data intervals, by the clock of the schedule. In Airflow 3, runs of a plain cron string have none.
 
     Raises:
         DefinitionError: a duration without catch-up: Airflow would count intervals from 1970, not from the pipeline's start.
@@ -22,7 +22,7 @@ def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 -
     from airflow.sdk import CronDataIntervalTimetable, DeltaDataIntervalTimetable
 
     if schedule.cron:
-        return CronDataIntervalTimetable(schedule.cron, timezone="UTC")
+        return CronDataIntervalTimetable(schedule.cron, timezone=schedule.timezone)
     if not catchup and schedule.anchor_us % schedule.step_us:
         grid = spell_instant(schedule.anchor_us // schedule.step_us * schedule.step_us)
         raise DefinitionError(

@@ -18,11 +18,16 @@ def instant(text: str) -> datetime:
     >>> instant("2013-01-01T06:00").isoformat()
     '2013-01-01T06:00:00+00:00'
     """
+    moment = border(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def border(text: str) -> datetime:
+    """A date or an ISO instant; without an offset a time of a clock that only the definition says: see `muntin.cli.borders`."""
     try:
-        moment = datetime.fromisoformat(text)
+        return datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not an instant; write 2013-01-01, 2013-01-01T06:00 or 2013-01-01T06:00+01:00") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def duration(text: str) -> int:
@@ -64,9 +69,10 @@ Root = Annotated[
     ),
 ]
 Start = Annotated[
-    datetime, typer.Option("--start", parser=instant, metavar="INSTANT", help="Start of the first batch, in UTC unless said.")
+    datetime,
+    typer.Option("--start", parser=border, metavar="INSTANT", help="Start of the first batch, by the clock of the schedule unless said."),
 ]
-End = Annotated[datetime, typer.Option("--end", parser=instant, metavar="INSTANT", help="End of the last batch.")]
+End = Annotated[datetime, typer.Option("--end", parser=border, metavar="INSTANT", help="End of the last batch.")]
 Validate = Annotated[bool, typer.Option("--validate/--no-validate", help="Whether expectations guard what is published.")]
 AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Take rows of batches that have no file any more out of the windows.")]
 Spark = Annotated[

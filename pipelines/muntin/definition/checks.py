@@ -105,7 +105,7 @@ def check_batches(source: Source, ours: Schedule) -> None:
         return
     theirs = source.upstream.intervals
     apart = (ours.anchor_us - theirs.anchor_us) % ours.step_us if ours.step_us else 0
-    if (ours.cron, ours.step_us) != (theirs.cron, theirs.step_us) or apart:
+    if (ours.cron, ours.step_us, ours.timezone) != (theirs.cron, theirs.step_us, theirs.timezone) or apart:
         raise DefinitionError(
             f"schedule: {ours} is not that of {source.upstream.name!r}, {theirs}; "
             "a batch is what the upstream's batch closed: give both the same"

@@ -132,6 +132,10 @@ class Source(Protocol):
         """The same source with its relative paths below a folder."""
         ...
 
+    def on_clock(self, zone: str) -> Source:
+        """The same source for a schedule by the clock of a zone."""
+        ...
+
 
 class Field(Protocol):
     """Columns of a state that combine together."""

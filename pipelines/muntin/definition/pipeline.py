@@ -26,6 +26,7 @@ from muntin.definition.checks import (
     listed,
     resolved,
 )
+from muntin.definition.clocks.time_zones import UTC_NAME
 from muntin.definition.durations import Duration, not_negative
 from muntin.definition.freshness import within_us
 from muntin.definition.instants import instant_us
@@ -55,7 +56,7 @@ class Pipeline:
         name: of the pipeline, its state folder and its DAG.
         source: where a batch's rows are, as `sources.files(...)`; or several sources by name, as {"clicks": sources.files(...),
             "orders": sources.kafka(...)}: a window has rows of all of them.
-        schedule: the data interval of a batch: a cron string (UTC), "@daily" and the like, or a duration as "15m".
+        schedule: the data interval of a batch: a cron string, "@daily" and the like, or a duration as "15m".
         start: where the first interval may begin, an aware datetime.
         keys: columns that windows are kept apart by; [] is one window for all rows.
         windows: name -> window.
@@ -95,6 +96,8 @@ class Pipeline:
             are further behind. No part of states and results. None: nobody asks.
         lookups: name -> look-up, as {"rates": sources.lookup(sources.files("rates/*.csv"), keys=["currency"], since="valid_from")}: SQL
             over an event's row says `rates.rate`, and keys may be "rates.zone": of the row that was valid at the event's time.
+        timezone: the IANA name of the zone whose clock the cron string of `schedule` is of, as "Europe/Berlin": its days may have 23 or 25
+            hours. `{start}` and `{end}` of files are by this clock, `{start_utc}` and `{end_utc}` in UTC.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -127,13 +130,14 @@ class Pipeline:
     rollups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     fresh_within: Duration | None = None
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
+    timezone: str = UTC_NAME
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
         check_name("name", self.name)
         check_choice("watermark", self.watermark, get_args(Watermark))
         check_choice("on_gap", self.on_gap, get_args(OnGap))
-        object.__setattr__(self, "source", sources_of(self.source))
+        object.__setattr__(self, "source", sources_of(self.source, self.timezone))
         object.__setattr__(self, "aggregates", resolved(self.origin, self.aggregates))
         check_batches(self.origin, self.intervals)
         object.__setattr__(self, "windows", given_windows(self.windows))
@@ -163,7 +167,6 @@ class Pipeline:
         size_of(self.auto_rebuild, "auto_rebuild")
         check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
         check_share("max_quarantined", self.max_quarantined)
-        schedule_of(self.schedule, instant_us(self.start, "start"))
         check_retention(self.retain, self.windows, self.intervals, self.origin.changes.within_us if self.origin.changes else 0)
         within_us(self.fresh_within, self.intervals)
         object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive), self.keys_of))
@@ -207,7 +210,7 @@ class Pipeline:
     @property
     def intervals(self) -> Schedule:
         """The data intervals of the batches."""
-        return schedule_of(self.schedule, instant_us(self.start, "start"))
+        return schedule_of(self.schedule, instant_us(self.start, "start"), self.timezone)
 
     @property
     def watermark_policy(self) -> Watermark:

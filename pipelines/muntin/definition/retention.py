@@ -66,8 +66,8 @@ def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedu
     states_us = retention_of(asked).states_us
     if states_us is not None and states_us < changes_us:
         raise DefinitionError(
-            f"retain: states of {spell(states_us)} would be gone while their rows may still change, as changes_within of {spell(changes_us)} "
-            "says; keep states at least so long, or let rows change for a shorter time"
+            f"retain: states of {spell(states_us)} would be gone while their rows may still change, within {spell(changes_us)} as "
+            "changes_within says; keep states at least so long, or let rows change for a shorter time"
         )
     if asked is not None:
         _check_long_enough(retention_of(asked), windows, schedule)

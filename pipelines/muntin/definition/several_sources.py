@@ -81,16 +81,20 @@ class SeveralSources:
         """The same sources with their relative paths below a folder."""
         return SeveralSources({name: source.below(home) for name, source in self.members.items()})
 
+    def on_clock(self, zone: str) -> SeveralSources:
+        """The same sources for a schedule by the clock of a zone."""
+        return SeveralSources({name: source.on_clock(zone) for name, source in self.members.items()})
 
-def sources_of(given: Any) -> Any:  # noqa: ANN401 - whatever the user gave
-    """The source of a pipeline; of a mapping from names the sources as one.
+
+def sources_of(given: Any, zone: str) -> Any:  # noqa: ANN401 - whatever the user gave
+    """The source of a pipeline whose schedule is by the clock of a zone; of a mapping from names the sources as one.
 
     Raises:
         DefinitionError: not two to nine sources with names, or a kind that cannot be one of several.
     """
     if not isinstance(given, Mapping):
         check_source(given)
-        return given
+        return given.on_clock(zone)
     if not 2 <= len(given) <= MOST:  # noqa: PLR2004 - several
         raise DefinitionError(
             f"source: {len(given)} sources by name; give two to {MOST}, as source={{'clicks': ..., 'orders': ...}}; "
@@ -103,7 +107,7 @@ def sources_of(given: Any) -> Any:  # noqa: ANN401 - whatever the user gave
             f"source: two sources read the topic {twice[0]!r}, whose offsets are noted once; take one source, and tell its rows apart "
             f"by where= of the aggregates"
         )
-    return SeveralSources(members)
+    return SeveralSources(members).on_clock(zone)
 
 
 def _named(name: object, number: int, source: Any) -> Source:  # noqa: ANN401 - whatever the user gave

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import glob
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from muntin.definition.instants import from_us
+from muntin.definition.clocks.time_zones import UTC_NAME
 from muntin.definition.relative_paths import is_object_store
 from muntin.definition.schedule import Interval
 from muntin.sources.dialect import USUAL, Dialect
-from muntin.sources.path_templates import Format, stem
+from muntin.sources.path_templates import Format, fields_of, stem
 from muntin.sources.row_source import RowSource
+from muntin.windows.clock.zones import zone
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from muntin.definition.schedule import Schedule
     from muntin.sources.source import OnBadFile, OnSchema
 
@@ -25,7 +28,10 @@ _NEIGHBOURS = 3
 
 @dataclass(frozen=True, slots=True)
 class FileSource(RowSource):
-    """Files by path template. See `files`."""
+    """Files by path template. See `files`.
+
+    `clock`: the zone whose clock `{start}` and `{end}` are by: that of the pipeline's schedule.
+    """
 
     path: str
     missing: Missing = "error"
@@ -38,6 +44,7 @@ class FileSource(RowSource):
     ready: str | None = None
     on_schema: OnSchema = "error"
     hidden: bool = False
+    clock: str = UTC_NAME
 
     blank = None
     call = "sources.files(...)"
@@ -63,9 +70,13 @@ class FileSource(RowSource):
         folder = glob.escape(str(Path(home).absolute())).replace("{", "{{").replace("}", "}}")
         return replace(self, path=f"{folder}/{self.path}")
 
+    def on_clock(self, zone: str) -> FileSource:
+        """The source with the borders in its paths by the clock of a zone."""
+        return replace(self, clock=zone)
+
     def patterns(self, interval: Interval) -> str:
         """The path or glob of an interval's files."""
-        return self.path.format(start=from_us(interval.start_us), end=from_us(interval.end_us))
+        return self.path.format(**fields_of(interval, self.clock))
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
         """No facts determine states, apart from the columns."""
@@ -73,14 +84,38 @@ class FileSource(RowSource):
 
     def misfit(self, schedule: Schedule) -> str | None:
         """Why batches of a schedule would not have files of their own, and what to do; None: they have."""
+        if self.all_files:
+            return None
         borders = [schedule.after(schedule.first_us)]
         for _ in range(_NEIGHBOURS):
             borders.append(schedule.after(borders[-1]))
-        found = [self.patterns(Interval(start, end)) for start, end in pairwise(borders)]
-        for one, next_one in pairwise(found) if not self.all_files else ():
-            if one == next_one:
-                return (
-                    f"path: neighbouring batches of the schedule {schedule} would both read {one}, and count its rows twice; "
-                    f"write {{start:...}} as fine as the schedule is, as {{start:%Y-%m-%dT%H}} for hours"
-                )
+        neighbours = pairwise(starmap(Interval, pairwise(borders)))
+        if same := self._alike(neighbours):
+            return (
+                f"path: neighbouring batches of the schedule {schedule} would both read {self.patterns(same[0])}, and count its rows "
+                f"twice; write {{start:...}} as fine as the schedule is, as {{start:%Y-%m-%dT%H}} for hours"
+            )
+        if same := self._alike(_shown_twice(schedule)):
+            return (
+                f"path: the batches {same[0]} and {same[1]} would both read {self.patterns(same[0])}, and count its rows twice, as the "
+                f"clock of {schedule.timezone} is set back between them; write {{start_utc:...}}, or add the offset, as {{start:%H%z}}"
+            )
         return None
+
+    def _alike(self, pairs: Iterable[tuple[Interval, Interval]]) -> tuple[Interval, Interval] | None:
+        """The first two batches with one path; None: each has a path of its own."""
+        return next(((one, other) for one, other in pairs if one != other and self.patterns(one) == self.patterns(other)), None)
+
+
+def _shown_twice(schedule: Schedule) -> list[tuple[Interval, Interval]]:
+    """Pairs of batches at one local time, where the schedule's clock is first set back after the pipeline's start."""
+    if schedule.timezone == UTC_NAME:
+        return []
+    where = zone(schedule.timezone)
+    for change, (before, after) in zip(where.changes[1:], pairwise(where.offsets), strict=True):
+        if change >= schedule.first_us and (apart := before - after) > 0:
+            found = [schedule.around(change - apart - 1)]
+            while found[-1].end_us < change:
+                found.append(Interval(found[-1].end_us, schedule.after(found[-1].end_us)))
+            return [(each, schedule.around(each.start_us + apart)) for each in found]
+    return []

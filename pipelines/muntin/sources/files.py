@@ -61,9 +61,10 @@ def files(
 
     Args:
         path: where a batch's files are: a template over the data interval, as "data/{start:%Y-%m-%d}/*.parquet";
-            `{start}` and `{end}` take strftime formats, in UTC; `*`, `?`, `[...]` and `**` are globs. Files lie in this
-            machine's file system or in an object store, as "s3://bucket/{start:%Y/%m/%d}/*.parquet", and are read as they
-            stand: the names of their folders (`day=2024-01-01`) give columns only if `hive` says so.
+            `{start}` and `{end}` take strftime formats, by the clock of the pipeline's `timezone`; `{start_utc}` and `{end_utc}` are
+            in UTC; `*`, `?`, `[...]` and `**` are globs. Files lie in this machine's file system or in an object store, as
+            "s3://bucket/{start:%Y/%m/%d}/*.parquet", and are read as they stand: the names of their folders (`day=2024-01-01`)
+            give columns only if `hive` says so.
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer. None of a dimension,
             whose rows are looked up: `path` then names all its files, without `{start}`.
         unit: of an integer event time.

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import string
 from itertools import zip_longest
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from muntin.definition.clocks.time_zones import UTC_NAME, zone_info
 from muntin.definition.instants import from_us
+from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 Format = Literal["parquet", "csv", "json"]
 FORMATS: dict[str, Format] = {
@@ -24,21 +29,28 @@ _HIDDEN = ("_", ".")
 """By such names writers keep files apart that are no data yet, or never: `_temporary/`, `_SUCCESS`, `.part.parquet.crc`."""
 
 
+def fields_of(interval: Interval, zone: str) -> dict[str, datetime]:
+    """The fields of a template: the borders of an interval by the clock of a zone, and in UTC."""
+    borders = {"start": from_us(interval.start_us), "end": from_us(interval.end_us)}
+    return {name: at.astimezone(zone_info(zone)) for name, at in borders.items()} | {f"{name}_utc": at for name, at in borders.items()}
+
+
 def check_template(path: object, *, all_files: bool) -> None:
     """Refuse what is no template over the data interval.
 
     Raises:
         DefinitionError: as said.
     """
+    fields = fields_of(Interval(0, 0), UTC_NAME)
     try:
         names = {name for _, name, _, _ in string.Formatter().parse(str(path)) if name is not None}
-        str(path).format(start=from_us(0), end=from_us(0))
+        str(path).format(**fields)
     except (ValueError, KeyError, IndexError, AttributeError) as wrong:
         raise DefinitionError(_template_help(path, str(wrong))) from None
     if str(path).startswith("~"):
         raise DefinitionError(f"path: {str(path)!r} begins with ~, which is another folder for each user; write the folder's whole path")
-    if names - {"start", "end"}:
-        raise DefinitionError(_template_help(path, f"unknown {sorted(names - {'start', 'end'})}"))
+    if names - {*fields}:
+        raise DefinitionError(_template_help(path, f"unknown {sorted(names - {*fields})}"))
     if not names and not all_files:
         raise DefinitionError(
             _template_help(path, "it names no interval, so every batch would read every file") + "; or say all_files=True if that is meant"
@@ -48,7 +60,7 @@ def check_template(path: object, *, all_files: bool) -> None:
 def _template_help(path: object, wrong: str) -> str:
     return (
         f"path: {str(path)!r} is not a template over the data interval ({wrong}); "
-        f'write "data/{{start:%Y-%m-%d}}.parquet", with {{start:...}}, {{end:...}} and globs'
+        f'write "data/{{start:%Y-%m-%d}}.parquet", with {{start:...}}, {{end:...}}, {{start_utc:...}}, {{end_utc:...}} and globs'
     )
 
 

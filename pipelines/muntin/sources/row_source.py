@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from muntin.files.paths import stat_of
 from muntin.sources.dialect import USUAL
@@ -53,6 +53,10 @@ class RowSource:
     def in_one_piece(self) -> bool:
         """Whether a batch is read by one task, since rows of all its files are compared."""
         return self.arrival_order is not None or bool(self.dedupe)
+
+    def on_clock(self, zone: str) -> Self:  # noqa: ARG002 - where a batch's rows are depends on no clock
+        """This source."""
+        return self
 
 
 class LastingFiles(RowSource):

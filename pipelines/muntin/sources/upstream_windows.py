@@ -53,6 +53,10 @@ class WindowSource:
         """This source: it has no path."""
         return self
 
+    def on_clock(self, zone: str) -> WindowSource:  # noqa: ARG002 - as above
+        """This source."""
+        return self
+
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
         """No facts determine states, apart from the columns."""
         return {}

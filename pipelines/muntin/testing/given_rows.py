@@ -25,7 +25,7 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]] | pa.Table
 Batch: TypeAlias = Rows | Mapping[str, Rows]
 Batches: TypeAlias = Sequence[Batch] | Mapping["datetime", Batch]
 _ALIKE = ("unit", "timezone", "types", "arrival_order", "arrival_time", "time_format", "dedupe")
-_FILE = "{start:%Y%m%dT%H%M%S.%f}.parquet"
+_FILE = "{start_utc:%Y%m%dT%H%M%S.%f}.parquet"
 
 
 def intervals_of(pipeline: Pipeline, batches: Batches) -> list[Interval]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.borders import borders
 from muntin.cli.commands.run import command_of, say_report, status_of
 from muntin.cli.exported import exported
 from muntin.cli.output import columns, say, say_json, stretches
@@ -54,6 +55,7 @@ def backfill(
         from muntin.jobs.upkeep.outdated import outdated
 
         pipeline, folder = placed(file, name, root)
+        start, end = borders(pipeline, start, end)
         todo, kept = parted(outdated(pipeline, root=folder, start=start, end=end, everything=everything), allow_missing=allow_missing)
         spans = [*ranges(todo)] or _left_over(pipeline, folder, start)
         link = command_of("backfill", file, name, folder, start, end)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.borders import borders
 from muntin.cli.output import columns, moment, say, say_json, size, stretches
 from muntin.cli.place import inspected
 from muntin.cli.working import working
@@ -48,6 +49,7 @@ def plan(
     """
     with working():
         pipeline, folder = inspected(file, name, root)
+        start, end = borders(pipeline, start, end)
         from muntin.jobs.inspect.plan import plan as plan_range
 
         planned = plan_range(pipeline, root=folder, start=start, end=end, validate=validate)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli import options as opt
+from muntin.cli.borders import borders
 from muntin.cli.exported import exported
 from muntin.cli.output import columns, moment, say_json, stretches
 from muntin.cli.place import placed
@@ -48,6 +49,7 @@ def run(
     """
     with working(*STEPS) as tell:
         pipeline, folder = placed(file, name, root)
+        start, end = borders(pipeline, start, end)
         say_where(pipeline, spark, validate=validate)
         from muntin.jobs.alerting.reported_run import run_and_tell
 

@@ -78,7 +78,7 @@ def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
         checks = "".join(f"; {check}" for check in each.one.checks)
         start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
         first = "the data or the suite" if each.one.state == "held" else "that"
-        mend = f"mend {first}, then muntin run FILE --start {start} --end {end}"
+        mend = f"mend {first}, then muntin run FILE {bound.pipeline.intervals.options(each.start_us, each.end_us)}"
         yield Finding(f"{bound.folder}: [{start}, {end})", f"{spelled(each.one)}{checks}", mend)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from muntin.definition.amounts import many
-from muntin.definition.instants import from_us, label
+from muntin.definition.instants import label
 from muntin.errors import StateError
 from muntin.jobs.finalize.settle import settled
 from muntin.jobs.finalize.shard import shards_together
@@ -94,11 +94,11 @@ def _check_states(bound: Bound, pending: Pending) -> None:
     starts = pending.published.starts
     gone = starts[pending.history.batches.position(starts) < 0]
     if len(gone):
+        schedule = bound.pipeline.intervals
         raise StateError(
             f"{bound.table(pending.published.table)} holds windows of {many(len(gone), 'batch')} whose states are gone from "
             f"{bound.folder}, the first of {label(int(gone[0]))}; was the folder removed? Run all of them at once: muntin backfill FILE "
-            f"--root {bound.root} --start {from_us(int(gone[0])):%Y-%m-%dT%H:%M} "
-            f"--end {from_us(bound.pipeline.intervals.after(int(gone[-1]))):%Y-%m-%dT%H:%M}"
+            f"--root {bound.root} {schedule.options(int(gone[0]), schedule.after(int(gone[-1])))}"
         )
 
 

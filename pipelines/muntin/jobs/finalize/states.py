@@ -155,7 +155,7 @@ def _check_files(shard: Shard, folder: AnyPath) -> None:
             start, end = (f"{from_us(int(us)):%Y-%m-%dT%H:%M:%S}" for us in (path.first_us, end_us))
             raise StateError(
                 f"the states of batch {start}Z are not whole: {folder}/{name} {problem}; "
-                f"nothing was published; read the batch again: muntin run FILE --start {start} --end {end}"
+                f"nothing was published; read the batch again: muntin run FILE --start {start}Z --end {end}Z"
             )
 
 

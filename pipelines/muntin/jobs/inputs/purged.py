@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from muntin.definition.amounts import many
-from muntin.definition.instants import BEFORE_ALL, spell_instant
+from muntin.definition.instants import BEFORE_ALL
 from muntin.errors import SourceError
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import current
@@ -64,9 +64,9 @@ def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> No
     """
     if lost := purged(bound, gone):
         named = ", ".join(map(str, lost[:_NAMED])) + (f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else "")
-        first, last = spell_instant(lost[0].start_us), spell_instant(lost[-1].end_us)
+        span = bound.pipeline.intervals.options(lost[0].start_us, lost[-1].end_us)
         raise SourceError(
             f"{named}: rows were read before, and there is no {what} any more; an empty batch would take them out of published windows. "
             f"Bring the {what}s back, or run the other batches alone, as muntin backfill does. If the rows shall go, say so: "
-            f"muntin run FILE --root {bound.root} --start {first} --end {last} --allow-missing, or run(..., allow_missing=True)"
+            f"muntin run FILE --root {bound.root} {span} --allow-missing, or run(..., allow_missing=True)"
         )

@@ -74,7 +74,7 @@ def check_work(bound: Bound, pending: Pending) -> None:
             f"{bound.pipeline.name}: windows of {pending.window} are to be derived from the states of {many(len(gone), 'batch')} that are "
             f"gone, {stretch(batches)}, as retain says. Nothing was published. Take back what makes them differ, as a change of the "
             f"definition; or leave retain out of it, and read these batches again, at once: muntin run FILE --root {bound.root} "
-            f"--start {spell_instant(int(batches.start_us[0]))} --end {spell_instant(int(batches.end_us[-1]))}"
+            f"{bound.pipeline.intervals.options(int(batches.start_us[0]), int(batches.end_us[-1]))}"
         )
 
 

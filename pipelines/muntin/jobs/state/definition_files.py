@@ -153,7 +153,7 @@ def _near(wrong: BaseException) -> str:
         return _of_muntin(str(wrong.name)) if old else _meant(str(wrong.name), _public(wrong.obj))
     if isinstance(wrong, ImportError):
         return _near_import(wrong, _IMPORTED.search(text))
-    if isinstance(wrong, NameError) and wrong.name in ("start", "end"):
+    if isinstance(wrong, NameError) and wrong.name in ("start", "end", "start_utc", "end_utc"):
         return '; the path of a source is a plain text, without an f before its quotes: "data/{start:%Y-%m-%d}.csv"'
     found = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
     known = _arguments(found[1]) if found else []

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from muntin.aggregates.parts.shared_fields import shared_fields
+from muntin.definition.clocks.time_zones import UTC_NAME
 from muntin.definition.frame_sets import frame_sets
 from muntin.definition.function_marks import mark
 from muntin.sources.reading.lift_sql import facts_of
@@ -39,6 +40,8 @@ def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
         "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline, even=even)],
         "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
     }
+    if pipeline.timezone != UTC_NAME:
+        facts["timezone"] = zone(pipeline.timezone).rules
     if pipeline.max_behind is not None:
         facts["max_behind"] = pipeline.max_behind_us
     if pipeline.sources:  # in order: the rows of a batch arrive source by source

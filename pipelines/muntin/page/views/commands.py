@@ -39,7 +39,8 @@ def again(known: Known, first_us: int, end_us: int, last_us: int, *, reprocess: 
     """
     command = None
     if known.file:
-        stretch = ["--start", spell_instant(first_us), "--end", spell_instant(end_us)]
+        said = known.pipeline.intervals.argument if known.pipeline else spell_instant
+        stretch = ["--start", said(first_us), "--end", said(end_us)]
         command = " ".join(map(quote, ["muntin", "run", str(known.file), "--root", str(known.root), *stretch]))
     if known.pipeline is None or known.pipeline.origin.upstream is not None:
         return Again(command, None, {})

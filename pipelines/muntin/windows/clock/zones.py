@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo, available_timezones
 
-from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from muntin.definition.clocks.time_zones import offset_us, zone_info
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, instant_us
 from muntin.definition.kinds import Cycle
-from muntin.definition.spelling import did_you_mean
-from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,22 +80,14 @@ def zone(name: str) -> Zone:
     Raises:
         DefinitionError: no such zone.
     """
-    try:
-        info = ZoneInfo(name)
-    except (KeyError, ValueError, OSError, TypeError):
-        near = did_you_mean(str(name), available_timezones())
-        raise DefinitionError(f'timezone: {name!r} is not a time zone; give an IANA name, as "America/New_York"{near}') from None
-    changes, offsets = [BEFORE_ALL], [_offset(info, _FIRST)]
+    info = zone_info(name)
+    changes, offsets = [BEFORE_ALL], [offset_us(info, _FIRST)]
     for low, high in pairwise([*range(_FIRST, _LAST, _STRIDE), _LAST]):
-        if _offset(info, high) != offsets[-1]:
-            changes.append(first_change(partial(_offset, info), low, high))
-            offsets.append(_offset(info, high))
+        if offset_us(info, high) != offsets[-1]:
+            changes.append(first_change(partial(offset_us, info), low, high))
+            offsets.append(offset_us(info, high))
     rules = sha256(repr((changes, offsets)).encode()).hexdigest()[:12]
     return Zone(name, rules, tuple(changes), tuple(offsets))
-
-
-def _offset(info: ZoneInfo, us: int) -> int:
-    return (from_us(us).astimezone(info).utcoffset() or timedelta()) // timedelta(microseconds=1)
 
 
 def first_change(offset: Callable[[int], int], low: int, high: int) -> int:

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.amounts import many, size_of
-from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
 from muntin.files.pages import opened
 from muntin.files.paths import names_in
@@ -140,7 +139,7 @@ def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
     return (
         f"{many(len(intervals), 'batch')} met rows of a dimension that have changed since, and windows rest on them as they were: "
         f"their files have {size:,} bytes, and auto_rebuild allows {most:,}. Read them again: muntin backfill FILE "
-        f"--start {spell_instant(intervals[0].start_us)} --end {spell_instant(intervals[-1].end_us)}"
+        f"{bound.pipeline.intervals.options(intervals[0].start_us, intervals[-1].end_us)}"
     )
 
 

@@ -91,7 +91,7 @@ def check_reported(bound: Bound, found: Mapping[int, Offsets], known: Kept, topi
                 raise SourceError(
                     f"{_source(bound).address}: the offsets below {offset:,} are gone from partition {at}, and nobody knows which of them "
                     f"were of {spell_instant(border)} or later; begin with a later interval, or count what is left: "
-                    f"muntin run FILE --root {bound.root} --start {spell_instant(border)} --end ... --allow-missing"
+                    f"muntin run FILE --root {bound.root} --start {bound.pipeline.intervals.argument(border)} --end ... --allow-missing"
                 )
 
 
@@ -101,8 +101,8 @@ def _stays(topic: Topic, instant: int) -> bool:
 
 
 def _allowing_missing(bound: Bound, interval: Interval) -> str:
-    start, end = spell_instant(interval.start_us), spell_instant(interval.end_us)
-    return f"To count what is left of it: muntin run FILE --root {bound.root} --start {start} --end {end} --allow-missing"
+    span = bound.pipeline.intervals.options(interval.start_us, interval.end_us)
+    return f"To count what is left of it: muntin run FILE --root {bound.root} {span} --allow-missing"
 
 
 def spans(borders: Mapping[int, Offsets], interval: Interval) -> dict[int, tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Clocks of time zones, and when a cron string ticks on them."""
