@@ -220,7 +220,7 @@ class TestOutputs:
 
     def test_a_week(self, muntin: Muntin) -> None:
         muntin("muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2013-01-08 --no-validate")
-        for heading in ("where", "status", "show", "over", "changes", "plot", "late"):
+        for heading in ("where", "status", "show", "sql", "over", "changes", "plot", "late"):
             check_shown(muntin, heading)
 
     def test_explain(self, muntin: Muntin) -> None:
