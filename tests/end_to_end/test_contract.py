@@ -13,10 +13,15 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.errors import SourceError
-from muntin.jobs.inspect.contract import contract
+from muntin.files.object_path import ObjectPath
+from muntin.jobs.inspect.agreed import agreed
+from muntin.jobs.inspect.contract import _server, contract
+from muntin.jobs.inspect.contract_breaks import breaks
+from muntin.jobs.state.bound import Bound
 from tests.catalogue.kinds import KINDS
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.page.test_every_kind import made
+from tests.several.shop import Shop, click, order
 
 OTHER: dict[str, Any] = {
     "description": 'prices of "cities"\x1b[2J',
@@ -71,6 +76,7 @@ def columns(found: Mapping[str, Any], table: str) -> dict[str, Any]:
 def test_the_types_before_the_first_run_are_those_after_it(before_and_after: tuple[Any, Any, Hourly]) -> None:
     first, second, _ = before_and_after
     assert first == second
+    assert breaks(agreed(first, "before"), agreed(second, "now"), {}) == []
 
 
 @pytest.mark.parametrize("window", ["hour", "visit", "pair"])
@@ -97,6 +103,7 @@ def test_every_kind_keeps_it(kind: Any, tmp_path: Path) -> None:
     types = {name: kind for name, kind, *_ in duckdb.sql("DESCRIBE FROM published").fetchall()}
     assert {name: each["physicalType"] for name, each in parts.items()} == types
     assert not {name for name in published.column_names if published[name].null_count} & {name for name in parts if parts[name]["required"]}
+    assert breaks(agreed(found, "before"), agreed(json.loads(json.dumps(found)), "now"), {}) == []
     keys = [name for name, each in parts.items() if each.get("primaryKey")]
     assert len(published.group_by(keys).aggregate([])) == len(published)
 
@@ -130,6 +137,12 @@ def test_it_has_what_the_standard_asks_for(before_and_after: tuple[Any, Any, Hou
     assert isinstance(found["version"], str)
     assert found["servers"] == [{"server": "windows", "type": "local", "path": f"{shop.root}/hourly/windows", "format": "delta"}]
     assert all(Path(found["servers"][0]["path"], table["name"], "_delta_log").is_dir() for table in found["schema"])
+
+
+@pytest.mark.parametrize(("root", "kind"), [("s3://lake/state", "s3"), ("gs://lake/state", "custom")])
+def test_tables_in_an_object_store_have_their_address(tmp_path: Path, root: str, kind: str) -> None:
+    server = _server(Bound(Hourly(tmp_path).pipeline, ObjectPath(f"{root}/hourly/0123456789ab")))
+    assert server == {"server": "windows", "type": kind, "location": f"{root}/hourly/windows", "format": "delta"}
 
 
 def small(folder: Path, **other: Any) -> dict[str, Any]:
@@ -183,6 +196,16 @@ def test_a_type_that_nothing_tells_is_left_out(tmp_path: Path) -> None:
     assert "physicalType" not in columns(contract(shop.pipeline, root=shop.root), "hour")["same"]
     shop.run(0, 2)
     assert columns(contract(shop.pipeline, root=shop.root), "hour")["same"]["physicalType"] == "BIGINT"
+
+
+def test_of_several_sources(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.write("clicks", 0, [click(1, "a")])
+    shop.write("orders", 0, [order(2, "a", 5)])
+    first = contract(shop.pipeline, root=tmp_path / "state")
+    assert columns(first, "hour")["spent"]["physicalType"] == "BIGINT"
+    shop.run()
+    assert contract(shop.pipeline, root=tmp_path / "state") == first
 
 
 def test_without_rows_no_type_is_known(tmp_path: Path) -> None:
