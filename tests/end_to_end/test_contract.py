@@ -14,9 +14,9 @@ from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.errors import SourceError
 from muntin.files.object_path import ObjectPath
-from muntin.jobs.inspect.agreed import agreed
-from muntin.jobs.inspect.contract import _server, contract
-from muntin.jobs.inspect.contract_breaks import breaks
+from muntin.jobs.inspect.contracts.agreed import agreed
+from muntin.jobs.inspect.contracts.breaks import breaks
+from muntin.jobs.inspect.contracts.contract import _server, contract
 from muntin.jobs.state.bound import Bound
 from tests.catalogue.kinds import KINDS
 from tests.end_to_end.hourly import Hourly, hour, times

@@ -19,7 +19,7 @@ _LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is found.
+    """A table that was computed.
 
     Attributes:
         rows: all of them.

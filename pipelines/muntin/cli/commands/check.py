@@ -1,4 +1,4 @@
-"""`muntin check`: does a definition fit its source and its suites?"""
+"""`muntin check` and `contract`: does a definition fit its source, its suites and its readers, and what may these count on?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.check import Examined
-    from muntin.jobs.inspect.contract_breaks import Break
+    from muntin.jobs.inspect.contracts.breaks import Break
 
 _NO_FILE = "no file of its source was found, so SQL, keys and columns were not checked"
 
@@ -64,20 +64,20 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, against:
 
 
 def _held_against(pipeline: "Pipeline", root: "AnyPath", path: Path) -> "tuple[list[Break], list[str]]":
-    """What the definition breaks of a contract, and what it adds.
+    """The promises of a contract that the definition breaks, and what it adds.
 
     Raises:
         DefinitionError: the file holds no contract, or the contract of another pipeline.
         SourceError: the types of the columns are not known.
     """
-    from muntin.jobs.inspect import contract
-    from muntin.jobs.inspect.agreed import agreed, read_contract
-    from muntin.jobs.inspect.contract_breaks import added, breaks
+    from muntin.jobs.inspect.contracts.agreed import agreed, read_contract
+    from muntin.jobs.inspect.contracts.breaks import added, breaks
+    from muntin.jobs.inspect.contracts.contract import contract as of_windows
 
     before, renamed = read_contract(path), pipeline.renamed_tables
     if before.pipeline not in (pipeline.name, pipeline.renamed_from):
         raise DefinitionError(f"{path}: it is the contract of {before.pipeline!r}, and this pipeline is {pipeline.name!r}; give its own")
-    now = agreed(contract.contract(pipeline, root=root), pipeline.name)
+    now = agreed(of_windows(pipeline, root=root), pipeline.name)
     return breaks(before, now, renamed), added(before, now, renamed)
 
 
@@ -100,3 +100,20 @@ def _finding(pipeline: "Pipeline", found: "Examined") -> str:
 def _parts(pipeline: "Pipeline") -> str:
     counts = {"window": pipeline.windows, "aggregate": pipeline.aggregates, "suite": pipeline.expectations}
     return ", ".join(many(len(parts), noun) for noun, parts in counts.items() if parts)
+
+
+def contract(file: opt.File, root: opt.Root = None, name: opt.Name = None) -> None:
+    """Print the contract of published windows.
+
+    In the Open Data Contract Standard: columns, types, keys, units, suites, freshness, retention. It is written as JSON, which is YAML,
+    too. `muntin check --against` holds a later definition against it.
+
+    Example:
+      muntin contract dags/flights.py --root state > contract.yaml
+    """
+    with working():
+        from muntin.jobs.inspect.contracts.contract import contract as of_windows
+
+        pipeline, folder = inspected(file, name, root)
+        document = of_windows(pipeline, root=folder)
+    say_json(document)

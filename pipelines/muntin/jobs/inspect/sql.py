@@ -84,7 +84,7 @@ def _windows_of(pipeline: Pipeline, table: Mapping[str, str], own: set[str]) -> 
 
 
 def _result(session: duckdb.DuckDBPyConnection, query: str, columns: Mapping[str, Sequence[str]]) -> pa.Table:
-    """What a query gives. `columns`: of the windows in it.
+    """The result of a query. `columns`: of the windows in it.
 
     Raises:
         DefinitionError: DuckDB refuses it.

@@ -1,4 +1,4 @@
-"""What a change of a definition breaks for readers: the promises of a contract that a later one does not keep."""
+"""Breaks of a contract by a change of a definition: the promises of a contract that a later one does not keep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from muntin.sources.common_types import common_type
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from muntin.jobs.inspect.agreed import Agreed, Column, Table
+    from muntin.jobs.inspect.contracts.agreed import Agreed, Column, Table
 
 _SECOND = 1_000_000
 

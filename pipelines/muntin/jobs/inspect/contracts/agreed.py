@@ -1,4 +1,4 @@
-"""What a contract promises to readers, out of its document: tables, columns, keys, suites, times."""
+"""The promises of a contract, out of its document: tables, columns, keys, suites, times."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.durations import spell
 from muntin.definition.kinds import Unending
 from muntin.definition.relative_paths import is_object_store
-from muntin.jobs.inspect.window_types import windows_of_nothing
+from muntin.jobs.inspect.contracts.window_types import windows_of_nothing
 from muntin.jobs.publish.validate import find_suite
 from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.table_texts import texts
@@ -109,7 +109,7 @@ def _quality(bound: Bound, window: str) -> Iterator[dict[str, Any]]:
 
 
 def _service(pipeline: Pipeline) -> Iterator[dict[str, Any]]:
-    """What readers may count on in time: how often windows come, how far behind they may be, how long they stay."""
+    """The promises about time: how often windows come, how far behind they may be, how long they stay."""
     schedule = pipeline.intervals
     cron = {"scheduler": "cron", "schedule": schedule.cron} if schedule.cron else {}
     if schedule.step_us:
