@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.inspect.plan import Plan, plan
     from muntin.jobs.inspect.read import read
+    from muntin.jobs.inspect.sql import sql
     from muntin.jobs.lookups.as_of import as_of
     from muntin.jobs.lookups.over import over
     from muntin.jobs.records.reports import BatchReport, RunReport
@@ -31,6 +32,7 @@ _HOMES = {
     "plan": "muntin.jobs.inspect.plan",
     "read": "muntin.jobs.inspect.read",
     "run": "muntin.jobs.run",
+    "sql": "muntin.jobs.inspect.sql",
 }
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "run",
     "sinks",
     "sources",
+    "sql",
     "windows",
 ]
 

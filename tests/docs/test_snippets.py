@@ -4,7 +4,7 @@ import re
 import shlex
 import shutil
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -186,13 +186,17 @@ def worded(line: str) -> list[str]:
 
 
 def check_shown(muntin: Muntin, heading: str, *more: str, at: int = 0) -> None:
-    """See that a command prints the lines of the page, in their order."""
+    """See that a command prints the lines of the page, in their order; a line of "..." stands for some that the page leaves out."""
     line, wanted = shown(heading)[at]
-    printed = [worded(each) for each in muntin(shlex.join([*shlex.split(line), *more]))]
+    check_printed(muntin(shlex.join([*shlex.split(line), *more])), line, wanted)
+
+
+def check_printed(lines: Sequence[str], line: str, wanted: Sequence[str]) -> None:
+    printed = [worded(each) for each in lines]
     rest = iter(printed)
     assert wanted
     for each in wanted:
-        assert worded(each) in rest, f"{each}\nis not what {line} prints:\n" + "\n".join(map(" ".join, printed))
+        assert each.strip() == "..." or worded(each) in rest, f"{each}\nis not what {line} prints:\n" + "\n".join(map(" ".join, printed))
 
 
 class TestOutputs:
@@ -220,8 +224,18 @@ class TestOutputs:
 
     def test_a_week(self, muntin: Muntin) -> None:
         muntin("muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2013-01-08 --no-validate")
-        for heading in ("where", "status", "show", "over", "changes", "plot", "late"):
+        for heading in ("where", "contract", "status", "show", "sql", "over", "changes", "plot", "late"):
             check_shown(muntin, heading)
+
+    def test_what_a_change_breaks(self, muntin: Muntin, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        (project / "contract.yaml").write_text("\n".join(muntin(shown("contract")[0][0])), encoding="utf-8")
+        text = (project / "dags/flights.py").read_text(encoding="utf-8")
+        changed = text.replace('"worst": agg', '"most": agg').replace('agg.count_if("dep_delay > 15")', 'agg.mean("dep_delay")')
+        (project / "dags/changed.py").write_text(changed, encoding="utf-8")
+        line, wanted = shown("contract")[1]
+        capfd.readouterr()
+        assert main(shlex.split(line)[1:]) == 2
+        check_printed(capfd.readouterr().out.replace(str(project), "/project").splitlines(), line, wanted)
 
     def test_explain(self, muntin: Muntin) -> None:
         line, _ = shown("explain")[0]

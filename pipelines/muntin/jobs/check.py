@@ -143,14 +143,25 @@ def check_columns(bound: Bound, given: Inputs) -> bool:
     Raises:
         DefinitionError, SourceError: as `bound_types`.
     """
+    types = types_bound(bound, given)
+    return types is None or any(types.values())
+
+
+def types_bound(bound: Bound, given: Inputs) -> Types | None:
+    """The SQL types of the columns of each frame set's states, lifted of one small file with rows; {} where it has no row that can be read.
+
+    None: there is no file, or its columns cannot be known soon.
+
+    Raises:
+        DefinitionError, SourceError: as `bound_types`.
+    """
     parts = parts_of(with_dimensions(bound), given)
     files = {name: _smallest(*part) for name, part in parts.items()}
     if not any(files.values()) or any(_takes_long(parts[name][0], found) for name, found in files.items()):
-        return True
+        return None
     bounds = bounds_of(parts, {name: [[file.path] for file in found] for name, found in files.items()})
     known: dict[str, pa.Schema | None] = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
-    types = common_types({name: _types(bounds[name], parts[name][1], found, known) for name, found in files.items() if found})
-    return any(types.values())
+    return common_types({name: _types(bounds[name], parts[name][1], found, known) for name, found in files.items() if found})
 
 
 def _types(bound: Bound, given: Inputs, files: Sequence[SourceFile], known: Mapping[str, pa.Schema | None]) -> Types:

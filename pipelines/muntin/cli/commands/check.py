@@ -1,6 +1,11 @@
-"""`muntin check`: does a definition fit its source and its suites?"""
+"""`muntin check` and `contract`: does a definition fit its source, its suites and its readers, and what may these count on?"""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from muntin.cli import options as opt
 from muntin.cli.colours import coloured
@@ -8,12 +13,14 @@ from muntin.cli.output import say, say_json, say_painted
 from muntin.cli.place import inspected
 from muntin.cli.working import working
 from muntin.definition.amounts import many
-from muntin.errors import SourceError
+from muntin.errors import DefinitionError, SourceError
 from muntin.printable import lines, printable
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
     from muntin.jobs.check import Examined
+    from muntin.jobs.inspect.contracts.breaks import Break
 
 _NO_FILE = "no file of its source was found, so SQL, keys and columns were not checked"
 
@@ -21,30 +28,64 @@ _NO_ROWS = "its source has no rows yet; what can be checked without rows is righ
 
 _NO_SPARK = "only Spark can read its source, and it was not started; what can be checked without it is right"
 
+Against = Annotated[
+    Path | None, typer.Option("--against", metavar="CONTRACT", help="Also say what breaks for readers, by a file of `muntin contract`.")
+]
 
-def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> int:
+
+def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, against: Against = None, as_json: opt.Json = False) -> int:
     """Check a definition.
 
     SQL, keys and columns against the files of the first interval that has any; suites against the columns of their windows. Warnings tell
     what is allowed and seldom meant. No Spark is started. `plan` and `run` do the same for their range. Exit status 3 if a source of
-    files has none.
+    files has none, and 2 if a promise of the contract is broken.
 
     Example:
       muntin check dags/flights.py
+      muntin check dags/flights.py --against contract.yaml
     """
     with working():
         pipeline, folder = inspected(file, name, root)
         from muntin.jobs.check import examined
 
         found = examined(pipeline, root=folder)
-    status = SourceError.exit_status if found.lacking else 0
+        broken, more = _held_against(pipeline, folder, against) if against else ([], [])
+    status = DefinitionError.exit_status if broken else SourceError.exit_status if found.lacking else 0
     if as_json:
-        say_json({"pipeline": pipeline.name, "files": found.files, "warnings": found.remarks, "lacking": found.lacking})
+        held = {"breaks": [asdict(each) for each in broken], "added": more} if against else {}
+        say_json({"pipeline": pipeline.name, "files": found.files, "warnings": found.remarks, "lacking": found.lacking, **held})
         return status
     say(f"{pipeline.name}: {_finding(pipeline, found)}")
     for remark in found.remarks:
         say_painted(f"{coloured('warning', 'yellow')}: {lines(remark)}")
+    if against:
+        say("\n".join(printable(line) for line in _kept(against, broken, more)))
     return status
+
+
+def _held_against(pipeline: "Pipeline", root: "AnyPath", path: Path) -> "tuple[list[Break], list[str]]":
+    """The promises of a contract that the definition breaks, and what it adds.
+
+    Raises:
+        DefinitionError: the file holds no contract, or the contract of another pipeline.
+        SourceError: the types of the columns are not known.
+    """
+    from muntin.jobs.inspect.contracts.agreed import agreed, read_contract
+    from muntin.jobs.inspect.contracts.breaks import added, breaks
+    from muntin.jobs.inspect.contracts.contract import contract as of_windows
+
+    before, renamed = read_contract(path), pipeline.renamed_tables
+    if before.pipeline not in (pipeline.name, pipeline.renamed_from):
+        raise DefinitionError(f"{path}: it is the contract of {before.pipeline!r}, and this pipeline is {pipeline.name!r}; give its own")
+    now = agreed(of_windows(pipeline, root=root), pipeline.name)
+    return breaks(before, now, renamed), added(before, now, renamed)
+
+
+def _kept(path: Path, broken: "Sequence[Break]", more: Sequence[str]) -> Iterator[str]:
+    yield f"{path}: {many(len(broken), 'promise')} broken" if broken else f"{path}: no promise is broken"
+    yield from (f"  {each}" for each in broken)
+    if more:
+        yield f"  added, which breaks nothing: {', '.join(more)}"
 
 
 def _finding(pipeline: "Pipeline", found: "Examined") -> str:
@@ -59,3 +100,20 @@ def _finding(pipeline: "Pipeline", found: "Examined") -> str:
 def _parts(pipeline: "Pipeline") -> str:
     counts = {"window": pipeline.windows, "aggregate": pipeline.aggregates, "suite": pipeline.expectations}
     return ", ".join(many(len(parts), noun) for noun, parts in counts.items() if parts)
+
+
+def contract(file: opt.File, root: opt.Root = None, name: opt.Name = None) -> None:
+    """Print the contract of published windows.
+
+    In the Open Data Contract Standard: columns, types, keys, units, suites, freshness, retention. It is written as JSON, which is YAML,
+    too. `muntin check --against` holds a later definition against it.
+
+    Example:
+      muntin contract dags/flights.py --root state > contract.yaml
+    """
+    with working():
+        from muntin.jobs.inspect.contracts.contract import contract as of_windows
+
+        pipeline, folder = inspected(file, name, root)
+        document = of_windows(pipeline, root=folder)
+    say_json(document)

@@ -8,15 +8,12 @@ import typer
 
 from muntin.cli import options as opt
 from muntin.cli.key_names import absent, check_keys
-from muntin.cli.local_time import Timezone, in_zone
-from muntin.cli.output import columns, say, say_json
+from muntin.cli.local_time import Timezone
 from muntin.cli.place import inspected
-from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import by_column
-from muntin.cli.table_formats import print_table, write_table
 from muntin.cli.table_options import Csv, Form, Limit, Out, format_asked
+from muntin.cli.table_result import Result, give
 from muntin.cli.working import working
-from muntin.definition.amounts import many
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
 
-_LIMIT = 20
 Start = Annotated[datetime, typer.Option("--start", parser=opt.instant, metavar="INSTANT", help="Start of the range, in UTC unless said.")]
 End = Annotated[datetime, typer.Option("--end", parser=opt.instant, metavar="INSTANT", help="End of the range.")]
 By = Annotated[
@@ -60,14 +56,8 @@ def over(
     with working():
         pipeline, folder = inspected(file, name, root)
         table = _over(pipeline, folder, start, end, by, key or ())
-    limit = limit if limit is not None else 0 if written or as_json else _LIMIT
-    shown = in_zone(table.slice(0, limit) if limit else table, timezone)
-    if out and written:
-        write_table(shown, written, out)
-        return say_what_was_done(f"{out.absolute()}: {many(len(shown), 'group')}")
-    if as_json:
-        return say_json({"pipeline": pipeline.name, "total": len(table), "rows": shown.to_pylist()})
-    return print_table(shown, written) if written else _say_table(shown, len(table), timezone)
+    result = Result(table, {"pipeline": pipeline.name}, "group", limit=limit, timezone=timezone)
+    give(result, written, out, as_json=as_json)
 
 
 def _over(
@@ -89,10 +79,3 @@ def _over(
         if any(absent(there, column, values) for column, values in asked.items()):
             check_keys(over(pipeline, start, end, by=[*asked], root=root), asked, "row of the range")
     return table
-
-
-def _say_table(shown: "pa.Table", total: int, timezone: str | None) -> None:
-    if total:
-        say(columns(shown.column_names, [[*row.values()] for row in shown.to_pylist()]) + "\n")
-    more = f"; {total - len(shown):,} more, --limit 0 shows all" if total > len(shown) else ""
-    say(f"{many(total, 'group')}{more}; instants in {timezone or 'UTC'}")

@@ -1,4 +1,4 @@
-"""`muntin show`: published windows as a table."""
+"""`muntin show` and `sql`: published windows as a table, and a query over them."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import selected
 from muntin.cli.table_formats import print_table, write_table
 from muntin.cli.table_options import Csv, Form, Limit, Out, format_asked
+from muntin.cli.table_result import Result, give
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _LIMIT = 20
 Last = Annotated[int | None, typer.Option("--last", min=1, metavar="ROWS", help="Only so many windows: the windows that end last.")]
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT in the SQL of DuckDB.", show_default=False)]
 
 
 def show(
@@ -77,3 +79,33 @@ def _say_table(shown: "pa.Table", total: int, timezone: str | None) -> None:
     say(columns(shown.column_names, [[*row.values()] for row in shown.to_pylist()]))
     more = f"; {total - len(shown):,} more, --limit 0 shows all" if total > len(shown) else ""
     say(f"\n{many(total, 'window')}{more}; instants in {timezone or 'UTC'}")
+
+
+def sql(
+    file: opt.File,
+    query: Query,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    limit: Limit = None,
+    timezone: Timezone = None,
+    form: Form = None,
+    as_json: opt.Json = False,
+    as_csv: Csv = False,
+    out: Out = None,
+) -> None:
+    """Query published windows by their names.
+
+    Each window is a table of DuckDB with the rows that `show` has; a rollup is "day.by_city", in quotes. A query reads windows alone.
+
+    Example:
+      muntin sql dags/flights.py "select origin, max(worst) from day group by all" --root state
+    """
+    written = format_asked(form, out, as_csv=as_csv, as_json=as_json)
+    with working():
+        from muntin.jobs.inspect.sql import sql as over_windows
+        from muntin.jobs.state.state_folders import bind_existing
+
+        pipeline, folder = inspected(file, name, root)
+        bind_existing(pipeline, folder)
+        table = over_windows(pipeline, query, root=folder)
+    give(Result(table, {"pipeline": pipeline.name}, "row", limit=limit, timezone=timezone), written, out, as_json=as_json)

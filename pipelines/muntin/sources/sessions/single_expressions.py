@@ -92,8 +92,8 @@ def _fault(sql: str, kind: str | None = None) -> str:
     select = parsed["statements"][0]["node"]
     if len(parsed["statements"]) > 1 or not _is_bare(select) or (kind and select["select_list"][0]["class"] != kind):
         return "is not a single SQL expression"
-    names = set(_own_tables(select))
-    tables = [name for each in _nodes(select) if (name := _table(each, names))]
+    names = {name for name in own_tables(select) if re.fullmatch(r"\w+", name)}  # DuckDB takes a name for a file only if it has a dot
+    tables = [name for each in nodes(select) if (name := _table(each, names))]
     return f"reads {tables[0]}; SQL of a definition reads the columns of the source and nothing else" if tables else ""
 
 
@@ -118,27 +118,25 @@ def _is_bare(select: Any) -> bool:  # noqa: ANN401 - a tree of JSON
     return one_row and not any(select[part] for part in _AROUND)
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
+def nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
     """The parts of a query that are no expressions: queries, tables, orders."""
     if isinstance(tree, list):
         for each in tree:
-            yield from _nodes(each)
+            yield from nodes(each)
     elif isinstance(tree, dict):
         if isinstance(tree.get("type"), str) and "class" not in tree:
             yield tree
-        yield from _nodes(list(tree.values()))
+        yield from nodes(list(tree.values()))
 
 
-def _own_tables(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
-    """The names that the query itself gives to tables, by WITH. DuckDB takes a name for a file only if it has a dot."""
+def own_tables(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
+    """The names that the query itself gives to tables, by WITH, in lower case."""
     if isinstance(tree, list):
         for each in tree:
-            yield from _own_tables(each)
+            yield from own_tables(each)
     elif isinstance(tree, dict):
-        for each in (tree.get("cte_map") or {}).get("map", ()):
-            if re.fullmatch(r"\w+", each["key"]):
-                yield each["key"].lower()
-        yield from _own_tables(list(tree.values()))
+        yield from (each["key"].lower() for each in (tree.get("cte_map") or {}).get("map", ()))
+        yield from own_tables(list(tree.values()))
 
 
 def _table(node: dict[str, Any], own: set[str]) -> str:

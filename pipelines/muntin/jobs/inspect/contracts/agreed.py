@@ -1,0 +1,122 @@
+"""The promises of a contract, out of its document: tables, columns, keys, suites, times."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from muntin.errors import DefinitionError
+from muntin.quality.suite import SEVERITIES
+from muntin.sources.sessions.single_expressions import check_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_MADE = "make one with: muntin contract FILE > contract.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. `type`: in SQL; "" where it is not said. `says`: its description."""
+
+    type: str = ""
+    required: bool = False
+    unit: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: its columns by name, its keys in order, and each expectation as a text, with the severity of its failure."""
+
+    columns: Mapping[str, Column]
+    keys: tuple[str, ...]
+    checks: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """The promises of a contract. `service`: property -> seconds, or the text of a schedule."""
+
+    pipeline: str
+    tables: Mapping[str, Table]
+    service: Mapping[str, float | str] = field(default_factory=dict)
+
+
+def read_contract(path: Path) -> Agreed:
+    """The promises of the contract in a file.
+
+    Raises:
+        DefinitionError: it cannot be read, is no JSON, or no contract of the standard.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as wrong:
+        raise DefinitionError(f"{path}: {wrong.strerror or wrong}; {_MADE}") from wrong
+    except (ValueError, RecursionError) as wrong:
+        raise DefinitionError(f"{path}: it is no JSON, as `muntin contract` writes it ({wrong}); {_MADE}") from wrong
+    return agreed(document, str(path))
+
+
+def agreed(document: object, where: str) -> Agreed:
+    """The promises of a document. `where`: names it in errors.
+
+    Raises:
+        DefinitionError: it is no contract of the standard, version 3.
+    """
+    if not isinstance(document, dict) or document.get("kind") != "DataContract" or not str(document.get("apiVersion")).startswith("v3."):
+        raise DefinitionError(f'{where}: it is no data contract, with kind "DataContract" and an apiVersion as "v3.1.0"; {_MADE}')
+    if "schema" not in document:
+        raise DefinitionError(f"{where}: it has no schema, so that it promises nothing; {_MADE}")
+    tables = {name: _table(each, place) for name, each, place in _named(document, "schema", "name", where)}
+    service = {name: each.get("value") for name, each, _ in _named(document, "slaProperties", "property", where)}
+    return Agreed(str(document.get("id")), tables, {name: value for name, value in service.items() if _is_told(value)})
+
+
+def _is_told(value: object) -> TypeGuard[float | str]:
+    return isinstance(value, str) or (isinstance(value, int | float) and math.isfinite(value))
+
+
+def _named(document: Mapping[str, Any], part: str, name: str, where: str) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """The parts of a document that have names: name, part, and the place of it for errors.
+
+    Raises:
+        DefinitionError: it is no list of objects with this name in each.
+    """
+    found = document.get(part, [])
+    if not isinstance(found, list):
+        raise DefinitionError(f"{where}: {part} is no list; {_MADE}")
+    for at, each in enumerate(found):
+        if not isinstance(each, dict) or not isinstance(each.get(name), str):
+            raise DefinitionError(f"{where}: {part}[{at}] is no object with a text as its {name}; {_MADE}")
+        yield each[name], each, f"{where}: {each[name]}"
+
+
+def _table(table: dict[str, Any], where: str) -> Table:
+    parts = [*_named(table, "properties", "name", where)]
+    positions = {name: each.get("primaryKeyPosition", 0) for name, each, _ in parts if each.get("primaryKey") is True}
+    if not all(isinstance(at, int) for at in positions.values()):
+        raise DefinitionError(f"{where}: a primaryKeyPosition is no whole number; {_MADE}")
+    checks: dict[str, str] = {}
+    for _, each, _place in _named(table, "quality", "type", where):
+        told = each.get("implementation")
+        if each.get("engine") == "great-expectations" and isinstance(told, dict):
+            arguments = json.dumps(told.get("kwargs", {}), sort_keys=True, ensure_ascii=False)
+            checks[f"{told.get('type')} {arguments}"] = _stronger(checks.get(f"{told.get('type')} {arguments}"), each.get("severity"))
+    return Table({name: _column(each, place) for name, each, place in parts}, tuple(sorted(positions, key=positions.__getitem__)), checks)
+
+
+def _stronger(one: str | None, other: object) -> str:
+    """The severity that counts where an expectation stands twice."""
+    return min((each for each in (one, other) if each in SEVERITIES), key=SEVERITIES.index, default="critical")  # type: ignore[arg-type, type-var]
+
+
+def _column(column: dict[str, Any], where: str) -> Column:
+    kind = column.get("physicalType") or ""
+    if kind:
+        check_type(kind, f"{where}: physicalType")
+    units = [each.get("value") for name, each, _ in _named(column, "customProperties", "property", where) if name == "unit"]
+    return Column(kind, column.get("required") is True, str(units[0]) if units else "", str(column.get("description", "")))

@@ -1,0 +1,127 @@
+"""The contract of published windows with their readers, in the Open Data Contract Standard (Bitol, version 3)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.durations import spell
+from muntin.definition.kinds import Unending
+from muntin.definition.relative_paths import is_object_store
+from muntin.jobs.inspect.contracts.window_types import windows_of_nothing
+from muntin.jobs.publish.validate import find_suite
+from muntin.jobs.published.given_tables import as_readers_know
+from muntin.jobs.published.table_texts import texts
+from muntin.jobs.state.bound import Bound, bind
+from muntin.quality.suite import load_suite
+from muntin.sources.sessions.duckdb_session import closed_session, described
+from muntin.store.paths import digest_of
+from muntin.store.state import WINDOWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+API = "v3.1.0"
+_ROW = "muntin_row"
+_SECOND = 1_000_000
+_LOGICAL = {"BOOLEAN": "boolean", "FLOAT": "number", "DOUBLE": "number", "DATE": "date", "VARCHAR": "string", "BLOB": "string"}
+_BEGINNINGS = {"DECIMAL": "number", "TIMESTAMP": "timestamp", "STRUCT": "object", "MAP": "object"}
+
+
+def contract(pipeline: Pipeline, *, root: str | AnyPath) -> dict[str, Any]:
+    """The contract as a document of the standard: a table for each window that can be published.
+
+    Types are those of the state, or before the first run those of the first files of the source. `version` is a digest of what is agreed:
+    equal content, equal version. Durations are seconds.
+
+    Raises:
+        SourceError: nothing is read yet, and no file of the source says the types.
+        DefinitionError: the definition does not fit its source, or a suite cannot be read.
+    """
+    bound = as_readers_know(bind(pipeline, root))
+    rows = windows_of_nothing(bound)
+    published = [window for window, kind in bound.windows.items() if not isinstance(kind.follows, Unending)]
+    agreed = {"schema": [_table(bound, window, rows[window]) for window in published], "slaProperties": [*_service(pipeline)]}
+    head = {"apiVersion": API, "kind": "DataContract", "id": pipeline.name, "name": pipeline.name}
+    said = {"description": {"purpose": pipeline.description}} if pipeline.description else {}
+    version = digest_of(json.dumps(agreed).encode())
+    return head | {"version": version, "status": "active"} | said | {"servers": [_server(bound)]} | agreed
+
+
+def _server(bound: Bound) -> dict[str, str]:
+    """Where the tables are: each in a folder of its name."""
+    path = str(bound.home / WINDOWS)
+    if not is_object_store(path):
+        return {"server": "windows", "type": "local", "path": path, "format": "delta"}
+    return {"server": "windows", "type": "s3" if path.startswith("s3://") else "custom", "location": path, "format": "delta"}
+
+
+def _table(bound: Bound, window: str, row: pa.Table) -> dict[str, Any]:
+    """A window as the standard's object. `row`: as `windows_of_nothing` has it."""
+    session, words = closed_session(), texts(bound, window)
+    session.register(_ROW, row)
+    types = described(session, f"FROM {_ROW}")
+    session.unregister(_ROW)
+    unique = [*dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))]
+    never_null = {"window_start", "window_end", "batch", *(name for name in bound.aggregates if row[name].null_count == 0)}
+    columns = [
+        {"name": name, **_typed(kind), "required": name in never_null, **_key(name, unique), **_said(bound, name, words.comments.get(name))}
+        for name, kind in types.items()
+    ]
+    quality = {"quality": [*_quality(bound, window)]} if window in bound.pipeline.expectations else {}
+    return {
+        "name": window, "physicalName": window, "logicalType": "object", "physicalType": "table", "description": words.description,
+        "properties": columns, **quality,
+    }  # fmt: skip
+
+
+def _typed(kind: str) -> dict[str, str]:
+    """Both types of a column; none where nothing has told it yet."""
+    if kind == '"NULL"':
+        return {}
+    logical = _LOGICAL.get(kind) or next((found for begin, found in _BEGINNINGS.items() if kind.startswith(begin)), "integer")
+    return {"logicalType": "array" if kind.endswith("]") else logical, "physicalType": kind}
+
+
+def _key(name: str, unique: list[str]) -> dict[str, Any]:
+    return {"primaryKey": True, "primaryKeyPosition": unique.index(name) + 1} if name in unique else {}
+
+
+def _said(bound: Bound, name: str, comment: str | None) -> dict[str, Any]:
+    unit = bound.aggregates[name].unit if name in bound.aggregates else ""
+    more = {"customProperties": [{"property": "unit", "value": unit}]} if unit else {}
+    return ({"description": comment} if comment else {}) | more
+
+
+def _quality(bound: Bound, window: str) -> Iterator[dict[str, Any]]:
+    path = find_suite(bound.pipeline.expectations[window])
+    for each in load_suite(path).expectations:
+        yield {
+            "type": "custom", "engine": "great-expectations", "severity": each.severity,
+            "implementation": {"type": each.type, "kwargs": each.kwargs},
+            "customProperties": [{"property": "suite", "value": path.name}],
+        }  # fmt: skip
+
+
+def _service(pipeline: Pipeline) -> Iterator[dict[str, Any]]:
+    """The promises about time: how often windows come, how far behind they may be, how long they stay."""
+    schedule = pipeline.intervals
+    cron = {"scheduler": "cron", "schedule": schedule.cron} if schedule.cron else {}
+    if schedule.step_us:
+        yield _lasting("frequency", schedule.step_us, "the interval of a batch (schedule)") | cron
+    else:
+        yield {"property": "frequency", "value": schedule.cron, **cron}
+    if pipeline.fresh_within_us is not None:
+        yield _lasting("latency", pipeline.fresh_within_us, "how far published windows may be behind the clock (fresh_within)")
+    if pipeline.retention.windows_us is not None:
+        yield _lasting("retention", pipeline.retention.windows_us, "how long published windows are kept (retain)")
+
+
+def _lasting(name: str, us: int, words: str) -> dict[str, Any]:
+    value = us // _SECOND if us % _SECOND == 0 else us / _SECOND
+    return {"property": name, "value": value, "unit": "s", "description": f"{spell(us)}: {words}"}

@@ -1,0 +1,117 @@
+"""SQL over the published windows of a pipeline, which it knows by their names."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
+from muntin.jobs.inspect.read import columns_of, read
+from muntin.jobs.inspect.unknown import no_window
+from muntin.sources.new_session import connect
+from muntin.sources.sessions.duckdb_session import said
+from muntin.sources.sessions.single_expressions import nodes, own_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+
+def sql(pipeline: Pipeline, query: str, *, root: str | AnyPath) -> pa.Table:
+    """The result of a query over published windows, in the SQL of DuckDB.
+
+    Each window is a table by its name, a rollup as "day.by_city" in quotes, with the rows and columns that `read` gives. Only windows that
+    the query names are read. There is nothing else to read, and nothing to write to: no file, no setting, no extension.
+
+    Args:
+        pipeline: the definition.
+        query: one SELECT, or WITH, FROM, VALUES, DESCRIBE, SUMMARIZE.
+        root: folder that state lives below.
+
+    Returns:
+        the columns of the query in its order; of columns with one name the second is name_2. Instants are timestamp us UTC.
+
+    Raises:
+        DefinitionError: it is no such query, names a table that is no window, or cannot be computed.
+        StateError: as `read`.
+    """
+    session = connect()
+    try:
+        names = _windows_in(session, pipeline, query)
+        for name in names:
+            session.register(name, read(pipeline, name, root=root))
+        table = _result(session, query, {name: columns_of(pipeline, name) for name in names})
+    finally:
+        session.close()
+    return table.rename_columns([*_distinct(table.column_names)])
+
+
+def _windows_in(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, query: str) -> set[str]:
+    """The windows that a query names.
+
+    Raises:
+        DefinitionError: it is not one query, or names a table that is no window.
+    """
+    [(text,)] = session.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
+    parsed = json.loads(text)
+    if parsed["error"] and parsed["error_type"] == "parser":
+        raise DefinitionError(f"sql: {parsed['error_message']}")
+    if parsed["error"] or len(parsed["statements"]) != 1:
+        raise DefinitionError("sql: give one query that reads, as 'select * from day'; nothing else is run")
+    own = set(own_tables(parsed))
+    return {window for node in nodes(parsed) if node.get("table_name") for window in _windows_of(pipeline, node, own)}
+
+
+def _windows_of(pipeline: Pipeline, table: Mapping[str, str], own: set[str]) -> list[str]:
+    """The window that a table of a query is; none if the query itself makes the table. `own`: names of such tables."""
+    name = ".".join(table[part] for part in ("catalog_name", "schema_name", "table_name") if table[part])
+    found = [window for window in pipeline.windows if window.lower() == name.lower()]
+    if len(found) > 1:
+        raise DefinitionError(f"sql: the names {' and '.join(found)} are one in SQL; rename one of these windows, with renamed_windows=")
+    if found and table["schema_name"]:
+        raise DefinitionError(f'sql: write "{name}", in quotes: without them SQL takes what is before the dot for a schema')
+    if not found and name.lower() not in own:
+        raise DefinitionError(f"sql: {no_window(pipeline, name)}")
+    return found
+
+
+def _result(session: duckdb.DuckDBPyConnection, query: str, columns: Mapping[str, Sequence[str]]) -> pa.Table:
+    """The result of a query. `columns`: of the windows in it.
+
+    Raises:
+        DefinitionError: DuckDB refuses it.
+    """
+    try:
+        return session.sql(query).to_arrow_table()
+    except duckdb.PermissionException as wrong:
+        raise DefinitionError("sql: a query reads windows, by their names, and no file") from wrong
+    except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as wrong:
+        text = said(wrong)
+        there = "".join(f"; {window} has {', '.join(names)}" for window, names in columns.items())
+        known = {name for names in columns.values() for name in names}
+        near = next(filter(None, (did_you_mean(word, known) for word in re.findall(r'"([^"]+)"', text))), "")
+        raise DefinitionError(f"sql: {text}" + f"{there}{near}" * isinstance(wrong, duckdb.BinderException)) from wrong
+
+
+def _distinct(names: Sequence[str]) -> Iterator[str]:
+    """The names of columns, each once.
+
+    >>> [*_distinct(["n", "n", "n_2", "n"])]
+    ['n', 'n_2', 'n_2_2', 'n_3']
+    """
+    seen: set[str] = set()
+    for name in names:
+        number, free = 1, name
+        while free in seen:
+            number += 1
+            free = f"{name}_{number}"
+        seen.add(free)
+        yield free
