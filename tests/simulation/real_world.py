@@ -112,6 +112,7 @@ class RealWorld:
             times = [START + minute * MINUTE for minute in (begin, begin + self.dice.randrange(1, 6))]
             lines.append(",".join([self.dice.choice("aü"), f"s{number}", *map(str, times)]))
         path = self.folder / "shifts.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.with_suffix(".new").write_text("\n".join(lines) + "\n", encoding="utf-8")
         path.with_suffix(".new").replace(path)
 
