@@ -202,3 +202,14 @@ def test_states_are_kept_as_long_as_rows_may_change(tmp_path: Path) -> None:
     with pytest.raises(DefinitionError, match="changes_within"):
         replace(shop.pipeline, retain={"states": timedelta(hours=29)})
     replace(shop.pipeline, retain={"states": timedelta(hours=40)})
+
+
+def test_an_aggregate_that_is_added_is_of_the_rows_that_are_left(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.tell(STORY)
+    shop.run(0, 2)
+    for each in (shop.hours, shop.clean):
+        each.other["aggregates"] = {**each.other["aggregates"], "least": agg.min("amount")}  # type: ignore[index]
+    shop.run(0, 2)
+    assert [row["least"] for row in shop.read("hour").to_pylist()] == [8.0, 2.0, 4.0]
+    shop.check()
