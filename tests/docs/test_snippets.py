@@ -27,6 +27,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/aggregates.md": ("test_aggregates_page.py",),
     "docs/airflow.md": ("test_snippets.py", "../airflow/inside/test_dag.py"),
     "docs/alerts.md": ("test_alerts_page.py",),
+    "docs/changes.md": ("test_changes_page.py",),
     "docs/dimensions.md": ("test_dimensions_page.py",),
     "docs/expectations.md": ("test_snippets.py", "../quality/test_expectations_page.py"),
     "docs/kafka.md": ("test_snippets.py",),

@@ -302,4 +302,4 @@ def test_a_faulty_row_is_refused_whatever_it_repeats(tmp_path: Path) -> None:
     for first, last in ((0, 0), (1, 1), (0, 1)):
         batch = case.run(first, last).batches[-1]
     assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined, batch.rows_duplicate) == (2, 0, 1, 1)
-    assert pq.read_table(next(Path(case.root).glob("hourly/*/ids/*/*.parquet"))).num_columns == 4
+    assert pq.read_table(next(Path(case.root).glob("hourly/*/ids/*/*.parquet"))).num_columns == 5

@@ -92,7 +92,7 @@ class Source(Protocol):
 
     @property
     def changes(self) -> Any | None:  # noqa: ANN401 - a `Changes` of the sources
-        """What tells that a row changes another, whose id is in `dedupe`; None: each row is an event."""
+        """The signs by which a row changes another, whose id is in `dedupe`; None: each row is an event."""
         ...
 
     @property

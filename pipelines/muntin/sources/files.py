@@ -11,9 +11,9 @@ from muntin.sources.dialect import dialect
 from muntin.sources.file_source import FileSource, Missing
 from muntin.sources.hive import check_names
 from muntin.sources.path_templates import Format, check_template, format_of
+from muntin.sources.repeated_rows import checked_changes
 from muntin.sources.row_source import checked_terms
 from muntin.sources.source import OnBadFile, OnSchema
-from muntin.sources.taken_back import checked_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

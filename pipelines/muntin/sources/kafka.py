@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from muntin.definition.checks import check_choice
 from muntin.sources.dialect import USUAL
+from muntin.sources.repeated_rows import checked_changes
 from muntin.sources.row_source import RowSource, checked_terms
-from muntin.sources.taken_back import checked_changes
 from muntin.sources.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
 from muntin.sources.topics.ranges import Range, parsed
 
@@ -130,7 +130,10 @@ def kafka(
         arrival_time: the column that says when a row arrived, for windows that go by the clock, as "kafka_timestamp".
         dedupe: the column, or the columns, that tell events apart, as for `files`.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
-        id, operation, deletes, changes_within: how rows change earlier rows or take them back, as for `files`.
+        id: the column, or the columns, that name a row where later messages change it, as for `files`.
+        operation: the column that tells what a message does to the row, as for `files`.
+        deletes: SQL condition that tells which messages take a row back, as for `files`.
+        changes_within: how long after its first message an id may still change, as for `files`.
         connection: the name of a connection of type kafka with the credentials: in the variable AIRFLOW_CONN_<NAME>, or in Airflow.
         registry: the address of a schema registry, by which messages of Avro and Protobuf name their schema.
         schema: of Avro the schema as JSON: the only one without a registry, else the schema to read by. Of Protobuf the class of a message.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Schedule
     from muntin.definition.several_sources import Member
     from muntin.sources.reading.dimensions.dimension import Dimension
+    from muntin.sources.repeated_rows import Changes
     from muntin.sources.source import OnBadFile, OnSchema
-    from muntin.sources.taken_back import Changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,10 @@ from muntin.aggregates.aggregate import sealed
 from muntin.engine.merged_states import merged
 from muntin.engine.runs import runs
 from muntin.jobs.accumulate.bundle_states import encoding
-from muntin.jobs.accumulate.later_rows import changed
+from muntin.jobs.accumulate.other_batches.later_rows import changed
+from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED, without_repeated
 from muntin.jobs.accumulate.shares import taken
 from muntin.jobs.accumulate.slot_lift import slot_lift
-from muntin.jobs.accumulate.split_deduplication import REPEATED, without_repeated
 from muntin.jobs.accumulate.split_rows import Counted
 from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.inputs.dimensions.met_rows import name_of_met, write_met

@@ -13,7 +13,7 @@ from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused
 from muntin.jobs.accumulate.empty_batches import NOTHING
 from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
-from muntin.jobs.accumulate.split_deduplication import of_nothing
+from muntin.jobs.accumulate.other_batches.split_deduplication import of_nothing
 from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.inputs.dimensions.met_rows import write_met
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows

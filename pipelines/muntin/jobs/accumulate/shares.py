@@ -185,7 +185,7 @@ def taken_of_batches(bound: Bound) -> Taken:
 
 
 def _needs(bound: Bound) -> tuple[tuple[str, str], ...]:
-    """What rows need, or they are refused: rows of dimensions, and of changes what tells which row they change."""
+    """The conditions without which rows are refused: that they find rows of dimensions, and that changes name rows that may change."""
     changes = bound.source.changes
     return (*(each.missed for each in applied(bound.source) if each.required), *(changes.needs if changes else ()))
 

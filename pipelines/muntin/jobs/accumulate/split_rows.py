@@ -21,8 +21,8 @@ from muntin.sources.reading.footer_times import told_extent
 from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import Reading, cast_behind, quoted, scan, with_casts
+from muntin.sources.repeated_rows import TOO_LATE
 from muntin.sources.sessions.row_expressions import RowExpression
-from muntin.sources.taken_back import TOO_LATE
 from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 from muntin.states.rows_in_slots import Extent
 

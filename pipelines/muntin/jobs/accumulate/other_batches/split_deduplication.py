@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from muntin.jobs.deduplication.event_ids import Ids, of_batch, write_ids
 from muntin.sources.reading.event_ids import ids_of_rows
-from muntin.sources.taken_back import TOO_LATE
+from muntin.sources.repeated_rows import TOO_LATE
 from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL
 from muntin.store.paths import version_of
 from muntin.timeline.deduplication import decided

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.errors import SourceError
+from muntin.jobs.accumulate.lone_rows import may_be_of_a_row
+from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED
 from muntin.jobs.accumulate.shares import Split, taken
-from muntin.jobs.accumulate.split_deduplication import REPEATED
-from muntin.jobs.accumulate.split_rows import carefully
+from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.deduplication.changed_rows import with_changes
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.sources.casts import widened
 from muntin.sources.common_types import common_type
+from muntin.sources.reading.bad_files import check_whole
 from muntin.sources.reading.event_ids import ids_of_rows
 from muntin.sources.reading.scan import quoted
 from muntin.sources.repeated_rows import once
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from muntin.jobs.accumulate.other_batches.split_deduplication import ComparedRows
     from muntin.jobs.accumulate.shares import Later, Share
-    from muntin.jobs.accumulate.split_deduplication import ComparedRows
     from muntin.jobs.accumulate.split_rows import SplitRows
+    from muntin.jobs.state.bound import Bound
 
 _IDS, _OWN, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_later_rows", "muntin_changed"
 
@@ -125,16 +128,29 @@ def _rows_of(share: Share, later: Later, own: pa.Table | None) -> tuple[pa.Table
 
     What cannot be read of it is in the quarantine of its own batch.
     """
-    source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True)
-    with careful_session(source, later.paths) as session, fitting(session, share.bound, later.paths) as (bound, files):
-        if files.has_no_row_left:
-            return pa.table({}), {}
-        found, times = carefully(session, bound, split, files), taken(bound, split)
-        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, last=True)}")
-        session.register(_OWN, own)
-        session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
-        query = (
-            f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM {ONCE} AS once JOIN {_IDS} AS ids USING ({ORDINAL}) "
-            f"SEMI JOIN {_OWN} AS own ON own.{ID_HIGH} = ids.{ID_HIGH} AND own.{ID_LOW} = ids.{ID_LOW}"
-        )
-        return session.sql(query).to_arrow_table(), found.columns
+    split = Split(later.batch_us, later.end_us, 0, later.paths, only=True)
+    with careful_session(share.bound.source, later.paths) as session:
+        try:
+            check_whole(share.bound.source, later.paths, share.bound.may_use, None)
+            return _among(session, share.bound, split, plainly(session, share.bound, split), own)
+        except Exception as wrong:
+            if not may_be_of_a_row(wrong):
+                raise
+        with fitting(session, share.bound, later.paths) as (bound, files):
+            if files.has_no_row_left:
+                return pa.table({}), {}
+            return _among(session, bound, split, carefully(session, bound, split, files), own)
+
+
+def _among(
+    session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, found: SplitRows, own: pa.Table | None
+) -> tuple[pa.Table, Mapping[str, str]]:
+    times = taken(bound, split)
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, last=True)}")
+    session.register(_OWN, own)
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(bound.source, ONCE, found.columns, times)}")
+    query = (
+        f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM {ONCE} AS once JOIN {_IDS} AS ids USING ({ORDINAL}) "
+        f"SEMI JOIN {_OWN} AS own ON own.{ID_HIGH} = ids.{ID_HIGH} AND own.{ID_LOW} = ids.{ID_LOW}"
+    )
+    return session.sql(query).to_arrow_table(), found.columns
