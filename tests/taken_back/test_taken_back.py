@@ -15,7 +15,7 @@ from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.finalize import settle
 from muntin.jobs.inspect.quarantine import quarantined
-from tests.end_to_end.hourly import START, hour
+from tests.end_to_end.hourly import START, Hourly, hour, times
 from tests.taken_back.stories import Shop, columns
 
 if TYPE_CHECKING:
@@ -111,6 +111,19 @@ def test_what_nobody_can_apply_goes_to_the_quarantine_with_its_reason(tmp_path: 
     ]
     assert firsts(shop)[0] == (1, 4.0)
     shop.check()
+
+
+# hour    0            1
+# 7       c "3"        u "three": no number, so the change is refused
+# 8       c "4"        u "5"
+def test_a_change_of_which_nothing_can_be_computed_changes_nothing(tmp_path: Path) -> None:
+    changes = {"id": "order", "operation": "op", "changes_within": "3h"}
+    case = Hourly(tmp_path, source=changes, other={"aggregates": {"x": agg.sum("x::BIGINT")}})
+    case.write("00.parquet", {"at": times(10, 20), "order": [7, 8], "op": ["c", "c"], "x": ["3", "4"]})
+    case.write("01.parquet", {"at": times(10, 20), "order": [7, 8], "op": ["u", "u"], "x": ["three", "5"]})
+    report = case.run(0, 1)
+    assert case.rows("x") == [(8,)]
+    assert [batch.rows_quarantined for batch in report.batches] == [0, 1]
 
 
 def test_a_condition_may_tell_what_is_taken_back(tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from muntin.engine.event_time.late_pairs import with_windows
 from muntin.engine.repeats import repeated
 from muntin.states.frames import run_starts
 
-_FAR = 1000
-"""Frames between two stretches of time: windows of shorter gaps are computed and not used, as to ask once more takes longer."""
-
 if TYPE_CHECKING:
     from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
+
+_FAR = 1000
+"""Frames between two stretches of time: windows of shorter gaps are computed and not used, as to ask once more takes longer."""
 
 
 def with_reached(

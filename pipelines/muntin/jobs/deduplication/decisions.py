@@ -84,8 +84,11 @@ def _with_changes(facts: Batches, decided: Versions, changing: Mapping[int, Chan
     for of_batch in changing.values():
         for home, name in of_batch:
             changes[home].append(name)
-    both = zip(facts.start_us.tolist(), decided.tolist(), strict=True)
-    return np.array([with_changes(name, changes[start]) if start in changes else name for start, name in both], np.uint64)
+    found = decided.copy()
+    for start, at in zip(changes, facts.position(np.array([*changes], np.int64)).tolist(), strict=True):
+        if at >= 0 and found[at] != UNDECIDED:
+            found[at] = with_changes(int(found[at]), changes[start])
+    return found
 
 
 def _check_kept(bound: Bound, facts: Batches, new: Flags) -> None:

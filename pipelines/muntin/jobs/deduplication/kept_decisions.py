@@ -56,7 +56,7 @@ def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions, changin
     both = [np.append(column[others], new[some]) for column, new in zip(old, (starts, names, decided), strict=True)]
     order = np.argsort(both[0])
     table = pa.table([column[order] for column in both], names=list(_COLUMNS))
-    if every := {**known, **changing}:
+    if every := {start: known[start] for start in old[0][others].tolist() if start in known} | {**changing}:
         changes = [[{"home": home, "name": name} for home, name in every.get(start, _NONE)] for start in both[0][order].tolist()]
         table = table.append_column("changing", pa.array(changes, _CHANGES))
     write_whole(bound.folder / NAME, memoryview(encoded(table)))

@@ -11,19 +11,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from muntin.errors import SourceError
-from muntin.jobs.accumulate.lone_rows import may_be_of_a_row
 from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED
 from muntin.jobs.accumulate.shares import Split, taken
-from muntin.jobs.accumulate.split_rows import carefully, plainly
+from muntin.jobs.accumulate.split_rows import carefully
 from muntin.jobs.deduplication.changed_rows import with_changes
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.sources.casts import widened
 from muntin.sources.common_types import common_type
-from muntin.sources.reading.bad_files import check_whole
 from muntin.sources.reading.event_ids import ids_of_rows
 from muntin.sources.reading.scan import quoted
 from muntin.sources.repeated_rows import once
@@ -38,9 +37,8 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.other_batches.split_deduplication import ComparedRows
     from muntin.jobs.accumulate.shares import Later, Share
     from muntin.jobs.accumulate.split_rows import SplitRows
-    from muntin.jobs.state.bound import Bound
 
-_IDS, _OWN, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_later_rows", "muntin_changed"
+_IDS, _OWN, _THERE, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_ids_there", "muntin_later_rows", "muntin_changed"
 
 
 def changed(
@@ -57,14 +55,14 @@ def changed(
     Raises:
         SourceError: files of later batches cannot be read; a column has types there that go with no type here.
     """
-    for later in split.later:
+    for later in split.later if share.earlier else ():
         found = replace(found, columns=_change(session, share, later, found.columns, compared.own))
     changes = share.bound.source.changes
     assert changes is not None, "rows change others"  # noqa: S101 - asked before
     taken_back = f"{changes.takes_back} AND {taken(share.bound, split).condition}"
     for table in (ONCE, *([REPEATED] if compared.repeated else [])):
         session.execute(f"DELETE FROM {table} WHERE {taken_back}")
-    return found, replace(compared, decided=with_changes(compared.decided, (later.name for later in split.later)))
+    return found, replace(compared, decided=with_changes(compared.decided, (later.name for later in split.later if share.earlier)))
 
 
 def _change(
@@ -128,29 +126,22 @@ def _rows_of(share: Share, later: Later, own: pa.Table | None) -> tuple[pa.Table
 
     What cannot be read of it is in the quarantine of its own batch.
     """
-    split = Split(later.batch_us, later.end_us, 0, later.paths, only=True)
-    with careful_session(share.bound.source, later.paths) as session:
-        try:
-            check_whole(share.bound.source, later.paths, share.bound.may_use, None)
-            return _among(session, share.bound, split, plainly(session, share.bound, split), own)
-        except Exception as wrong:
-            if not may_be_of_a_row(wrong):
-                raise
-        with fitting(session, share.bound, later.paths) as (bound, files):
-            if files.has_no_row_left:
-                return pa.table({}), {}
-            return _among(session, bound, split, carefully(session, bound, split, files), own)
+    source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True)
+    with careful_session(source, later.paths) as session, fitting(session, share.bound, later.paths) as (bound, files):
+        if files.has_no_row_left:
+            return pa.table({}), {}
+        found, times = carefully(session, bound, split, files), taken(bound, split)
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, last=True)}")
+        session.register(_OWN, own)
+        session.register(_THERE, _ids_of(share, later))
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
+        among = " ".join(f"SEMI JOIN {table} USING ({ID_HIGH}, {ID_LOW})" for table in (_OWN, _THERE))
+        query = f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM (FROM {_IDS} {among}) AS ids JOIN {ONCE} AS once USING ({ORDINAL})"
+        return session.sql(query).to_arrow_table(), found.columns
 
 
-def _among(
-    session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, found: SplitRows, own: pa.Table | None
-) -> tuple[pa.Table, Mapping[str, str]]:
-    times = taken(bound, split)
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, last=True)}")
-    session.register(_OWN, own)
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(bound.source, ONCE, found.columns, times)}")
-    query = (
-        f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM {ONCE} AS once JOIN {_IDS} AS ids USING ({ORDINAL}) "
-        f"SEMI JOIN {_OWN} AS own ON own.{ID_HIGH} = ids.{ID_HIGH} AND own.{ID_LOW} = ids.{ID_LOW}"
-    )
-    return session.sql(query).to_arrow_table(), found.columns
+def _ids_of(share: Share, later: Later) -> pa.Table:
+    """The ids that a later batch has in the table of ids: none of a row that was refused there, for whatever reason."""
+    assert share.earlier is not None, "later batches are known by ids"  # noqa: S101 - the tables of ids can be read
+    ids = share.earlier.ids_of(np.array([later.batch_us]))
+    return pa.table({ID_HIGH: ids.high.view(np.uint64), ID_LOW: ids.low.view(np.uint64)})
