@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -160,6 +161,8 @@ def test_what_readers_may_count_on_in_time(tmp_path: Path) -> None:
     weekdays.write("2024-01-01.parquet", {"at": times(400)})
     [frequency] = contract(weekdays.pipeline, root=tmp_path)["slaProperties"]
     assert frequency == {"property": "frequency", "value": "0 6 * * 1-5", "scheduler": "cron", "schedule": "0 6 * * 1-5"}
+    before, now = (agreed(contract(replace(weekdays.pipeline, timezone=zone), root=tmp_path), "here") for zone in ("UTC", "Europe/Berlin"))
+    assert [each.now for each in breaks(before, now, {})] == ["0 6 * * 1-5 Europe/Berlin"]
 
 
 def test_suites_stand_in_it(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from muntin.definition.clocks.time_zones import UTC_NAME
 from muntin.definition.durations import spell
 from muntin.definition.kinds import Unending
 from muntin.definition.relative_paths import is_object_store
@@ -115,7 +116,8 @@ def _service(pipeline: Pipeline) -> Iterator[dict[str, Any]]:
     if schedule.step_us:
         yield _lasting("frequency", schedule.step_us, "the interval of a batch (schedule)") | cron
     else:
-        yield {"property": "frequency", "value": schedule.cron, **cron}
+        where = "" if schedule.timezone == UTC_NAME else f" {schedule.timezone}"
+        yield {"property": "frequency", "value": f"{schedule.cron}{where}", **cron}
     if pipeline.fresh_within_us is not None:
         yield _lasting("latency", pipeline.fresh_within_us, "how far published windows may be behind the clock (fresh_within)")
     if pipeline.retention.windows_us is not None:
