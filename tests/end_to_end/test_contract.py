@@ -159,6 +159,7 @@ def test_what_readers_may_count_on_in_time(tmp_path: Path) -> None:
     ]  # fmt: skip
     weekdays = Hourly(tmp_path, path="{start:%Y-%m-%d}.parquet", other={"schedule": "0 6 * * 1-5", "start": hour(6)})
     weekdays.write("2024-01-01.parquet", {"at": times(400)})
+    weekdays.write("2024-01-02.parquet", {"at": times(1800)})
     [frequency] = contract(weekdays.pipeline, root=tmp_path)["slaProperties"]
     assert frequency == {"property": "frequency", "value": "0 6 * * 1-5", "scheduler": "cron", "schedule": "0 6 * * 1-5"}
     before, now = (agreed(contract(replace(weekdays.pipeline, timezone=zone), root=tmp_path), "here") for zone in ("UTC", "Europe/Berlin"))
