@@ -10,7 +10,7 @@ import pytest
 
 from muntin.cli.main import main
 from muntin.errors import DefinitionError, MuntinError
-from muntin.sources.topics.client import to_consume
+from muntin.sources.topics.client import to_ask, to_consume
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.topics.orders import order, pipeline, ran, topic_of
 
@@ -96,6 +96,16 @@ def test_credentials_that_are_refused(
     told = refused(topic_of(kafka.secure, kafka.topic(), connection="shop"), tmp_path)
     assert told.startswith(f"kafka {kafka.secure}: {said}")
     assert "secret" not in told
+
+
+def test_a_client_that_is_refused_is_closed_with_its_open_questions(kafka: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is freed by its own thread, as an answer comes in, librdkafka aborts the process."""
+    monkeypatch.setenv(VARIABLE, connection(kafka, **{"password": "wrong-secret"}))
+    source = topic_of(kafka.secure, kafka.topic(), connection="shop")
+    client, _ = to_ask(source)
+    refused(source, tmp_path)
+    with pytest.raises(RuntimeError, match="closed"):
+        client.poll(0)
 
 
 @pytest.mark.parametrize("text", [None, "{no json", '{"extra": 5}'])

@@ -153,8 +153,9 @@ def worded(source: KafkaSource, client: Any, told: Told) -> Iterator[None]:  # n
     try:
         yield
     except KafkaException as wrong:
-        client.poll(0)  # which calls `told`
-        of_this_thread("admin client").clear()  # nobody knows in which state it is
+        with client:  # and close it: freed later, while an answer comes in, it would let librdkafka abort the process
+            client.poll(0)  # which calls `told`
+        of_this_thread("admin client").clear()
         raise broker_error(source, wrong.args[0].name(), told, wrong.args[0].str()) from None
 
 
