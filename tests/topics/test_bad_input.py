@@ -100,7 +100,8 @@ def test_credentials_that_are_refused(
 
 def test_a_client_that_is_refused_is_closed_with_its_open_questions(kafka: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it is freed by its own thread, as an answer comes in, librdkafka aborts the process."""
-    monkeypatch.setenv(VARIABLE, connection(kafka, **{"password": "wrong-secret"}))
+    wrong = {"password": "wrong-secret"}
+    monkeypatch.setenv(VARIABLE, connection(kafka, **wrong))
     source = topic_of(kafka.secure, kafka.topic(), connection="shop")
     client, _ = to_ask(source)
     refused(source, tmp_path)
