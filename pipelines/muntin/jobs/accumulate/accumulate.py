@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from muntin.errors import ConflictError
 from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.earlier_states.joined_reading import read
+from muntin.jobs.accumulate.forgotten_rows import with_forgotten
 from muntin.jobs.accumulate.quarantined_share import check_share
 from muntin.jobs.accumulate.summaries import summaries
 from muntin.jobs.accumulate.wider_states import common_schema, in_types
@@ -72,7 +73,7 @@ def accumulate(
         StateError: states cannot be written, or an interval lies among batches whose states are gone, as `retain` says.
     """
     check_no_lost_commits(bound)
-    bound = with_dimensions(bound, written=True)
+    bound = with_forgotten(with_dimensions(bound, written=True))
     check_kept(bound, intervals)
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
@@ -98,6 +99,8 @@ def accumulate(
         keep_of_one(bound, done.before, batches_of(bound.table(IDS), done.ids, bound.pipeline.intervals.after), found.decided)
     out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed, given.hidden)
     again = [interval for interval in intervals if interval.start_us in lost]
+    if with_forgotten(bound).forgotten.has_more_than(bound.forgotten):  # keys were forgotten while they were read
+        return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
     return (
         sorted(out + _again(bound, runner, again, allow_missing=allow_missing, tries=tries), key=lambda one: one.interval) if again else out
     )
