@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from muntin.files.paths import sizes_below
+from muntin.jobs.housekeeping.forgotten_rows import rows_in_file
 from muntin.jobs.published.window_tables import commit_segment, published, windows_of
 from muntin.states.forgotten_keys import among
 from muntin.store.parquet import read_parquet, write_named
@@ -19,7 +21,7 @@ from muntin.store.retries import after_conflicts
 from muntin.timeline.ledger import NOTES as FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.jobs.state.bound import Bound
     from muntin.states.forgotten_keys import Keys
@@ -29,8 +31,8 @@ _TRIES = 20
 _DIGITS = 16
 
 
-def notes_without(bound: Bound, keys: Keys, doubted: Sequence[int] = ()) -> int:
-    """Write notes of all windows anew without some keys; how many. Notes of totals go: what is open of them is made from states.
+def notes_without(bound: Bound, keys: Keys, doubted: Sequence[int] = ()) -> None:
+    """Write the notes of all windows anew without some keys. A note that holds no columns of keys is of totals; it goes.
 
     Args:
         bound: the pipeline state.
@@ -41,7 +43,12 @@ def notes_without(bound: Bound, keys: Keys, doubted: Sequence[int] = ()) -> int:
         StateError: a note is damaged, or the disk refuses.
         ConflictError: other runs publish all the time.
     """
-    return sum(_of_window(bound, window, keys, doubted) for window in windows_of(bound.store))
+    for window in windows_of(bound.store):
+        _of_window(bound, window, keys, doubted)
+    columns = {name for names in keys.columns for name in names}
+    for path, *_ in sizes_below(bound.folder / NOTES):
+        if path.suffix == ".parquet" and rows_in_file(str(path), NOTES, columns, keys):
+            path.unlink(missing_ok=True)
 
 
 def is_total(columns: Sequence[str], keys: Keys) -> bool:
@@ -49,33 +56,29 @@ def is_total(columns: Sequence[str], keys: Keys) -> bool:
     return any(not {*names} <= {*columns} for names in keys.columns)
 
 
-def _of_window(bound: Bound, window: str, keys: Keys, doubted: Sequence[int]) -> int:
-    new: dict[str, str] = {}
+def _of_window(bound: Bound, window: str, keys: Keys, doubted: Sequence[int]) -> None:
     for attempt in after_conflicts(_TRIES, f"{bound.home}: other runs keep publishing {window}; run again when they are done"):
         with attempt:
             now = published(bound.store, window)
             if now.ledger is None or now.snapshot.schema is None:
-                return 0
+                return
             total = is_total(now.snapshot.schema.names, keys)
             ledger = now.ledger.doubted(doubted) if total else now.ledger
             noted = ledger.entries.noted().tolist()
-            if not total:
-                paths = {path for at in noted for path in ledger.entries.note_of(at) or ()}
-                new = {path: other for path in sorted(paths) if (other := _anew(bound, path, keys)) != path}
-            entries, changed = _renamed(ledger.entries, noted, None if total else new)
+            new = {path: _anew(bound, path, keys) for path in sorted({path for at in noted for path in ledger.entries.note_of(at) or ()})}
+            entries, changed = _renamed(ledger.entries, noted, new)
             changed = np.union1d(changed, entries.position(np.array(doubted, np.int64))) if total and len(doubted) else changed
             commit_segment(bound, window, now, replace(ledger, entries=entries.take(changed[changed >= 0])))
-    for path in new:
-        (bound.folder / NOTES / path).unlink(missing_ok=True)
-    return len(new)
 
 
-def _anew(bound: Bound, path: str, keys: Keys) -> str:
-    """The path of a note without some keys: its own, if it holds none of them or is gone."""
+def _anew(bound: Bound, path: str, keys: Keys) -> str | None:
+    """The path of a note without some keys: its own, if it holds none of them or is gone; None if it cannot tell keys apart."""
     try:
         rows = read_parquet(f"{bound.folder}/{NOTES}/{path}")
     except FileNotFoundError:
         return path
+    if is_total(rows.column_names, keys):
+        return None
     gone = among(rows, keys)
     if not gone.any():
         return path
@@ -85,12 +88,12 @@ def _anew(bound: Bound, path: str, keys: Keys) -> str:
     return f"{window}/{written['path']}"
 
 
-def _renamed(entries: Entries, noted: Sequence[int], new: dict[str, str] | None) -> tuple[Entries, np.ndarray]:
-    """The entries whose notes have other files, None: no files; and the numbers of the entries that changed."""
+def _renamed(entries: Entries, noted: Sequence[int], new: Mapping[str, str | None]) -> tuple[Entries, np.ndarray]:
+    """The entries whose notes have other files, or none any more; and the numbers of the entries that changed."""
     files, changed = entries.note.to_pylist(), []
     for at in noted:
-        now = None if new is None else [new.get(path, path) for path in files[at]]
+        now = [new[path] for path in files[at]]
         if now != files[at]:
-            files[at] = now
+            files[at] = None if None in now else now
             changed.append(at)
     return replace(entries, note=pa.array(files, FILES)), np.array(changed, np.int64)

@@ -168,7 +168,7 @@ def log_tells(path: AnyPath, keys: Plain) -> bool:
 def _stats_tell(stats: dict[str, Any], keys: Plain) -> bool:
     ranges = (stats.get(side) or {} for side in ("minValues", "maxValues"))
     told = {(name, text_of_value(value)) for each in ranges for name, value in each.items() if value is not None}
-    return any(told & {*key} for key in keys.keys)
+    return any(len(key) == 1 and told & {*key} for key in keys.keys)  # one of several columns alone is others' as well
 
 
 def undecided(bound: Bound) -> list[str]:
