@@ -28,6 +28,8 @@ Key = tuple[tuple[str, str], ...]
 """The columns of a key, ascending, each with its value as text."""
 Columns = tuple[str, ...]
 _CACHED = 1_000_000
+UNDONE = BEFORE_ALL + 1
+"""An event time before all: every row of a key counts again."""
 
 
 class Keys(Protocol):
@@ -67,12 +69,15 @@ class Hashed:
     """Keys by their hashes.
 
     Attributes:
-        untils: columns -> hash of a key -> the event time from which its rows count again, microseconds; `AFTER_ALL`: they never do.
+        untils: columns -> hash of a key -> the event time from which its rows count again, microseconds; `AFTER_ALL`: they never do;
+            `UNDONE`: all do.
         secrets: oldest first; see `hash_of`.
+        number: of the newest event that changed `untils`.
     """
 
     untils: Mapping[Columns, Mapping[str, int]]
     secrets: tuple[bytes, ...] = field(repr=False)
+    number: int = 0
     _known: dict[Key, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -91,7 +96,12 @@ class Hashed:
 
     def has_more_than(self, before: Hashed) -> bool:
         """Whether keys were forgotten since."""
-        return any({*names} - {*before.untils.get(columns, {})} for columns, names in self.untils.items())
+        told = (
+            (before.untils.get(columns, {}).get(name, UNDONE), until)
+            for columns, names in self.untils.items()
+            for name, until in names.items()
+        )
+        return any(until > was for was, until in told)
 
 
 NONE = Hashed({}, ())

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.states.forgotten_keys import Plain, key_of
+from muntin.states.forgotten_keys import UNDONE, Plain, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from muntin.states.forgotten_keys import Keys
+    from muntin.states.forgotten_keys import Key, Keys
 
 _CELL, _WORD = re.compile(r"""[^,;|\t"']+"""), re.compile(r"[\w.@+-]+")
 
@@ -36,7 +36,13 @@ def _is_among(row: str, keys: Keys) -> bool:
     if not isinstance(values, dict):
         return stands_in(row, keys)
     wanted = ({name: values.get(name) for name in columns} for columns in keys.columns)
-    return any(None not in each.values() and keys.until_us(key_of(each)) is not None for each in wanted)
+    return any(None not in each.values() and _is_forgotten(key_of(each), keys) for each in wanted)
+
+
+def _is_forgotten(key: Key, keys: Keys) -> bool:
+    """Whether rows of a key are left out, whatever their time: nobody knows that of a refused row."""
+    until = keys.until_us(key)
+    return until is not None and until > UNDONE
 
 
 def stands_in(text: str, keys: Keys) -> bool:
@@ -44,7 +50,7 @@ def stands_in(text: str, keys: Keys) -> bool:
     if isinstance(keys, Plain):
         return any(all(word_of(value).search(text) for _, value in key) for key in keys.keys)
     single = [columns for columns in keys.columns if len(columns) == 1]
-    return any(keys.until_us(((name, part),)) is not None for (name,) in single for part in _parts(text))
+    return any(_is_forgotten(((name, part),), keys) for (name,) in single for part in _parts(text))
 
 
 def word_of(value: str) -> re.Pattern[str]:

@@ -13,7 +13,7 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.runs import runs
 from muntin.errors import SourceError
 from muntin.jobs.accumulate.bundle_states import arranged_batches, encoding, facts
-from muntin.jobs.accumulate.forgotten_rows import leaving_out
+from muntin.jobs.accumulate.forgotten_rows import left_out
 from muntin.jobs.accumulate.shares import Written, keeps_order, manifest, taken_of_batches
 from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.accumulate.windows_together import stage_windows
@@ -110,7 +110,8 @@ def _check_none_is_forgotten(reading: _Reading, *, refused: bool) -> None:
     bound = reading.share.bound
     if not bound.forgotten:
         return
-    if refused or leaving_out(reading.session, bound, reading.rows, reading.columns, taken_of_batches(bound))[1]:
+    left = left_out(reading.session, bound, reading.rows, reading.columns, taken_of_batches(bound))
+    if refused or left.rows or left.again:
         raise SourceError(f"{reading.bundle.paths[0]} and others: rows of forgotten keys")
 
 

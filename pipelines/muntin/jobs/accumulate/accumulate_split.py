@@ -11,7 +11,7 @@ from muntin.aggregates.aggregate import sealed
 from muntin.engine.merged_states import merged
 from muntin.engine.runs import runs
 from muntin.jobs.accumulate.bundle_states import encoding
-from muntin.jobs.accumulate.forgotten_rows import leaving_out, refused_left
+from muntin.jobs.accumulate.forgotten_rows import left_out, refused_left
 from muntin.jobs.accumulate.other_batches.later_rows import changed
 from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED, without_repeated
 from muntin.jobs.accumulate.shares import taken
@@ -64,7 +64,8 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         if compared and share.bound.source.changes:
             found, compared = changed(session, share, split, found, compared)
         counted = count(session, found.rows, times)
-    times, forgotten = leaving_out(session, share.bound, found.rows, found.columns, times)
+    left = left_out(session, share.bound, found.rows, found.columns, times)
+    times = left.times
     check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
     states = dict[str, Any]()
     for frames in share.bound.frame_sets:
@@ -75,11 +76,11 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
         newest = counted.newest if split.watermark_us is None else split.watermark_us
         decided = compared.decided if compared else name_of_met(found.met)
-        written, rows = _write_states(share, split, frames, table, newest, by_file, decided)
+        written, rows = _write_states(share, split, frames, left.marked(table), newest, by_file, decided)
         states[frames.table] = written | {"wider": wider}
     refused = found.bad + first.read - (first if first.exact else counted).accepted
     lost = refused_left(share.bound, found.refused()) if refused else None
-    left = len(lost) if share.bound.forgotten and lost is not None else refused
+    kept = len(lost) if share.bound.forgotten and lost is not None else refused
     return {
         "batch": split.batch_us,
         "split": split.number,
@@ -95,9 +96,9 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         "rows": found.in_files(by_file),
         "columns": [split.paths[0], list(found.columns.items())],
         "lacks": lacking_files(session, share.bound.source, found.paths),
-        "forgotten": forgotten + refused - left,
-        "refused_rows": left,
-        "refused": write_refused(share, split, lost) if lost is not None and left else None,
+        "forgotten": left.rows + refused - kept,
+        "refused_rows": kept,
+        "refused": write_refused(share, split, lost) if lost is not None and kept else None,
     }
 
 

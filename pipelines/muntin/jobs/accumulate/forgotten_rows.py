@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.sources.reading.taken_times import Taken
 
-_TABLE, _UNTIL = "muntin_forgotten", "muntin_until"
+_TABLE, _UNTIL, _AGAIN = "muntin_forgotten", "muntin_until", b"muntin_counted_again"
 
 
 def with_forgotten(bound: Bound) -> Bound:
@@ -43,8 +43,29 @@ def with_forgotten(bound: Bound) -> Bound:
     return replace(bound, forgotten=known)
 
 
-def leaving_out(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str], times: Taken) -> tuple[Taken, int]:
-    """The times that are taken, with a condition on rows of forgotten keys; and how many accepted rows these are.
+class LeftOut(NamedTuple):
+    """Rows that are left out.
+
+    Attributes:
+        times: the times that are taken, with a condition on rows of forgotten keys.
+        rows: how many accepted rows these are.
+        again: the number of the event by which accepted rows of once forgotten keys count again; 0: there are none.
+    """
+
+    times: Taken
+    rows: int = 0
+    again: int = 0
+
+    def marked(self, states: pa.Table) -> pa.Table:
+        """States with rows that count again are of another name than the same states were before the keys were forgotten.
+
+        Windows were published from these, without the keys: an equal name would say that there is nothing to derive.
+        """
+        return states.replace_schema_metadata({**(states.schema.metadata or {}), _AGAIN: str(self.again)}) if self.again else states
+
+
+def left_out(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str], times: Taken) -> LeftOut:
+    """The rows of forgotten keys among the rows of a reading.
 
     Args:
         session: of DuckDB.
@@ -54,20 +75,21 @@ def leaving_out(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, col
         times: rows with other times are refused.
     """
     if not bound.forgotten:
-        return times, 0
+        return LeftOut(times)
     keys = key_columns(bound.pipeline, columns)
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in keys.items())
     found = session.sql(f"SELECT DISTINCT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}").to_arrow_table()
     until = untils(found, bound.forgotten)
     if not (until > BEFORE_ALL).any():
-        return times, 0
+        return LeftOut(times)
     names = [f"{_TABLE}_{at}" for at in range(len(keys))]
     told = found.rename_columns(names).append_column(_UNTIL, pa.array(until))
     session.register(_TABLE, told.filter(pa.array(until > BEFORE_ALL)))
     same = " AND ".join(f"{name} IS NOT DISTINCT FROM {sql}" for name, sql in zip(names, keys.values(), strict=True))
-    gone = f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})"
-    count = session.execute(f"SELECT count(*) FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition} AND {gone}").fetchall()[0][0]
-    return replace(times, forgotten=gone), count
+    gone, known = f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})", f"EXISTS (FROM {_TABLE} WHERE {same})"
+    counts = f"SELECT count(*) FILTER ({gone}), count(*) FILTER ({known}) FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}"
+    left, every = session.execute(counts).fetchall()[0]
+    return LeftOut(replace(times, forgotten=gone), left, bound.forgotten.number if every > left else 0)
 
 
 def refused_left(bound: Bound, refused: pa.Table) -> pa.Table:

@@ -55,7 +55,7 @@ Totals = Literal["keep", "redo"]
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """What lies where of some keys, or what became of it.
+    """Traces of some keys, and what became of them.
 
     Attributes:
         found: what lay there.
@@ -80,7 +80,7 @@ class Forgetting:
 
 
 def plan_forget(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath) -> Forgetting:
-    """What lies where of some keys. Changes nothing; of a key that is forgotten, this proves it.
+    """Find what lies where of some keys, and change nothing; of a key that is forgotten, this proves it.
 
     Args:
         pipeline: the definition.

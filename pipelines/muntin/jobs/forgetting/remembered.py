@@ -1,4 +1,4 @@
-"""What is remembered of forgotten keys: changed, asked, and told for a register."""
+"""The memory of forgotten keys: changed, asked, and told for a register."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from muntin.errors import DefinitionError, StateError
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.forgotten import forgotten, hash_name, note, rotate, secrets_of
-from muntin.states.forgotten_keys import Plain, key_of
+from muntin.states.forgotten_keys import UNDONE, Plain, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a pipeline remembers: how many keys are forgotten, of how many something may be left, and each event, oldest first."""
+    """The memory of a pipeline: how many keys are forgotten, of how many something may be left, and each event, oldest first."""
 
     keys: int
     open: int
@@ -31,14 +31,14 @@ class Remembered:
 
 
 def remembered(pipeline: Pipeline, *, root: str | AnyPath) -> Remembered:
-    """What a pipeline remembers of forgotten keys, without the keys.
+    """The memory of a pipeline, without the keys themselves.
 
     Raises:
         StateError: there is no folder of the pipeline, or its log of forgotten keys is damaged.
     """
     now = forgotten(bound_home(pipeline, root))
     events = ({**event, "keys": len(event["keys"])} for event in now.events)
-    return Remembered(len(now.untils), len(now.open), tuple(events))
+    return Remembered(sum(until > UNDONE for until in now.untils.values()), len(now.open), tuple(events))
 
 
 def undo(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath, now: datetime | None = None) -> int:
@@ -109,7 +109,7 @@ def _forgotten(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], root: str 
     bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
     now = forgotten(bound)
     used = secrets_of(bound, now) if now.number else ()
-    if lacks := [key for key in plain.keys if not used or hash_name(key, used) not in now.untils]:
+    if lacks := [key for key in plain.keys if not used or now.untils.get(hash_name(key, used), UNDONE) == UNDONE]:
         told = " and ".join(f"{name}={value}" for name, value in lacks[0])
         raise DefinitionError(f"{pipeline.name}: {told} is not forgotten; muntin forget FILE --key {told} says what lies where of it")
     return plain

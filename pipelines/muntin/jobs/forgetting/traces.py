@@ -64,7 +64,7 @@ def tables_below(bound: Bound) -> Iterator[str]:
 
 
 def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
-    """What lies where of some keys, in all states of a pipeline and in the tables that readers know.
+    """Traces of some keys in all states of a pipeline and in the tables that readers know.
 
     Raises:
         StateError: a file cannot be read.
@@ -73,7 +73,7 @@ def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
 
 
 def traces(bound: Bound, keys: Plain) -> list[Trace]:
-    """What lies where of some keys, in one state and in the tables that readers know.
+    """Traces of some keys in one state and in the tables that readers know.
 
     Raises:
         StateError: a file cannot be read.

@@ -1,4 +1,4 @@
-"""What suites found, as rows of the table of verdicts, without values of forgotten keys."""
+"""Verdicts of suites, without values of forgotten keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pipeline has forgotten: a log of small files in its folder, which states of all its definitions share.
+"""The memory of forgotten keys: a log of small files in the folder of a pipeline, which the states of all its definitions share.
 
 <root>/<pipeline>/forgotten/000001.json   forget     these keys, by their hashes
                            /000002.json   done       nothing is left of them; with the report for the register
@@ -21,7 +21,7 @@ from muntin.definition.instants import AFTER_ALL
 from muntin.definition.relative_paths import known
 from muntin.errors import ConflictError, StateError
 from muntin.files.paths import ascending, path_of
-from muntin.states.forgotten_keys import Hashed, again, hash_of
+from muntin.states.forgotten_keys import UNDONE, Hashed, again, hash_of
 from muntin.store.disk import refused, write_new, write_whole
 from muntin.store.paths import digest_of
 from muntin.store.state import FORGOTTEN
@@ -43,11 +43,12 @@ _TRIES = 50
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What a pipeline has forgotten.
+    """The memory of a pipeline.
 
     Attributes:
         number: of the newest file of the log; 0: nothing was ever forgotten.
-        untils: (columns, hash of a key) -> the event time from which its rows count again, microseconds; `AFTER_ALL`: never.
+        untils: (columns, hash of a key) -> the event time from which its rows count again, microseconds; `AFTER_ALL`: never;
+            `UNDONE`: always.
         open: the keys of which something may be left.
         secrets: how many secrets keys are hashed with, one after the other.
         events: the files of the log, oldest first.
@@ -61,7 +62,7 @@ class Forgotten:
 
 
 def forgotten(bound: Bound) -> Forgotten:
-    """What the pipeline has forgotten.
+    """The memory of the pipeline.
 
     Raises:
         StateError: a file of the log is gone or damaged.
@@ -95,7 +96,7 @@ def _digest(event: Mapping[str, Any]) -> str:
 
 
 def _after(before: Forgotten, event: Mapping[str, Any]) -> Forgotten:
-    """What is forgotten after one more event."""
+    """The memory after one more event."""
     names = [(tuple(each["columns"]), each["hash"]) for each in event["keys"]]
     untils, left = dict(before.untils), {*before.open}
     match event["action"]:
@@ -107,7 +108,7 @@ def _after(before: Forgotten, event: Mapping[str, Any]) -> Forgotten:
         case "until":
             untils |= dict.fromkeys(names, event["until_us"])
         case "undo":
-            untils = {name: until for name, until in untils.items() if name not in names}
+            untils |= dict.fromkeys(names, UNDONE)
             left.difference_update(names)
         case "rotate":
             renewed = dict(zip(((tuple(each["columns"]), each["before"]) for each in event["keys"]), names, strict=True))
@@ -125,7 +126,7 @@ def hashed(bound: Bound, now: Forgotten | None = None) -> Hashed:
     by_columns: dict[Columns, dict[str, int]] = {}
     for (columns, name), until in now.untils.items():
         by_columns.setdefault(columns, {})[name] = until
-    return Hashed(by_columns, tuple(secrets_of(bound, now)) if by_columns else ())
+    return Hashed(by_columns, tuple(secrets_of(bound, now)) if by_columns else (), now.number)
 
 
 def note(bound: Bound, action: Action, keys: Collection[Key], at: datetime, **more: Any) -> None:  # noqa: ANN401 - JSON
