@@ -22,6 +22,7 @@ from tests.simulation.real_world import RealWorld, small_and_quick
 from tests.soak.damage import damaged
 from tests.soak.disks import full, read_only
 from tests.soak.first_backfills import first_backfills
+from tests.soak.forget_kills import forget_killed
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
 from tests.soak.task_kills import tasks_killed
@@ -81,6 +82,7 @@ PARTS: Mapping[str, Round] = {
     "real": world_on_disk,
     "kills": killed,
     "upkeep-kills": upkeep_killed,
+    "forget-kills": forget_killed,
     "races": raced,
     "slow": slowly,
     "full": full,

@@ -189,5 +189,6 @@ def _end_old_versions(bound: Bound, keys: Plain) -> None:
         def held(path: AnyPath, table: str = table) -> bool:
             return rows_in_file(str(path), table, keys) > 0
 
-        if any(held(path) for path, *_ in old_files(folder)) or any(log_tells(path, keys) for path in old_commits(folder)):
+        old = old_commits(folder, bound.store.snapshot(table).version)
+        if any(held(path) for path, *_ in old_files(folder)) or any(log_tells(path, keys) for path in old):
             end_old_versions(folder, held)

@@ -95,7 +95,7 @@ def _of_table(bound: Bound, table: str, keys: Plain) -> Iterator[Trace]:
     yield from _of_files(bound, "texts", table, {path: texts_in(path, table, keys) for path in now})
     old_rows = {path: _rows_of(path, table, keys) + texts_in(path, table, keys) for path, *_ in old_files(folder)}
     yield from _of_files(bound, "old versions", table, old_rows)
-    old = old_commits(folder)
+    old = old_commits(folder, bound.store.snapshot(table).version)
     log = [path for path in ascending((folder / "_delta_log").glob("*")) if path.is_file()]
     told = {path: int(log_tells(path, keys)) for path in log}
     yield from _of_files(bound, "old versions", f"{table}/_delta_log", {path: count for path, count in told.items() if path in old})
