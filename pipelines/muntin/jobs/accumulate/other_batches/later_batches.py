@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
-from muntin.jobs.accumulate.shares import Later
+from muntin.jobs.accumulate.shares import Later, steps_of_files
 from muntin.jobs.deduplication.kept_decisions import changers
 from muntin.jobs.inputs.inputs import inputs
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from muntin.jobs.accumulate.readings import Reading
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.listing import SourceFile
 
 
 def with_later(bound: Bound, found: Sequence[Reading]) -> list[Reading]:
@@ -32,9 +33,10 @@ def with_later(bound: Bound, found: Sequence[Reading]) -> list[Reading]:
     intervals = {start: Interval(start, after(start)) for changing in known.values() for start, _ in changing}
     files = inputs(bound, [intervals[start] for start in sorted(intervals)]).files if intervals else {}
     later = {
-        home: tuple(
-            Later(start, intervals[start].end_us, tuple(file.path for file in files[intervals[start]]), name) for start, name in changing
-        )
-        for home, changing in known.items()
+        home: tuple(_later(intervals[start], files[intervals[start]], name) for start, name in changing) for home, changing in known.items()
     }
     return [replace(reading, splits=[replace(split, later=later[split.batch_us]) for split in reading.splits]) for reading in found]
+
+
+def _later(interval: Interval, files: Sequence[SourceFile], name: int) -> Later:
+    return Later(interval.start_us, interval.end_us, tuple(file.path for file in files), name, steps_of_files(files))

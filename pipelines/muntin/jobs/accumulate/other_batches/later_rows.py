@@ -126,12 +126,12 @@ def _rows_of(share: Share, later: Later, own: pa.Table | None) -> tuple[pa.Table
 
     What cannot be read of it is in the quarantine of its own batch.
     """
-    source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True)
+    source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True, steps=later.steps)
     with careful_session(source, later.paths) as session, fitting(session, share.bound, later.paths) as (bound, files):
         if files.has_no_row_left:
             return pa.table({}), {}
         found, times = carefully(session, bound, split, files), taken(bound, split)
-        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, last=True)}")
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, source.changes)}")
         session.register(_OWN, own)
         session.register(_THERE, _ids_of(share, later))
         session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
