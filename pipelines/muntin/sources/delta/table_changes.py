@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from muntin.sources.delta.table_log import Added, Commit
 
 UPDATED, BROUGHT = "update_postimage", "I"
-"""The words for rows of ids that were there before the batch; and of a file that came in the batch, went, and was restored."""
+"""The words for rows of ids that were there before the batch; and of a file that came in the batch, went, and was restored. Of a file that
+came and went it is `TAKEN_BACK_AGAIN`."""
 _VERSION, _SAID = "muntin_version", "muntin_said"
 
 
@@ -38,7 +39,7 @@ class Step(NamedTuple):
 
     Attributes:
         version: of the commit.
-        said: what each row of the file is: "insert", "delete", `UPDATED` or `BROUGHT`; None of the change feed, whose rows say it.
+        said: what each row of the file is: "insert", "delete", or a word of ours; None of the change feed, whose rows say it.
         compared: whether the commit removed files and added others, and has no feed that says what is different in them.
     """
 
@@ -59,15 +60,13 @@ def steps_of(commit: Commit) -> Iterator[tuple[Added, Step]]:
 
 
 def last_steps(found: Sequence[tuple[Added, Step]]) -> Iterator[tuple[Added, Step]]:
-    """Each file of a batch once, as its last commit left it; no file that came and went in the batch."""
+    """Each file of a batch once, as its last commit left it."""
     first = {added.path: step for added, step in reversed(found)}
     last = {added.path: at for at, (added, _) in enumerate(found)}
     for at in sorted(last.values()):
         added, step = found[at]
-        if first[added.path].said != "insert":
-            yield added, step
-        elif step.said != "delete":
-            yield added, step._replace(said=BROUGHT if step != first[added.path] else step.said)
+        again = first[added.path].said == "insert" and step != first[added.path]
+        yield added, step._replace(said=TAKEN_BACK_AGAIN if step.said == "delete" else BROUGHT) if again else step
 
 
 def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
@@ -100,7 +99,7 @@ def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -
         rows = f"(SELECT * REPLACE ({_compared(compared, columns)} AS {_SAID}) FROM {rows})"
     order = f"ORDER BY {_VERSION}, {_SAID} NOT IN {TAKES_BACK}, {ROW_IN_SPLIT}"
     first, every = f"first_value({_SAID}) OVER (PARTITION BY {IDENTITY} {order})", f"OVER (PARTITION BY {IDENTITY})"
-    brought = f"{IDENTITY} IS NULL OR {first} = 'insert' OR bool_or({_SAID} = '{BROUGHT}') {every}"
+    brought = f"{IDENTITY} IS NULL OR {first} = 'insert' OR bool_or({_SAID} IN {BROUGHT, TAKEN_BACK_AGAIN}) {every}"
     own = f"CASE WHEN {_SAID} IN {TAKES_BACK} THEN '{TAKEN_BACK_AGAIN}' ELSE 'insert' END"
     known = f"CASE WHEN {_SAID} IN {TAKES_BACK} THEN {_SAID} ELSE '{UPDATED}' END"
     said = f"CASE WHEN {_SAID} = '{UNCHANGED}' THEN {_SAID} WHEN {brought} THEN {own} ELSE {known} END"
@@ -111,7 +110,7 @@ def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -
 def _compared(versions: Sequence[str], columns: Mapping[str, str]) -> str:
     """SQL for what a row says, where its commit removed rows and added rows, and some are the same."""
     values = ", ".join(to_the_bit(name, kind) for name, kind in columns.items() if name != CHANGE)
-    same, alike = f"OVER (PARTITION BY {_VERSION}, {values})", f"OVER (PARTITION BY {_VERSION}, {IDENTITY})"
+    same, alike = f"OVER (PARTITION BY {_VERSION}, {_SAID} = '{TAKEN_BACK_AGAIN}', {values})", f"OVER (PARTITION BY {_VERSION}, {IDENTITY})"
     updated = f"{_SAID} = 'insert' AND {IDENTITY} IS NOT NULL AND bool_or({_SAID} = 'delete') {alike}"
     return (
         f"CASE WHEN NOT {_among(_VERSION, versions)} THEN {_SAID} WHEN min({_SAID}) {same} <> max({_SAID}) {same} THEN '{UNCHANGED}' "
