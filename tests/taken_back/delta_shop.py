@@ -41,6 +41,7 @@ class DeltaShop:
     orders: Orders = field(default_factory=dict)
     versions: list[Orders] = field(default_factory=list)
     story: dict[int, list[Row]] = field(default_factory=dict)
+    ends: dict[int, Orders] = field(default_factory=dict)
 
     @property
     def table(self) -> Path:
@@ -63,7 +64,7 @@ class DeltaShop:
         rows = self.story.setdefault(int(at), [])
         rows += [("d", order, *self.orders[order][:2]) for order in self.orders if order not in after]
         rows += [_told(self.orders, order, row) for order, row in after.items() if self.orders.get(order) != row]
-        self.orders = after
+        self.orders = self.ends[int(at)] = after
         self.versions.append(after)
 
     def add(self, at: float, more: Orders) -> None:
@@ -112,13 +113,17 @@ class DeltaShop:
             assert bitwise(found, wanted), (window, found.to_pylist(), wanted.to_pylist())
 
     def told(self, hours: int) -> Mapping[int, list[Row]]:
-        """What each hour says; the first says what was in the table at its end."""
+        """What each hour says, of orders that are not as before in the end; the first says what was in the table at its end."""
         first: dict[int, Row] = {}
         for row in self.story.get(0, ()):
             first.pop(row[1], None)  # type: ignore[arg-type]
             if row[0] != "d":
                 first[row[1]] = ("c", *row[1:])  # type: ignore[index]
-        return {0: [*first.values()]} | {at: self.story.get(at, []) for at in range(1, hours)}
+        return {0: [*first.values()]} | {at: [*self._changed(at)] for at in range(1, hours)}
+
+    def _changed(self, at: int) -> Iterator[Row]:
+        before, after = (self.ends[max((end for end in self.ends if end <= now), default=0)] for now in (at - 1, at))
+        yield from (row for row in self.story.get(at, []) if row[1] not in before or before[row[1]] != after.get(row[1]))
 
 
 def _told(before: Orders, order: int, row: tuple[float, float, str]) -> Row:

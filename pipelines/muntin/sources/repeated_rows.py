@@ -94,7 +94,7 @@ TOO_LATE = "muntin_too_late"
 CHANGE = "_change_type"
 """The column of Delta's change feed that tells what a row is; null of a row that was merely added."""
 UNCHANGED, TAKEN_BACK_AGAIN = "unchanged", "D"
-"""Words of `CHANGE` of our own: of a row that its commit removed and added as it was; and of an id that its own batch had brought."""
+"""Words of `CHANGE` of our own: of a row that is as it was before its batch; and of an id that its own batch had brought."""
 _ADDS = ("c", "r", "u", "+I", "+U", "I", "U", "insert", "update", "update_postimage")
 _DELETES = ("d", "-U", "-D", "D", "delete", "update_preimage")
 """Operations as Debezium, Flink, Oracle GoldenGate and Delta's change feed write them."""

@@ -5,13 +5,13 @@ version   commit                                 files of its batch             
 2         UPDATE, with a change feed             the feed's file; not what was         delete, insert, update_preimage, update_postimage
                                                  written anew
 3         DELETE of a partition, no feed needed  the removed files                     delete
-4         UPDATE or overwrite without a feed     the removed files and the added       delete, update_postimage, insert; unchanged, if
-                                                 files                                 the commit removed and added the same
+4         UPDATE or overwrite without a feed     the removed and the added files       delete, insert
 
 Of a commit, rows that take back come before rows that bring, wherever they stand: a row may take the id of another.
 
-Rows of an id that the batch itself brought change no other batch: they are told as `insert`, or by a word of ours where they take back.
-Rows of other ids change a row that was there.
+What a row is told to be follows from all rows of its id in the batch. If the batch brought the id, they change no other batch: they are
+`insert`, or a word of ours where they take back. Else they change a row that was there; or they are unchanged, if it is as before in the
+end, as most rows of a file are that was written anew.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from muntin.sources.repeated_rows import CHANGE, TAKEN_BACK_AGAIN, TAKES_BACK, U
 from muntin.states.columns import FILE_PATH, IDENTITY, ORDINAL, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from muntin.sources.delta.table_log import Added, Commit
 
-UPDATED, BROUGHT = "update_postimage", "I"
-"""The words for rows of ids that were there before the batch; and of a file that came in the batch, went, and was restored. Of a file that
-came and went it is `TAKEN_BACK_AGAIN`."""
-_VERSION, _SAID = "muntin_version", "muntin_said"
+_RESTORED = "update_postimage"
+_VERSION, _SAID, _BEGAN, _BEGUN = "muntin_version", "muntin_said", "muntin_began", "muntin_begun"
 
 
 class Step(NamedTuple):
@@ -39,13 +37,14 @@ class Step(NamedTuple):
 
     Attributes:
         version: of the commit.
-        said: what each row of the file is: "insert", "delete", or a word of ours; None of the change feed, whose rows say it.
-        compared: whether the commit removed files and added others, and has no feed that says what is different in them.
+        said: what each row of the file is, as "insert" or "delete"; None of the change feed, whose rows say it themselves.
+        began, begun: `version` and `said` of the first commit of the batch that names the file, where `version` is that of the last.
     """
 
     version: int
     said: str | None = "insert"
-    compared: bool = False
+    began: int | None = None
+    begun: str | None = None
 
 
 def steps_of(commit: Commit) -> Iterator[tuple[Added, Step]]:
@@ -53,10 +52,9 @@ def steps_of(commit: Commit) -> Iterator[tuple[Added, Step]]:
     if commit.feed:
         yield from ((each, Step(commit.version, None)) for each in commit.feed)
         return
-    compared = bool(commit.gone and commit.data_added)
-    said = UPDATED if commit.operation == "RESTORE" else "insert"
-    yield from ((each, Step(commit.version, "delete", compared)) for each in commit.gone)
-    yield from ((each, Step(commit.version, said, compared)) for each in commit.added if each.path in commit.data_added)
+    said = _RESTORED if commit.operation == "RESTORE" else "insert"
+    yield from ((each, Step(commit.version, "delete")) for each in commit.gone)
+    yield from ((each, Step(commit.version, said)) for each in commit.added if each.path in commit.data_added)
 
 
 def last_steps(found: Sequence[tuple[Added, Step]]) -> Iterator[tuple[Added, Step]]:
@@ -65,8 +63,7 @@ def last_steps(found: Sequence[tuple[Added, Step]]) -> Iterator[tuple[Added, Ste
     last = {added.path: at for at, (added, _) in enumerate(found)}
     for at in sorted(last.values()):
         added, step = found[at]
-        again = first[added.path].said == "insert" and step != first[added.path]
-        yield added, step._replace(said=TAKEN_BACK_AGAIN if step.said == "delete" else BROUGHT) if again else step
+        yield added, step._replace(began=first[added.path].version, begun=first[added.path].said)
 
 
 def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
@@ -78,11 +75,18 @@ def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
     """
     if not _changes(steps):
         return rows
-    paths = ", ".join(map(literal, steps))
-    version = f"map([{paths}], {[step.version for step in steps.values()]})[{FILE_PATH}]"
-    words = [step.said or "" for step in steps.values()]
-    said = f"coalesce({CHANGE}, map([{paths}], {words})[{FILE_PATH}])"
-    return f"(SELECT *, {version} AS {_VERSION}, {said} AS {_SAID} FROM {rows})"
+
+    def told(values: Iterable[object]) -> str:
+        return f"map([{', '.join(map(literal, steps))}], {[*values]})[{FILE_PATH}]"
+
+    every = steps.values()
+    columns = {
+        _VERSION: told(step.version for step in every),
+        _BEGAN: told(step.began for step in every),
+        _SAID: f"coalesce({CHANGE}, {told(step.said or '' for step in every)})",
+        _BEGUN: f"coalesce({CHANGE}, {told(step.begun or '' for step in every)})",
+    }
+    return f"(SELECT *, {', '.join(f'{sql} AS {name}' for name, sql in columns.items())} FROM {rows})"
 
 
 def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -> str:
@@ -95,32 +99,18 @@ def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -
     """
     if not _changes(steps):
         return rows
-    if compared := sorted({str(step.version) for step in steps.values() if step.compared}):
-        rows = f"(SELECT * REPLACE ({_compared(compared, columns)} AS {_SAID}) FROM {rows})"
-    order = f"ORDER BY {_VERSION}, {_SAID} NOT IN {TAKES_BACK}, {ROW_IN_SPLIT}"
-    first, every = f"first_value({_SAID}) OVER (PARTITION BY {IDENTITY} {order})", f"OVER (PARTITION BY {IDENTITY})"
-    brought = f"{IDENTITY} IS NULL OR {first} = 'insert' OR bool_or({_SAID} IN {BROUGHT, TAKEN_BACK_AGAIN}) {every}"
-    own = f"CASE WHEN {_SAID} IN {TAKES_BACK} THEN '{TAKEN_BACK_AGAIN}' ELSE 'insert' END"
-    known = f"CASE WHEN {_SAID} IN {TAKES_BACK} THEN {_SAID} ELSE '{UPDATED}' END"
-    said = f"CASE WHEN {_SAID} = '{UNCHANGED}' THEN {_SAID} WHEN {brought} THEN {own} ELSE {known} END"
-    replaced = f"{said} AS {CHANGE}, row_number() OVER ({order}) AS {ORDINAL}"
-    return f"(SELECT * EXCLUDE ({_VERSION}, {_SAID}) REPLACE ({replaced}) FROM {rows})"
-
-
-def _compared(versions: Sequence[str], columns: Mapping[str, str]) -> str:
-    """SQL for what a row says, where its commit removed rows and added rows, and some are the same."""
-    values = ", ".join(to_the_bit(name, kind) for name, kind in columns.items() if name != CHANGE)
-    same, alike = f"OVER (PARTITION BY {_VERSION}, {_SAID} = '{TAKEN_BACK_AGAIN}', {values})", f"OVER (PARTITION BY {_VERSION}, {IDENTITY})"
-    updated = f"{_SAID} = 'insert' AND {IDENTITY} IS NOT NULL AND bool_or({_SAID} = 'delete') {alike}"
-    return (
-        f"CASE WHEN NOT {_among(_VERSION, versions)} THEN {_SAID} WHEN min({_SAID}) {same} <> max({_SAID}) {same} THEN '{UNCHANGED}' "
-        f"WHEN {updated} THEN '{UPDATED}' ELSE {_SAID} END"
-    )
+    took, values = f"{_SAID} IN {TAKES_BACK}", ", ".join(to_the_bit(name, kind) for name, kind in columns.items() if name != CHANGE)
+    first = f"OVER (PARTITION BY {IDENTITY} ORDER BY {_BEGAN}, {_BEGUN} NOT IN {TAKES_BACK}, {ROW_IN_SPLIT})"
+    last = f"OVER (PARTITION BY {IDENTITY} ORDER BY {_VERSION} DESC, {took}, {ROW_IN_SPLIT} DESC)"
+    brought = f"{IDENTITY} IS NULL OR first_value({_BEGUN}) {first} = 'insert'"
+    same = f"first_value(row({values})) {first} IS NOT DISTINCT FROM first_value(row({values})) {last}"
+    own = f"CASE WHEN {took} THEN '{TAKEN_BACK_AGAIN}' ELSE 'insert' END"
+    unchanged = f"NOT first_value({took}) {last} AND {same}"
+    other = f"CASE WHEN {unchanged} THEN '{UNCHANGED}' WHEN {took} THEN {_SAID} ELSE 'update_postimage' END"
+    place = f"row_number() OVER (ORDER BY {_VERSION}, NOT ({took}), {ROW_IN_SPLIT})"
+    replaced = f"CASE WHEN {brought} THEN {own} ELSE {other} END AS {CHANGE}, {place} AS {ORDINAL}"
+    return f"(SELECT * EXCLUDE ({_VERSION}, {_SAID}, {_BEGAN}, {_BEGUN}) REPLACE ({replaced}) FROM {rows})"
 
 
 def _changes(steps: Mapping[str, Step]) -> bool:
-    return any(step.said not in ("insert", BROUGHT) for step in steps.values())
-
-
-def _among(value: str, some: Sequence[str]) -> str:
-    return f"{value} IN ({', '.join(some)})" if some else "false"
+    return any(step.said != "insert" for step in steps.values())
