@@ -9,6 +9,7 @@ from deltalake import DeltaTable
 
 from muntin import read, sources
 from muntin.errors import DefinitionError, SourceError
+from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.quarantine import quarantined
 from tests.case_counts import seeds
 from tests.end_to_end.hourly import hour
@@ -133,3 +134,15 @@ def test_wrong_arguments(told: dict[str, Any], why: str) -> None:
 def values(shop: DeltaShop) -> list[list[float]]:
     found = read(shop.pipeline, "hour", root=shop.folder / "state", provisional=True)
     return found["all"].to_pylist()
+
+
+def test_explain_names_the_commit_that_took_a_row_back(tmp_path: Path) -> None:
+    shop = DeltaShop(tmp_path)
+    shop.add(0, {1: (10, 1.0, "Graz"), 2: (20, 2.0, "Graz")})
+    shop.add(1, {3: (70, 4.0, "Graz")})
+    shop.delete(1.1, (2).__eq__, '"order" = 2')
+    shop.run(0, 1)
+    (window,) = explain(shop.pipeline, "hour", root=tmp_path / "state", at=hour(0)).windows
+    [change] = window.changes
+    assert (change.batch, change.by, change.what, change.version) == (hour(0), hour(1), "takes a row back", 2)
+    assert "/_change_data/" in change.file

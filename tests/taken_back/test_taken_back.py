@@ -1,5 +1,6 @@
 """Rows that later rows change or take back: the windows are those of the rows that are left, however the changes come."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -14,6 +15,7 @@ from muntin import aggregates as agg
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.finalize import settle
+from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.quarantine import quarantined
 from tests.end_to_end.hourly import START, Hourly, hour, times
 from tests.taken_back.stories import Shop, columns
@@ -226,3 +228,27 @@ def test_an_aggregate_that_is_added_is_of_the_rows_that_are_left(tmp_path: Path)
     shop.run(0, 2)
     assert [row["least"] for row in shop.read("hour").to_pylist()] == [8.0, 2.0, 4.0]
     shop.check()
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_explain_names_the_changes_of_rows_and_where_they_stand(tmp_path: Path, form: str) -> None:
+    shop = Shop(tmp_path, form=form)
+    shop.tell(STORY | {1: [("c", 9, 70, 2.0), ("?", 1, 1, 1.0), ("u", 7, 10, 8.0)]})
+    shop.run(0, 2)
+    (window,) = explain(shop.pipeline, "hour", root=shop.hours.root, at=START).windows
+    told = [(each.batch, each.by, each.what, Path(each.file).name, each.position) for each in window.changes]
+    assert told == [
+        (START, hour(1), "changes a row", f"01.{form}", 2),
+        (START, hour(2), "takes a row back", f"02.{form}", 0),
+    ]
+    assert [json.loads(each.row)["order"] for each in window.changes] == [7, 8]
+    assert [each.line for each in window.changes] == ([None, None] if form == "parquet" else [4, 2])
+
+
+def test_explain_says_so_where_changes_cannot_be_read(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.tell(STORY)
+    shop.run(0, 2)
+    (tmp_path / "data/02.parquet").unlink()
+    (window,) = explain(shop.pipeline, "hour", root=shop.hours.root, at=START).windows
+    assert "[2024-01-01T02:00, 2024-01-01T03:00): rows were read before" in str(window.unread)

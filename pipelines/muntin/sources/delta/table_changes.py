@@ -105,7 +105,7 @@ def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -
     brought = f"{IDENTITY} IS NULL OR first_value({_BEGUN}) {first} = 'insert'"
     same = f"first_value(row({values})) {first} IS NOT DISTINCT FROM first_value(row({values})) {last}"
     own = f"CASE WHEN {took} THEN '{TAKEN_BACK_AGAIN}' ELSE 'insert' END"
-    unchanged = f"NOT first_value({took}) {last} AND {same}"
+    unchanged = f"first_value({_BEGUN} IN {TAKES_BACK}) {first} AND NOT first_value({took}) {last} AND {same}"
     other = f"CASE WHEN {unchanged} THEN '{UNCHANGED}' WHEN {took} THEN {_SAID} ELSE 'update_postimage' END"
     place = f"row_number() OVER (ORDER BY {_VERSION}, NOT ({took}), {ROW_IN_SPLIT})"
     replaced = f"CASE WHEN {brought} THEN {own} ELSE {other} END AS {CHANGE}, {place} AS {ORDINAL}"

@@ -8,8 +8,9 @@ A row that changes another takes its place in the order of rows: sums of doubles
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -30,13 +31,14 @@ from muntin.sources.sessions.duckdb_session import careful_session, described
 from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import duckdb
 
     from muntin.jobs.accumulate.other_batches.split_deduplication import ComparedRows
     from muntin.jobs.accumulate.shares import Later, Share
     from muntin.jobs.accumulate.split_rows import SplitRows
+    from muntin.sources.reading.mended import Mended
 
 _IDS, _OWN, _THERE, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_ids_there", "muntin_later_rows", "muntin_changed"
 
@@ -122,14 +124,31 @@ def _cast(table: str, kinds: Mapping[str, str], both: Mapping[str, str]) -> str:
 
 
 def _rows_of(share: Share, later: Later, own: pa.Table | None) -> tuple[pa.Table, Mapping[str, str]]:
-    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; and the types of their columns.
+    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; and the types of their columns."""
+    with rows_among(share, later, own) as found:
+        return (found.session.table(found.rows).to_arrow_table(), found.columns) if found else (pa.table({}), {})
+
+
+class LaterRows(NamedTuple):
+    """Rows of a later batch: the session, the table of these rows there, the types of their columns, and the files they are of."""
+
+    session: duckdb.DuckDBPyConnection
+    rows: str
+    columns: Mapping[str, str]
+    files: Mended
+
+
+@contextmanager
+def rows_among(share: Share, later: Later, own: pa.Table | None) -> Iterator[LaterRows | None]:
+    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; None where no row can be read.
 
     What cannot be read of it is in the quarantine of its own batch.
     """
     source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True, steps=later.steps)
     with careful_session(source, later.paths) as session, fitting(session, share.bound, later.paths) as (bound, files):
         if files.has_no_row_left:
-            return pa.table({}), {}
+            yield None
+            return
         found, times = carefully(session, bound, split, files), taken(bound, split)
         session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, source.changes)}")
         session.register(_OWN, own)
@@ -137,7 +156,8 @@ def _rows_of(share: Share, later: Later, own: pa.Table | None) -> tuple[pa.Table
         session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
         among = " ".join(f"SEMI JOIN {table} USING ({ID_HIGH}, {ID_LOW})" for table in (_OWN, _THERE))
         query = f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM (FROM {_IDS} {among}) AS ids JOIN {ONCE} AS once USING ({ORDINAL})"
-        return session.sql(query).to_arrow_table(), found.columns
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {_LATER} AS {query}")
+        yield LaterRows(session, _LATER, found.columns, files)
 
 
 def _ids_of(share: Share, later: Later) -> pa.Table:
