@@ -21,8 +21,13 @@ HOURS = 7
 
 @pytest.mark.parametrize("seed", seeds(20))
 def test_windows_are_those_of_the_rows_that_are_left(seed: int, tmp_path: Path) -> None:
+    changes_of_table(seed, tmp_path)
+
+
+def changes_of_table(seed: int, folder: Path) -> None:
+    """Random commits of some hours; hours are run in between, in any order and again; then all, beside a clean run."""
     dice = random.Random(f"a table {seed}")
-    shop = DeltaShop(tmp_path, dice.randint(1, 4), dice.random() < 0.6, dice.choice([(), ("city",)]))
+    shop = DeltaShop(folder, dice.randint(1, 4), dice.random() < 0.6, dice.choice([(), ("city",)]))
     early = dice.random() < 0.5
     for now in tell(shop, dice, HOURS):
         if early and dice.random() < 0.6:
