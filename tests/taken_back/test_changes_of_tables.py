@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from muntin import read, sources
+from muntin import plan, read, sources
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.quarantine import quarantined
@@ -151,3 +151,13 @@ def test_explain_names_the_commit_that_took_a_row_back(tmp_path: Path) -> None:
     [change] = window.changes
     assert (change.batch, change.by, change.what, change.version) == (hour(0), hour(1), "takes a row back", 2)
     assert "/_change_data/" in change.file
+
+
+def test_plan_foresees_the_batches_that_commits_change(tmp_path: Path) -> None:
+    shop = DeltaShop(tmp_path)
+    shop.add(0, {1: (10, 1.0, "Graz")})
+    shop.add(1, {2: (70, 2.0, "Graz")})
+    shop.run(0, 1)
+    shop.update(2, 1, 3.0)
+    found = plan(shop.pipeline, root=tmp_path / "state", start=hour(2), end=hour(3)).batches
+    assert [(each.interval_start, each.reading) for each in found] == [(hour(0), "changed"), (hour(2), "new")]

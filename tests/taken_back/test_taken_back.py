@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, SourceError
@@ -252,3 +252,22 @@ def test_explain_says_so_where_changes_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "data/02.parquet").unlink()
     (window,) = explain(shop.pipeline, "hour", root=shop.hours.root, at=START).windows
     assert "[2024-01-01T02:00, 2024-01-01T03:00): rows were read before" in str(window.unread)
+
+
+def test_plan_foresees_the_batches_that_new_rows_change(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, within=6)
+    shop.tell({at: [("c", at, 60 * at, 1.0)] for at in range(6)})
+
+    def planned(first: int, last: int) -> list[tuple[int, str]]:
+        found = plan(shop.pipeline, root=shop.hours.root, start=hour(first), end=hour(last + 1)).batches
+        return [(each.interval_start.hour, each.reading) for each in found]
+
+    assert planned(0, 1) == [(0, "new"), (1, "new")]
+    shop.run(0, 5)
+    assert planned(5, 5) == [(5, "unchanged")]
+    shop.tell({6: [("u", 2, 125, 9.0), ("d", 4, None, None), ("c", 6, 365, 1.0), ("d", 77, None, None)]})
+    assert planned(6, 6) == [(2, "changed"), (4, "changed"), (6, "new")]
+    shop.run(6)
+    assert planned(6, 6) == [(6, "unchanged")]
+    shop.tell({6: [("u", 2, 125, 9.0), ("c", 6, 365, 1.0)]})
+    assert planned(6, 6) == [(4, "changed"), (6, "changed")]
