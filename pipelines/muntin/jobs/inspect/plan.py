@@ -109,7 +109,8 @@ def _document(batch: PlannedBatch) -> dict[str, Any]:
 def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, check: bool = True) -> Plan:
     """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
 
-    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it reads a row.
+    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it reads a row;
+    then files of new batches are read, too, where their rows may change rows of others.
 
     Raises:
         DefinitionError, SourceError, StateError: as `run`; but an interval without files is part of the plan.
@@ -125,7 +126,7 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
         check_suites(bound)
     if check:
         check_columns(bound, given)
-    if more := foreseen(bound, given, _anew(intervals, batches)):
+    if more := foreseen(bound, given, _anew(intervals, batches)) if check else {}:
         intervals, why = sorted({*intervals, *more}), why | more
         batches, given = _batches(bound, intervals, why)
     anew = _anew(intervals, batches, missing=True)
