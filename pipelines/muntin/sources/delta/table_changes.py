@@ -18,9 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from muntin.sources.reading.event_ids import to_the_bit
-from muntin.sources.reading.scan import literal
-from muntin.sources.repeated_rows import CHANGE, TAKEN_BACK_AGAIN, TAKES_BACK, UNCHANGED
+from muntin.sources.repeated_rows import CHANGE, TAKEN_BACK_AGAIN, TAKES_BACK, UNCHANGED, to_the_bit
 from muntin.states.columns import FILE_PATH, IDENTITY, ORDINAL, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
@@ -77,9 +75,9 @@ def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
         return rows
 
     def told(values: Iterable[object]) -> str:
-        return f"map([{', '.join(map(literal, steps))}], {[*values]})[{FILE_PATH}]"
+        return f"map([{paths}], {[*values]})[{FILE_PATH}]"
 
-    every = steps.values()
+    every, paths = steps.values(), ", ".join("'" + path.replace("'", "''") + "'" for path in steps)
     columns = {
         _VERSION: told(step.version for step in every),
         _BEGAN: told(step.began for step in every),

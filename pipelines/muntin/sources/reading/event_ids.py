@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS
 from muntin.sources.reading.scan import quoted
-from muntin.sources.repeated_rows import CHANGE, TAKEN_BACK_AGAIN
+from muntin.sources.repeated_rows import CHANGE, TAKEN_BACK_AGAIN, to_the_bit
 from muntin.states.columns import EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, IDENTITY, ORDINAL
 
 if TYPE_CHECKING:
@@ -53,11 +53,6 @@ def _said(changes: Changes, columns: Mapping[str, str]) -> str:
     said = f"hash({', '.join(to_the_bit(name, kind) for name, kind in columns.items())})"
     words = f"('insert', '{TAKEN_BACK_AGAIN}')"
     return f"(({said} >> 1) << 1) + (coalesce({CHANGE}, 'insert') NOT IN {words})::UBIGINT" if changes.of_table else said
-
-
-def to_the_bit(name: str, kind: str) -> str:
-    """SQL for a value as `hash` tells it apart, which takes -0.0 for 0.0. By another release of DuckDB, rows may be read once more."""
-    return f"{quoted(name)}::VARCHAR" if "FLOAT" in kind or "DOUBLE" in kind else quoted(name)
 
 
 def _text(name: str, kind: str) -> str:
