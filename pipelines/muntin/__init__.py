@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from muntin import aggregates, alerts, errors, sinks, sources, windows
     from muntin.airflow.dag import airflow_dag
+    from muntin.airflow.group import muntin_tasks
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.inspect.plan import Plan, plan
     from muntin.jobs.inspect.read import read
@@ -29,6 +30,7 @@ _HOMES = {
     "airflow_dag": "muntin.airflow.dag",
     "as_of": "muntin.jobs.lookups.as_of",
     "over": "muntin.jobs.lookups.over",
+    "muntin_tasks": "muntin.airflow.group",
     "plan": "muntin.jobs.inspect.plan",
     "read": "muntin.jobs.inspect.read",
     "run": "muntin.jobs.run",
@@ -45,6 +47,7 @@ __all__ = [
     "alerts",
     "as_of",
     "errors",
+    "muntin_tasks",
     "over",
     "plan",
     "read",

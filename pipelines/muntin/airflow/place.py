@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
 
-__all__ = ["END", "START", "Place", "home_of", "interval_of", "place_of", "root_of"]
+__all__ = ["END", "START", "Place", "home_of", "interval_of", "place_of", "root_of", "step_of"]
 START, END = "interval_start", "interval_end"
 
 
@@ -54,6 +54,11 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
 def home_of(dag_file: str | Path) -> Path:
     """The folder that relative paths start from: `MUNTIN_HOME`, else the folder that holds the folder `dags` of the file."""
     return named_home() or dags_holder(dag_file) or Path(dag_file).absolute().parents[1]
+
+
+def step_of(task_id: str) -> str:
+    """The step that a task does, also in a group: `accumulate` of `shop.accumulate`."""
+    return task_id.rpartition(".")[2]
 
 
 def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:

@@ -18,7 +18,7 @@ from muntin.airflow.spark import locate_spark, runner_again, runner_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from airflow.sdk import DAG, Context
+    from airflow.sdk import Context, TaskGroup
     from pyspark.sql import SparkSession
 
     from muntin.definition.pipeline import Pipeline
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from muntin.jobs.records.reports import Accumulated
 
 
-def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None) -> None:
-    """Add accumulate, finalize, validate and publish, in this order, to a DAG. `spark`: the connection; None: there is no Spark."""
+def add_tasks(group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None) -> None:
+    """Add accumulate, finalize, validate and publish, in this order, to a group. `spark`: the connection; None: there is no Spark."""
     from airflow.sdk import task
 
     place, reported = partial(place_of, pipeline, root=root), partial(ending_reported, pipeline, root)
-    failing, ending = callbacks(pipeline, root, dag.default_args)
+    failing, ending = callbacks(pipeline, root, {**group.dag.default_args, **group.default_args})
     noting = partial(noted, place)
-    options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
+    options = {"dag": group.dag, "task_group": group, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
     locate_alone = locate_spark(spark) if spark else None
 
     def locate(context: Context) -> None:
