@@ -64,6 +64,18 @@ def names_in(function: object) -> set[str]:
     return found
 
 
+def test_a_task_emits_an_event_without_a_key_beside_its_keys() -> None:
+    """`tests/airflow/test_partitions.py` has DAGs that wait for either."""
+    from airflow.sdk import Asset
+    from airflow.sdk.execution_time.context import OutletEventAccessors
+    from airflow.sdk.execution_time.task_runner import _serialize_outlet_events
+
+    events, asset = OutletEventAccessors(), Asset(name="some", uri="muntin://some/window")
+    events[asset].add_partitions(["2024-01-01T00:00:00"])
+    events[asset].partition_keys |= {None}
+    assert {each["partition_key"] for each in _serialize_outlet_events(events)} == {"2024-01-01T00:00:00", None}
+
+
 def test_a_task_emits_for_the_outlets_that_it_has_at_its_end() -> None:
     """`tests/airflow/inside/test_runs.py` has whole runs, of which some emit nothing."""
     from airflow.sdk.execution_time import task_runner

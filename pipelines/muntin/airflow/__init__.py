@@ -12,6 +12,7 @@ and the engine.
 from muntin.airflow.assets import window_asset
 from muntin.airflow.dag import airflow_dag
 from muntin.airflow.group import muntin_tasks
+from muntin.airflow.partitions import by_batch, by_window
 from muntin.airflow.timetable import schedule_of
 
-__all__ = ["airflow_dag", "muntin_tasks", "schedule_of", "window_asset"]
+__all__ = ["airflow_dag", "by_batch", "by_window", "muntin_tasks", "schedule_of", "window_asset"]

@@ -14,6 +14,7 @@ from muntin.definition.extras import need
 if TYPE_CHECKING:
     from airflow.sdk import DAG
 
+    from muntin.airflow.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
 
@@ -25,6 +26,8 @@ def airflow_dag(
     catchup: bool = True,
     max_active_runs: int = 16,
     spark: str | None = CONNECTION,
+    partitions: Partitions | None = None,
+    schedule: Any = None,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
 ) -> DAG:
     """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG folder.
@@ -39,6 +42,8 @@ def airflow_dag(
         max_active_runs: how many runs may be active at once, not counting backfills.
         spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run in Airflow's own worker,
             without Spark and without Java, for batches that a worker computes in seconds.
+        partitions: what the partition keys of the windows' assets are: `by_window()`, `by_batch()`; None: events have none.
+        schedule: another schedule of the DAG, such as a `PartitionedAssetTimetable`; None: the pipeline's own.
         **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
 
     Raises:
@@ -50,14 +55,14 @@ def airflow_dag(
 
     dag = DAG(
         dag_id=pipeline.name,
-        schedule=schedule_of(pipeline, catchup=catchup),
+        schedule=schedule or schedule_of(pipeline, catchup=catchup),
         start_date=pipeline.start.astimezone(UTC),
         catchup=catchup,
         max_active_runs=max_active_runs,
         **{"tags": ["muntin"], "doc_md": _described(pipeline), **options},
     )
     dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
-    fill(dag.task_group, pipeline, root=root, spark=spark)
+    fill(dag.task_group, pipeline, root=root, spark=spark, partitions=partitions)
     return dag
 
 

@@ -15,6 +15,7 @@ from muntin.jobs.publish.spark_needed import rows_need_spark
 if TYPE_CHECKING:
     from airflow.sdk import DAG, TaskGroup
 
+    from muntin.airflow.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
 
@@ -24,6 +25,7 @@ def muntin_tasks(
     *,
     root: str | AnyPath | None = None,
     spark: str | None = CONNECTION,
+    partitions: Partitions | None = None,
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.TaskGroup takes
 ) -> TaskGroup:
     """The four tasks of a pipeline as a task group of the DAG around the call, for tasks before and after them.
@@ -33,7 +35,7 @@ def muntin_tasks(
 
     Args:
         pipeline: the definition. The group has its name, so tasks are called `shop.accumulate`...
-        root, spark: as `airflow_dag` has them.
+        root, spark, partitions: as `airflow_dag` has them.
         **options: further arguments of `airflow.sdk.TaskGroup`: group_id, default_args (pool, queue, retries...), tooltip...
 
     Raises:
@@ -46,12 +48,13 @@ def muntin_tasks(
         group = TaskGroup(**{"group_id": pipeline.name, **options})
     except RuntimeError as wrong:
         raise DefinitionError(f"muntin_tasks({pipeline.name}): there is no DAG around it; call it below `with DAG(...):`") from wrong
-    _check_intervals(group.dag, pipeline)
-    fill(group, pipeline, root=root, spark=spark)
+    fill(group, pipeline, root=root, spark=spark, partitions=partitions)
     return group
 
 
-def fill(group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None) -> None:
+def fill(
+    group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None, partitions: Partitions | None = None
+) -> None:
     """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadline into the group's DAG.
 
     Raises:
@@ -63,12 +66,13 @@ def fill(group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, sp
     from muntin.airflow.tasks import add_tasks
 
     dag = group.dag
+    _check_intervals(dag, pipeline)
     for name, param in _params().items():
         if name not in dag.params:
             dag.params[name] = param
     if deadline := deadline_of(pipeline):
         dag.deadline = [*(dag.deadline or []), *deadline]
-    add_tasks(group, pipeline, root=root, spark=spark)
+    add_tasks(group, pipeline, root=root, spark=spark, partitions=partitions)
 
 
 def _check_intervals(dag: DAG, pipeline: Pipeline) -> None:
@@ -78,7 +82,7 @@ def _check_intervals(dag: DAG, pipeline: Pipeline) -> None:
     at = dag.timetable
     if isinstance(at, CronTriggerTimetable | DeltaTriggerTimetable) and not at.interval:
         raise DefinitionError(
-            f"muntin_tasks({pipeline.name}): runs of the DAG {dag.dag_id} have no data interval, so they are about no batch; "
+            f"{pipeline.name}: runs of the DAG {dag.dag_id} have no data interval, so they are about no batch; "
             f"give the DAG schedule=schedule_of({pipeline.name}), from muntin.airflow"
         )
 

@@ -45,7 +45,7 @@ def around(names: Sequence[str]) -> Around:
         asked = select(*tasks).where(TaskInstance.dag_id.in_({run.dag_id for run in runs}), TaskInstance.run_id.in_(some))
         by_run: dict[tuple[str, str], dict[str, Any]] = {}
         for task in session.execute(asked).all():
-            if (step := _step_of(task.task_id, task.dag_id)) in _STEPS:
+            if (step := step_in(task.task_id, task.dag_id)) in _STEPS:
                 by_run.setdefault((task.dag_id, task.run_id), {})[step] = task
         paused = session.scalars(select(DagModel.dag_id).where(DagModel.dag_id.in_(names), DagModel.is_paused)).all()
     found: dict[str, list[Attempt]] = {name: [] for name in names}
@@ -68,7 +68,7 @@ def attempt_of(run: Any, tasks: Mapping[str, Any], base_url: str) -> Attempt:  #
     return Attempt(run.run_id, _spans(run), phase, step, _us(began), _us(at), link=link)
 
 
-def _step_of(task_id: str, dag_id: str) -> str:
+def step_in(task_id: str, dag_id: str) -> str:
     """The step of a task, which in a DAG of the user's is in a group of the pipeline's name; of another task its own name."""
     return task_id.removeprefix(f"{dag_id}.")
 

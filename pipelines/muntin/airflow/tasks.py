@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, TaskGroup
     from pyspark.sql import SparkSession
 
+    from muntin.airflow.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.reports import Accumulated
 
 
-def add_tasks(group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None) -> None:
+def add_tasks(
+    group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None, partitions: Partitions | None = None
+) -> None:
     """Add accumulate, finalize, validate and publish, in this order, to a group. `spark`: the connection; None: there is no Spark."""
     from airflow.sdk import task
 
@@ -82,9 +85,10 @@ def add_tasks(group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | Non
         at = place(context)
         again = partial(runner_again, spark, context["dag"].fileloc)
         with reported(context, last=True), noting(context, last=True) as now:
-            result = publishing.publish(at, staged, accumulated, quality, again, record, cost=lambda: now.cost)
+            result = publishing.publish(at, staged, accumulated, quality, again, record, cost=lambda: now.cost, partitions=partitions)
             lineage.published(at.bound, result["published"], context["task"])
-            emit(pipeline, cast("Context", context), extras(at, result))
+            keys = {window: each.get("keys", []) for window, each in result["announced"].items()}
+            emit(pipeline, cast("Context", context), extras(at, result), keys)
         return result
 
     accumulated = computing(pre_execute=checked)(accumulate)()

@@ -1,6 +1,7 @@
-"""Muntin's tasks in DAGs of the user's, and many pipelines of one file: the blocks of docs/airflow-among-tasks.md, read and run."""
+"""Muntin's tasks in DAGs of the user's, and many pipelines of one file: the blocks of the pages on both are read and run."""
 
 import re
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,8 @@ from muntin.definition.relative_paths import at_home
 from muntin.errors import DefinitionError
 from muntin.jobs.state.definition_files import run_file
 
-PAGE = (PROJECT / "docs/airflow-among-tasks.md").read_text(encoding="utf-8")
+PAGES = ("airflow-among-tasks", "airflow-partitions")
+PAGE = "\n".join((PROJECT / f"docs/{name}.md").read_text(encoding="utf-8") for name in PAGES)
 FILES = {name: text for text, name in re.findall(r"```(?:python|yaml)\n(# dags/([\w.]+).*?)```", PAGE, re.DOTALL)}
 STEPS = ["accumulate", "finalize", "validate", "publish"]
 DAY = "at,amount\n2024-01-01T01:00:00Z,3\n2024-01-01T13:00:00Z,4\n"
@@ -32,6 +34,7 @@ def written(folder: Path, files: Mapping[str, str]) -> dict[str, Any]:
     (folder / "dags").mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / "dags" / name).write_text(text, encoding="utf-8")
+    sys.path.append(str(folder / "dags"))  # as Airflow's DAG processor does
     bag = DagBag(dag_folder=str(folder / "dags"))
     assert bag.import_errors == {}
     return dict(bag.dags)
@@ -56,8 +59,10 @@ def pipeline(**changes: Any) -> Pipeline:
 
 
 def test_a_loop_and_a_file_of_parameters_make_dags_whose_ids_stay(shown: dict[str, Any], tmp_path: Path) -> None:
-    assert set(FILES) == {"rides.py", "trips.yaml", "trips.py", "orders.py"}
-    assert set(shown) - {"shop", "after_shop"} == {"rides_oslo", "rides_lima", "trips_oslo", "trips_lima", "orders"}
+    assert set(FILES) == {"rides.py", "trips.yaml", "trips.py", "orders.py", "hours.py", "days.py", "busy.py"}
+    assert set(shown) - {"shop", "after_shop"} == {
+        *("rides_oslo", "rides_lima", "trips_oslo", "trips_lima", "orders", "hours", "days", "busy")
+    }
 
     first, oslo, lima = FILES["trips.yaml"].splitlines()
     bergen = "bergen: { timezone: Europe/Oslo, window: 1h, pool: north }"
@@ -128,6 +133,11 @@ def test_where_runs_would_have_no_interval_it_is_refused() -> None:
         muntin_tasks(pipeline())
     with DAG("plain", schedule="@hourly"), pytest.raises(DefinitionError, match=r"no data interval.*schedule=schedule_of\(small\)"):
         muntin_tasks(pipeline())
+
+
+def test_a_pipeline_may_wait_for_partitions(shown: dict[str, Any]) -> None:
+    assert shown["busy"].timetable.asset_condition.uri == "muntin://hours/hour"
+    assert shown["busy"].timetable == shown["days"].timetable
 
 
 def test_two_pipelines_stand_in_one_dag() -> None:
