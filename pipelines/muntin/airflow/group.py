@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muntin.airflow.freshness import fresh_by
 from muntin.airflow.place import END, START
 from muntin.airflow.silence import deadline_of
 from muntin.airflow.spark import CONNECTION
@@ -55,7 +56,7 @@ def muntin_tasks(
 def fill(
     group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None, partitions: Partitions | None = None
 ) -> None:
-    """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadline into the group's DAG.
+    """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadlines into the group's DAG.
 
     Raises:
         DefinitionError: as `airflow_dag`.
@@ -70,8 +71,8 @@ def fill(
     for name, param in _params().items():
         if name not in dag.params:
             dag.params[name] = param
-    if deadline := deadline_of(pipeline):
-        dag.deadline = [*(dag.deadline or []), *deadline]
+    if deadlines := [*deadline_of(pipeline), *fresh_by(pipeline)]:
+        dag.deadline = [*(dag.deadline or []), *deadlines]
     add_tasks(group, pipeline, root=root, spark=spark, partitions=partitions)
 
 
