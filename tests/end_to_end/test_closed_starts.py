@@ -12,7 +12,7 @@ import pytest
 
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
-from muntin.airflow.partitions import MOST, announced_keys, by_batch, by_window
+from muntin.airflow.assets.partitions import MOST, announced_keys, by_batch, by_window
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.published.closed_starts import closed_starts, starts_if_closed

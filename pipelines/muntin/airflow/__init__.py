@@ -9,10 +9,10 @@ Importing this package does not import Airflow; a call of these does. The tasks 
 and the engine.
 """
 
-from muntin.airflow.assets import window_asset
+from muntin.airflow.assets.partitions import by_batch, by_window
+from muntin.airflow.assets.window_assets import window_asset
 from muntin.airflow.dag import airflow_dag
 from muntin.airflow.group import muntin_tasks
-from muntin.airflow.partitions import by_batch, by_window
 from muntin.airflow.timetable import schedule_of
 
 __all__ = ["airflow_dag", "by_batch", "by_window", "muntin_tasks", "schedule_of", "window_asset"]

@@ -67,7 +67,7 @@ def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str
 
 def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
     """Airflow has the events of a task that succeeded. Whatever goes wrong here makes the next run emit them once more."""
-    from muntin.airflow.events import acknowledge
+    from muntin.airflow.assets.events import acknowledge
 
     try:
         acknowledge(place_of(pipeline, context, root), _result(context))

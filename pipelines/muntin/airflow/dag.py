@@ -14,7 +14,7 @@ from muntin.definition.extras import need
 if TYPE_CHECKING:
     from airflow.sdk import DAG
 
-    from muntin.airflow.partitions import Partitions
+    from muntin.airflow.assets.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
 

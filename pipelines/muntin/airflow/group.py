@@ -16,7 +16,7 @@ from muntin.jobs.publish.spark_needed import rows_need_spark
 if TYPE_CHECKING:
     from airflow.sdk import DAG, TaskGroup
 
-    from muntin.airflow.partitions import Partitions
+    from muntin.airflow.assets.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
 

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from muntin.airflow import log_lines
-from muntin.airflow.events import announced, spelled
+from muntin.airflow.assets.events import announced, spelled
 from muntin.airflow.one_definition import check_same
 from muntin.airflow.sending import sent_to_sinks
 from muntin.definition.instants import from_us
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from muntin.airflow.partitions import Partitions
+    from muntin.airflow.assets.partitions import Partitions
     from muntin.airflow.place import Place
     from muntin.jobs.published.changes import Changes
     from muntin.jobs.records.costs import Cost

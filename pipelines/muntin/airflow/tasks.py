@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from muntin.airflow import lineage, publishing, steps
 from muntin.airflow.alerting import callbacks, ending_reported
-from muntin.airflow.assets import emit, window_assets
-from muntin.airflow.events import extras
+from muntin.airflow.assets.events import extras
+from muntin.airflow.assets.window_assets import emit, window_assets
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
 from muntin.airflow.noting import noted, record
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, TaskGroup
     from pyspark.sql import SparkSession
 
-    from muntin.airflow.partitions import Partitions
+    from muntin.airflow.assets.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.reports import Accumulated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from muntin.airflow.assets import window_asset
+from muntin.airflow.assets.window_assets import window_asset
 from muntin.definition.durations import spell
 from muntin.definition.instants import spell_instant
 from muntin.errors import DefinitionError

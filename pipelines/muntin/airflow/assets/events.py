@@ -10,7 +10,7 @@ from muntin.definition.instants import from_us
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.airflow.partitions import Partitions
+    from muntin.airflow.assets.partitions import Partitions
     from muntin.airflow.place import Place
 
 log = logging.getLogger("muntin")
@@ -38,7 +38,7 @@ def announced(place: Place, own: Mapping[str, Sequence[int]], partitions: Partit
     }
     if partitions is None:
         return found
-    from muntin.airflow.partitions import MOST, announced_keys
+    from muntin.airflow.assets.partitions import MOST, announced_keys
     from muntin.jobs.records.keys_left import KeysLeft, keys_left
 
     noted = keys_left(place.bound)
