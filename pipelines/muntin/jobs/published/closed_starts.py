@@ -7,6 +7,7 @@ batch 1               *    *
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow.dataset as ds
 from muntin.jobs.published.window_tables import published
 from muntin.states.columns import BATCH, INSTANT
 from muntin.states.sorted import instants
+from muntin.store.paths import batches_of_windows
 from muntin.store.reading import read_files
 from muntin.timeline.closing import closing
 
@@ -66,9 +68,14 @@ def published_batches(bound: Bound, window: str, low_us: int, high_us: int) -> l
 
 
 def _of_rows(bound: Bound, now: Published, batches: Sequence[int]) -> list[int]:
-    """Starts of the windows in the table that these batches closed."""
+    """Starts of the windows in the table that these batches closed. Only files that may hold some of them are opened."""
+    low, high = min(batches), max(batches)
+    spans = {file: batches_of_windows(file.path) for file in now.snapshot.files}
+    files = tuple(file for file, span in spans.items() if span and span[0] <= high and span[1] >= low)
+    if not files:
+        return []
     wanted = ds.field(BATCH).isin(pa.array(sorted(batches), pa.int64()).cast(INSTANT))
-    rows = read_files(bound.table(now.table), now.snapshot, ["window_start"], wanted)
+    rows = read_files(bound.table(now.table), replace(now.snapshot, files=files), ["window_start"], wanted)
     return np.unique(instants(rows["window_start"])).tolist()
 
 
