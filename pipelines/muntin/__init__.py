@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from muntin.airflow.dag import airflow_dag
     from muntin.airflow.group import muntin_tasks
     from muntin.definition.pipeline import Pipeline
+    from muntin.jobs.forgetting.forget import forget
     from muntin.jobs.inspect.plan import Plan, plan
     from muntin.jobs.inspect.read import read
     from muntin.jobs.inspect.sql import sql
@@ -29,8 +30,9 @@ _HOMES = {
     "RunReport": "muntin.jobs.records.reports",
     "airflow_dag": "muntin.airflow.dag",
     "as_of": "muntin.jobs.lookups.as_of",
-    "over": "muntin.jobs.lookups.over",
+    "forget": "muntin.jobs.forgetting.forget",
     "muntin_tasks": "muntin.airflow.group",
+    "over": "muntin.jobs.lookups.over",
     "plan": "muntin.jobs.inspect.plan",
     "read": "muntin.jobs.inspect.read",
     "run": "muntin.jobs.run",
@@ -47,6 +49,7 @@ __all__ = [
     "alerts",
     "as_of",
     "errors",
+    "forget",
     "muntin_tasks",
     "over",
     "plan",
