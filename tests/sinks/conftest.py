@@ -2,5 +2,6 @@
 
 from tests.kafka_broker import kafka
 from tests.postgres_server import database, postgres
+from tests.redis_server import cache, redis
 
-__all__ = ["database", "kafka", "postgres"]  # pytest looks for them here
+__all__ = ["cache", "database", "kafka", "postgres", "redis"]  # pytest looks for them here

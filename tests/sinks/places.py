@@ -20,7 +20,9 @@ from muntin import sinks
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from tests.kafka_broker import Broker
+from tests.redis_server import client
 from tests.sinks.test_kafka import known_topic, messages
+from tests.storage.three_batches import HOUR, START
 
 Held = dict[tuple[str | None, datetime], Any]
 """Key and start of a window -> the value of its result `v`."""
@@ -113,6 +115,30 @@ class Topic(Place):
 
 
 @dataclass
+class Keys(Place):
+    """Keys of Redis; the largest text that the server takes is 1 MB."""
+
+    address: str
+    refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
+    damages: ClassVar = {
+        "flushdb": "it does not know any more what it has",
+        f"del t/a/{START.isoformat()}/{(START + HOUR).isoformat()}": "it has 1 of 2 keys",
+    }
+
+    def sink(self, **more: Any) -> Any:
+        return sinks.redis("env:CACHE", "t", **more)
+
+    def held(self) -> Held:
+        with client(self.address) as redis:
+            rows = [json.loads(redis.get(name)) for name in redis.scan_iter("t/*")]
+        return {(row["k"], datetime.fromisoformat(row["window_start"])): row["v"] for row in rows}
+
+    def damage(self, what: str) -> None:
+        with client(self.address) as redis:
+            redis.execute_command(*what.split(" "))
+
+
+@dataclass
 class Function(Place):
     """A function, which keeps what it is given."""
 
@@ -152,9 +178,15 @@ def _topic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
     return Topic(broker, known_topic(broker))
 
 
+def _keys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("CACHE", address := request.getfixturevalue("cache"))
+    return Keys(address)
+
+
 PLACES: dict[type[Place], Callable[[pytest.FixtureRequest, pytest.MonkeyPatch], Place]] = {
     Table: _table,
     Topic: _topic,
+    Keys: _keys,
     Function: lambda _request, _patch: Function(),
 }
 
