@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -20,12 +20,13 @@ from muntin import sinks
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from tests.kafka_broker import Broker
+from tests.maria_server import connected
 from tests.redis_server import client
 from tests.sinks.test_kafka import known_topic, messages
 from tests.storage.three_batches import HOUR, START
 
 Held = dict[tuple[str | None, datetime], Any]
-"""Key and start of a window -> the value of its result `v`."""
+"""Key and start of a window -> the value of a result."""
 LONG = "".join(chr(0x4E00 + 7 * at % 20_000) for at in range(9_000))
 
 
@@ -39,6 +40,12 @@ class Place:
 
     takes_all_or_none: ClassVar[bool] = False
     """Whether changes that are refused leave it as it was."""
+
+    keeps_newest: ClassVar[bool] = False
+    """Whether it is declared with `latest=True` on request."""
+
+    value: str = "v"
+    """The result that `held` tells."""
 
     def sink(self, **more: Any) -> Any:
         """The declaration."""
@@ -57,7 +64,7 @@ class Table(Place):
     """A table of PostgreSQL."""
 
     database: str
-    takes_all_or_none = True
+    takes_all_or_none = keeps_newest = True
     refuses: ClassVar = {
         "NUL in a key": ("bad\0key", "x", "k"),
         "NUL in a result": ("bad", "x\0y", "v"),
@@ -83,7 +90,7 @@ class Table(Place):
         with psycopg.connect(self.database, options="-c TimeZone=UTC") as connection:
             if connection.execute("SELECT to_regclass('t')").fetchone() == (None,):
                 return {}
-            return {(k, start): v for k, start, v in connection.execute("SELECT k, window_start, v FROM t").fetchall()}
+            return {(k, start): v for k, start, v in connection.execute(f"SELECT k, window_start, {self.value} FROM t").fetchall()}
 
     def damage(self, what: str) -> None:
         with psycopg.connect(self.database, autocommit=True) as connection:
@@ -115,10 +122,44 @@ class Topic(Place):
 
 
 @dataclass
+class MariaTable(Place):
+    """A table of MariaDB, which takes packets of 1 MB."""
+
+    address: str
+    takes_all_or_none = keeps_newest = True
+    refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
+    damages: ClassVar = {
+        "DROP TABLE t": "table t was dropped",
+        "DELETE FROM t": "table t has 0 of 2 rows",
+        "TRUNCATE t": "table t has 0 of 2 rows",
+        "DELETE FROM t WHERE k = 'a'": "table t has 1 of 2 rows",
+        "ALTER TABLE t DROP COLUMN v": "column v of table t was longtext, and is gone",
+        "ALTER TABLE t MODIFY v varchar(6)": "column v of table t was longtext, and is varchar(6)",
+        "DROP TABLE t, muntin_ledger": "it does not know any more what it has",
+        "DROP TABLE muntin_ledger": "it does not know any more what it has",
+    }
+
+    def sink(self, **more: Any) -> Any:
+        return sinks.mysql("env:SHOP", table="t", **more)
+
+    def held(self) -> Held:
+        with connected(self.address) as connection, connection.cursor() as cursor:
+            if not cursor.execute("SHOW TABLES LIKE 't'"):
+                return {}
+            cursor.execute(f"SELECT k, window_start, {self.value} FROM t")
+            return {(k, start.replace(tzinfo=UTC)): json.loads(v) if str(v)[:1] == "[" else v for k, start, v in cursor.fetchall()}
+
+    def damage(self, what: str) -> None:
+        with connected(self.address) as connection:
+            connection.cursor().execute(what)
+
+
+@dataclass
 class Keys(Place):
     """Keys of Redis; the largest text that the server takes is 1 MB."""
 
     address: str
+    keeps_newest = True
     refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
     damages: ClassVar = {
         "flushdb": "it does not know any more what it has",
@@ -131,7 +172,7 @@ class Keys(Place):
     def held(self) -> Held:
         with client(self.address) as redis:
             rows = [json.loads(redis.get(name)) for name in redis.scan_iter("t/*")]
-        return {(row["k"], datetime.fromisoformat(row["window_start"])): row["v"] for row in rows}
+        return {(row["k"], datetime.fromisoformat(row["window_start"])): row[self.value] for row in rows}
 
     def damage(self, what: str) -> None:
         with client(self.address) as redis:
@@ -178,6 +219,11 @@ def _topic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
     return Topic(broker, known_topic(broker))
 
 
+def _maria_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("SHOP", address := request.getfixturevalue("shop_database"))
+    return MariaTable(address)
+
+
 def _keys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("CACHE", address := request.getfixturevalue("cache"))
     return Keys(address)
@@ -185,6 +231,7 @@ def _keys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Pl
 
 PLACES: dict[type[Place], Callable[[pytest.FixtureRequest, pytest.MonkeyPatch], Place]] = {
     Table: _table,
+    MariaTable: _maria_table,
     Topic: _topic,
     Keys: _keys,
     Function: lambda _request, _patch: Function(),
