@@ -24,9 +24,9 @@ _QUICK = ("--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M",
 @pytest.fixture(scope="session")
 def maria(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server without the name of a database."""
-    if (program := shutil.which("mariadbd", path=FOLDERS)) is None:
+    if not (found := program()):
         pytest.skip("no MariaDB: bash setup/stores.sh fetches it where apt-get or brew may")
-    with started(program, tmp_path_factory.mktemp("maria")) as address:
+    with started(found, tmp_path_factory.mktemp("maria")) as address:
         yield address
 
 
@@ -38,6 +38,11 @@ def shop_database(maria: str, request: pytest.FixtureRequest) -> Iterator[str]:
         connection.cursor().execute(f"CREATE DATABASE {name}")
         yield f"{maria}/{name}"
         connection.cursor().execute(f"DROP DATABASE {name}")
+
+
+def program() -> str:
+    """The path of a server; "": there is none."""
+    return shutil.which("mariadbd", path=FOLDERS) or ""
 
 
 @contextmanager
@@ -54,12 +59,12 @@ def connected(address: str, **more: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def started(program: str, folder: Path) -> Iterator[str]:
+def started(server: str, folder: Path) -> Iterator[str]:
     """A server in another zone than UTC. The path of its socket has to be short, so that it lies elsewhere."""
     data, log = folder / "data", (folder / "log").open("wb")
     data.mkdir()
-    plain = [program, "--no-defaults", f"--datadir={data}", f"--user={getpass.getuser()}"]
-    tables = _share(Path(program))
+    plain = [server, "--no-defaults", f"--datadir={data}", f"--user={getpass.getuser()}"]
+    tables = _share(Path(server))
     first = "\n".join(["CREATE DATABASE mysql;", "USE mysql;", *((tables / name).read_text(encoding="utf-8") for name in _TABLES)])
     subprocess.run([*plain, "--bootstrap"], input=first.encode(), stdout=log, stderr=log, check=True)
     account = f"'{USER}'@'127.0.0.1'"

@@ -19,10 +19,9 @@ PATIENCE_S = 60
 @pytest.fixture(scope="session")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server, with its password."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
+    if not (found := program()):
         pytest.skip("no Redis: bash setup/stores.sh fetches it where apt-get or brew may")
-    with started(program, tmp_path_factory.mktemp("redis")) as address:
+    with started(found, tmp_path_factory.mktemp("redis")) as address:
         yield address
 
 
@@ -35,6 +34,11 @@ def cache(redis: str) -> str:
     return redis
 
 
+def program() -> str:
+    """The path of a server; "": there is none."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), "")
+
+
 @contextmanager
 def client(address: str) -> Iterator[Any]:
     """A client of the tests' own."""
@@ -45,14 +49,14 @@ def client(address: str) -> Iterator[Any]:
 
 
 @contextmanager
-def started(program: str, folder: Path) -> Iterator[str]:
+def started(server: str, folder: Path) -> Iterator[str]:
     """A server that keeps nothing on disk, and takes no text above 1 MB."""
     own = {"save": "", "dir": str(folder), "proto-max-bulk-len": "1mb"}
     settings = {"port": str(port := free_port()), "bind": "127.0.0.1", "requirepass": PASSWORD, **own}
     words = [word for name, value in settings.items() for word in (f"--{name}", value)]
-    called = Path(program).name.replace("check-rdb", "server")
+    called = Path(server).name.replace("check-rdb", "server")
     log = (folder / "log").open("wb")
-    with log, subprocess.Popen([called, *words], executable=program, stdout=log, stderr=log) as running:
+    with log, subprocess.Popen([called, *words], executable=server, stdout=log, stderr=log) as running:
         try:
             wait_for(port, seconds=PATIENCE_S)
             yield f"redis://:{PASSWORD}@127.0.0.1:{port}/0"

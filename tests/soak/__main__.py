@@ -24,6 +24,7 @@ from tests.soak.disks import full, read_only
 from tests.soak.first_backfills import first_backfills
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
+from tests.soak.sink_kills import sinks_killed
 from tests.soak.task_kills import tasks_killed
 from tests.soak.upkeep_kills import upkeep_killed
 from tests.soak.world import SETS, World
@@ -81,6 +82,7 @@ PARTS: Mapping[str, Round] = {
     "real": world_on_disk,
     "kills": killed,
     "upkeep-kills": upkeep_killed,
+    "sink-kills": sinks_killed,
     "races": raced,
     "slow": slowly,
     "full": full,

@@ -8,9 +8,11 @@ from random import Random
 import pytest
 
 from tests.case_counts import cases
+from tests.sinks.places import Place
 from tests.soak.disks import can_mount, full, read_only
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
+from tests.soak.sink_kills import PROGRAMS, STARTED, sinks_killed
 from tests.soak.upkeep_kills import upkeep_killed
 
 
@@ -30,6 +32,15 @@ def test_a_killed_run_is_followed_by_one_that_equals_a_clean_one(tmp_path: Path,
 @pytest.mark.parametrize("seed", range(2))  # of the first two, each has another half of the commands
 def test_upkeep_is_killed_beside_runs(tmp_path: Path, seed: int) -> None:
     print(upkeep_killed(tmp_path / "ground", Random(seed), kills=1, begun=8))
+
+
+@pytest.mark.parametrize("kind", STARTED)
+def test_runs_that_send_are_killed(tmp_path: Path, kind: type[Place], monkeypatch: pytest.MonkeyPatch) -> None:
+    if not PROGRAMS[kind]():
+        pytest.skip("no such server: bash setup/stores.sh fetches it where apt-get or brew may")
+    monkeypatch.setenv("SHOP", "")
+    monkeypatch.setenv("CACHE", "")
+    print(sinks_killed(tmp_path / "ground", Random(0), kills=3, stores=(kind,)))
 
 
 @pytest.mark.parametrize("seed", range(cases(5)))
