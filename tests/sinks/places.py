@@ -4,11 +4,16 @@ A new sink joins the tests of `test_what_is_sent.py` by a class here, in `PLACES
 """
 
 import json
+import re
+import sqlite3
+import sys
+import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -199,6 +204,42 @@ class Function(Place):
         return self.rows
 
 
+@dataclass
+class Own(Place):
+    """The sink of docs/sinks.md that a user might write."""
+
+    made: Any
+    takes_all_or_none = True
+    refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
+    damages: ClassVar = {"DELETE FROM ledger": "it does not know any more what it has"}
+
+    def sink(self, **more: Any) -> Any:
+        return replace(self.made, **more)
+
+    def held(self) -> Held:
+        with closing(sqlite3.connect(self.made.file)) as database:
+            rows = [json.loads(value) for (value,) in database.execute("SELECT value FROM windows")]
+        return {(row["k"], datetime.fromisoformat(row["window_start"])): row["v"] for row in rows}
+
+    def damage(self, what: str) -> None:
+        with closing(sqlite3.connect(self.made.file, isolation_level=None)) as database:
+            database.execute(what)
+
+
+def blocks_of_the_page() -> list[str]:
+    """The Python of docs/sinks.md."""
+    page = Path(__file__).parents[2] / "docs/sinks.md"
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def _own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    names = types.ModuleType("own_sink")
+    monkeypatch.setitem(sys.modules, "own_sink", names)  # where dataclasses look for it
+    (block,) = (each for each in blocks_of_the_page() if "class SqliteSink" in each)
+    exec(compile(block, "docs/sinks.md", "exec"), names.__dict__)  # noqa: S102 - our own page
+    return Own(names.SqliteSink(str(request.getfixturevalue("tmp_path") / "windows.db")))
+
+
 @contextmanager
 def _session() -> Iterator[Any]:
     """As much of a Spark session as a sink uses: a DataFrame is a table of Arrow."""
@@ -234,6 +275,7 @@ PLACES: dict[type[Place], Callable[[pytest.FixtureRequest, pytest.MonkeyPatch], 
     MariaTable: _maria_table,
     Topic: _topic,
     Keys: _keys,
+    Own: _own,
     Function: lambda _request, _patch: Function(),
 }
 
