@@ -128,7 +128,7 @@ class MySqlTable:
             return None
         columns = self._ask(f"SELECT column_name, column_type FROM information_schema.columns {where} ORDER BY ordinal_position", table)
         ((rows,),) = self._ask(f"SELECT COUNT(*) FROM (SELECT 1 FROM {sql.quoted(table)} LIMIT {COUNTED}) counted")
-        return Target(known[0][0], {name: _text(kind) for name, kind in columns}, rows)
+        return Target(_text(known[0][0]), {name: _text(kind) for name, kind in columns}, rows)
 
     def _noted(self) -> Position | None:
         if not self._ask("SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s", sql.LEDGER):
@@ -173,5 +173,5 @@ class MySqlTable:
             return tuple(cursor.fetchall())
 
 
-def _text(kind: Any) -> str:  # noqa: ANN401 - MySQL 8 has types as bytes
-    return kind.decode() if isinstance(kind, bytes) else str(kind)
+def _text(told: Any) -> str:  # noqa: ANN401 - MySQL 8 has some texts of its catalog as bytes
+    return told.decode() if isinstance(told, bytes) else str(told)

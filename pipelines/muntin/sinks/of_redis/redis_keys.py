@@ -21,7 +21,7 @@ from muntin.sinks.of_redis.ledger import Ledger, Standing
 from muntin.sinks.of_redis.values import name_of, place_of, until_ms, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -60,12 +60,16 @@ class RedisKeys:
 
         from muntin.sinks.misfits import Fitted
 
-        claim, largest = self._claimed(delivery), self._largest()
-        fitted = Fitted(delivery, self.sink.on_unsupported, lambda rows: self._put(claim, delivery, rows, largest), alive)
+        claim, largest, names = self._claimed(delivery), self._largest(), set[str]()
+
+        def put(rows: pa.Table) -> None:
+            names.update(self._put(claim, delivery, rows, largest))
+
+        fitted = Fitted(delivery, self.sink.on_unsupported, put, alive)
         for chunk in sliced(pa.concat_tables(delivery.gone_and_there()), CHUNK):
             fitted.put(chunk)
         if delivery.whole:
-            self._sweep(claim, delivery, alive)
+            self._sweep(claim, names, alive)
         now = delivery.reached(self._standing(delivery.identity).to_json(), fitted.misfits)
         done = replace(claim, position=now, writer="").to_json()
         self._fenced(claim, lambda batch: (batch.multi(), batch.set(self.sink.prefix, done)))
@@ -94,43 +98,49 @@ class RedisKeys:
         self._watched(begin)
         return claim
 
-    def _put(self, claim: Ledger, delivery: Delivery, rows: pa.Table, largest: int) -> None:
-        """Set and delete keys, as the `change` of each row says: all of them, or none.
+    def _put(self, claim: Ledger, delivery: Delivery, rows: pa.Table, largest: int) -> list[str]:
+        """Set and delete keys, as the `change` of each row says: all of them, or none. Their names.
 
         Raises:
             RefusedError: a text is larger than the server takes, or an instant lies beyond the year 9999 where it has to be compared.
         """
         expires = self.sink.expires_us
-        changes = [(self._name(row, delivery), row) for row in plain_rows(rows)]
-        for name, row in changes:
-            if len(name.encode()) > largest or len(value_of(row).encode()) > largest:
+        changes = [(name_of(self.sink.prefix, row, delivery.identity), value_of(row), row) for row in plain_rows(rows)]
+        names = [name for name, *_ in changes]
+        for name, value, row in changes:
+            if len(name.encode()) > largest or len(value.encode()) > largest:
                 raise RefusedError(f"larger than {largest:,} bytes, which the server takes (proto-max-bulk-len)", widest(row))
             if self.sink.latest or expires:
                 place_of(row)
 
         def write(batch: Any) -> None:  # noqa: ANN401 - a pipeline of redis-py
-            compared = [name for name, _ in changes] if delivery.latest and not delivery.whole else []
+            compared = names if delivery.latest and not delivery.whole else []
             held = batch.mget(compared) if compared else []
             newest = {name: json.loads(text) for name, text in zip(compared, held, strict=True) if text}
             batch.multi()
-            for name, row in changes:
+            for name, value, row in changes:
                 if row["change"] == "gone":
                     newest.pop(name, None)
                     batch.delete(name)
                 elif name not in newest or place_of(newest[name]) <= place_of(row):
-                    batch.set(name, value_of(row), pxat=until_ms(row, expires) if expires else None)
+                    batch.set(name, value, pxat=until_ms(row, expires) if expires else None)
 
         self._fenced(claim, write)
+        return names
 
-    def _sweep(self, claim: Ledger, delivery: Delivery, alive: Callable[[], None]) -> None:
+    def _sweep(self, claim: Ledger, keep: set[str], alive: Callable[[], None]) -> None:
         """Remove the keys that are no window of this delivery."""
 
         def remove(names: Sequence[str], batch: Any) -> None:  # noqa: ANN401 - a pipeline of redis-py
             batch.multi()
             batch.delete(*names)
 
-        keep = {self._name(row, delivery) for row in plain_rows(delivery.rows.select(list(delivery.identity)))}
-        stale = [name for name in self._names() if name not in keep]
+        stale = list[str]()
+        for at, name in enumerate(self._names()):
+            if name not in keep:
+                stale.append(name)
+            if at % CHUNK == 0:
+                alive()
         for first in range(0, len(stale), CHUNK):
             self._fenced(claim, partial(remove, stale[first : first + CHUNK]))
             alive()
@@ -171,9 +181,6 @@ class RedisKeys:
     def _names(self) -> Iterator[str]:
         """The keys below the prefix; a key may come twice."""
         return self.client.scan_iter(match=f"{self.sink.prefix}/*", count=1_000)
-
-    def _name(self, row: Mapping[str, Any], delivery: Delivery) -> str:
-        return name_of(self.sink.prefix, row, delivery.identity)
 
     def _largest(self) -> int:
         """The largest text that the server takes, in bytes."""
