@@ -33,7 +33,7 @@ def with_forgotten(bound: Bound) -> Bound:
     Raises:
         StateError: that cannot be read; or a key was forgotten by a column that is no key of the definition any more.
     """
-    known = hashed(bound, forgotten(bound))
+    known = hashed(bound, forgotten(bound.home))
     for columns in known.columns:
         if lacks := [name for name in columns if name not in bound.pipeline.keys]:
             raise StateError(

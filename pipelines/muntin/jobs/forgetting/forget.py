@@ -33,7 +33,7 @@ from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.send import after_run
 from muntin.jobs.state.forgotten import note
 from muntin.jobs.state.state_folders import stagings
-from muntin.store.old_versions import end_old_versions, old_commits, old_files
+from muntin.store.log_checkpoint import end_old_versions, old_commits, old_files
 from muntin.store.paths import QUARANTINE, TIERS
 from muntin.tasks import runner_for
 

@@ -36,7 +36,7 @@ def remembered(pipeline: Pipeline, *, root: str | AnyPath) -> Remembered:
     Raises:
         StateError: there is no folder of the pipeline, or its log of forgotten keys is damaged.
     """
-    now = forgotten(bound_home(pipeline, root))
+    now = forgotten(bound_home(pipeline, root).home)
     events = ({**event, "keys": len(event["keys"])} for event in now.events)
     return Remembered(sum(until > UNDONE for until in now.untils.values()), len(now.open), tuple(events))
 
@@ -107,7 +107,7 @@ def plain_keys(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]]) -> Plain:
 def _forgotten(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], root: str | AnyPath) -> Plain:
     """Keys that are forgotten."""
     bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
-    now = forgotten(bound)
+    now = forgotten(bound.home)
     used = secrets_of(bound, now) if now.number else ()
     if lacks := [key for key in plain.keys if not used or now.untils.get(hash_name(key, used), UNDONE) == UNDONE]:
         told = " and ".join(f"{name}={value}" for name, value in lacks[0])

@@ -20,7 +20,7 @@ from muntin.jobs.forgetting.verdicts import texts_in
 from muntin.jobs.housekeeping.forgotten_rows import rows_among
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.states.forgotten_keys import text_of_value
-from muntin.store.old_versions import old_commits, old_files
+from muntin.store.log_checkpoint import old_commits, old_files
 from muntin.store.paths import IDS, LOOKED_UP
 from muntin.store.state import WINDOWS, states_of
 

@@ -61,14 +61,14 @@ class Forgotten:
     events: tuple[Mapping[str, Any], ...] = ()
 
 
-def forgotten(bound: Bound) -> Forgotten:
-    """The memory of the pipeline.
+def forgotten(home: AnyPath) -> Forgotten:
+    """The memory of the pipeline whose folder this is.
 
     Raises:
         StateError: a file of the log is gone or damaged.
     """
     found = Forgotten()
-    for number, path in enumerate(ascending((bound.home / FORGOTTEN).glob("[0-9]*.json")), 1):
+    for number, path in enumerate(ascending((home / FORGOTTEN).glob("[0-9]*.json")), 1):
         found = _after(found, _read(path, number))
     return found
 
@@ -122,7 +122,7 @@ def hashed(bound: Bound, now: Forgotten | None = None) -> Hashed:
     Raises:
         StateError: the log is damaged, or the secret of its hashes is gone.
     """
-    now = now or forgotten(bound)
+    now = now or forgotten(bound.home)
     by_columns: dict[Columns, dict[str, int]] = {}
     for (columns, name), until in now.untils.items():
         by_columns.setdefault(columns, {})[name] = until
@@ -165,7 +165,7 @@ def rotate(bound: Bound, at: datetime) -> int:
     Raises:
         StateError: the secrets or the log cannot be read or written.
     """
-    if not forgotten(bound).number:
+    if not forgotten(bound.home).number:
         return 0
     _keep_secrets(bound, [*_ring(bound), secrets.token_bytes(32)])
 
@@ -175,12 +175,12 @@ def rotate(bound: Bound, at: datetime) -> int:
         return {"action": "rotate", "secrets": len(ring), "keys": told}
 
     _add(bound, at, event)
-    return len(forgotten(bound).untils)
+    return len(forgotten(bound.home).untils)
 
 
 def _add(bound: Bound, at: datetime, event_after: Callable[[Forgotten], Mapping[str, Any]]) -> None:
     for _ in range(_TRIES):
-        now = forgotten(bound)
+        now = forgotten(bound.home)
         event = {"format": 1, "at": at.isoformat(), **event_after(now)}
         path = bound.home / FORGOTTEN / _name(now.number + 1)
         try:
