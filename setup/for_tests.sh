@@ -4,7 +4,7 @@ set -uo pipefail
 cd -P "$(dirname "$0")/.." || exit 0
 trap 'trap - INT TERM; kill 0' INT # what runs beside a script does not hear of Ctrl-C
 
-bash setup/browser.sh &
+{ bash setup/browser.sh; bash setup/stores.sh; } & # one after the other: apt-get lets no other beside it
 bash setup/object_store.sh &
 bash setup/compose.sh &
 # One after the other: Maven's own folder is not made for two at once.

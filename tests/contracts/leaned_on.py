@@ -56,6 +56,7 @@ ONLY_SHOWN = {
     "attempts", "overview", "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells", "printable",
     "spark",  # of ours, from a task to the driver
     "postgres_table", "postgres_rows", "misfits", "kafka_topic", "client",  # of psycopg and confluent-kafka, which document errors
+    "redis_sink", "mysql_sink", "mysql_rows",  # of redis-py and PyMySQL
 }  # fmt: skip
 """Modules that show the text of an error, or hand it on to a module that looks into it."""
 

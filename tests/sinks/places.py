@@ -4,11 +4,16 @@ A new sink joins the tests of `test_what_is_sent.py` by a class here, in `PLACES
 """
 
 import json
+import re
+import sqlite3
+import sys
+import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -20,10 +25,13 @@ from muntin import sinks
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from tests.kafka_broker import Broker
+from tests.maria_server import connected
+from tests.redis_server import client
 from tests.sinks.test_kafka import known_topic, messages
+from tests.storage.three_batches import HOUR, START
 
 Held = dict[tuple[str | None, datetime], Any]
-"""Key and start of a window -> the value of its result `v`."""
+"""Key and start of a window -> the value of a result."""
 LONG = "".join(chr(0x4E00 + 7 * at % 20_000) for at in range(9_000))
 
 
@@ -37,6 +45,12 @@ class Place:
 
     takes_all_or_none: ClassVar[bool] = False
     """Whether changes that are refused leave it as it was."""
+
+    keeps_newest: ClassVar[bool] = False
+    """Whether it is declared with `latest=True` on request."""
+
+    value: str = "v"
+    """The result that `held` tells."""
 
     def sink(self, **more: Any) -> Any:
         """The declaration."""
@@ -55,7 +69,7 @@ class Table(Place):
     """A table of PostgreSQL."""
 
     database: str
-    takes_all_or_none = True
+    takes_all_or_none = keeps_newest = True
     refuses: ClassVar = {
         "NUL in a key": ("bad\0key", "x", "k"),
         "NUL in a result": ("bad", "x\0y", "v"),
@@ -81,7 +95,7 @@ class Table(Place):
         with psycopg.connect(self.database, options="-c TimeZone=UTC") as connection:
             if connection.execute("SELECT to_regclass('t')").fetchone() == (None,):
                 return {}
-            return {(k, start): v for k, start, v in connection.execute("SELECT k, window_start, v FROM t").fetchall()}
+            return {(k, start): v for k, start, v in connection.execute(f"SELECT k, window_start, {self.value} FROM t").fetchall()}
 
     def damage(self, what: str) -> None:
         with psycopg.connect(self.database, autocommit=True) as connection:
@@ -113,6 +127,64 @@ class Topic(Place):
 
 
 @dataclass
+class MariaTable(Place):
+    """A table of MariaDB, which takes packets of 1 MB."""
+
+    address: str
+    takes_all_or_none = keeps_newest = True
+    refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
+    damages: ClassVar = {
+        "DROP TABLE t": "table t was dropped",
+        "DELETE FROM t": "table t has 0 of 2 rows",
+        "TRUNCATE t": "table t has 0 of 2 rows",
+        "DELETE FROM t WHERE k = 'a'": "table t has 1 of 2 rows",
+        "ALTER TABLE t DROP COLUMN v": "column v of table t was longtext, and is gone",
+        "ALTER TABLE t MODIFY v varchar(6)": "column v of table t was longtext, and is varchar(6)",
+        "DROP TABLE t, muntin_ledger": "it does not know any more what it has",
+        "DROP TABLE muntin_ledger": "it does not know any more what it has",
+    }
+
+    def sink(self, **more: Any) -> Any:
+        return sinks.mysql("env:SHOP", table="t", **more)
+
+    def held(self) -> Held:
+        with connected(self.address) as connection, connection.cursor() as cursor:
+            if not cursor.execute("SHOW TABLES LIKE 't'"):
+                return {}
+            cursor.execute(f"SELECT k, window_start, {self.value} FROM t")
+            return {(k, start.replace(tzinfo=UTC)): json.loads(v) if str(v)[:1] == "[" else v for k, start, v in cursor.fetchall()}
+
+    def damage(self, what: str) -> None:
+        with connected(self.address) as connection:
+            connection.cursor().execute(what)
+
+
+@dataclass
+class Keys(Place):
+    """Keys of Redis; the largest text that the server takes is 1 MB."""
+
+    address: str
+    keeps_newest = True
+    refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
+    damages: ClassVar = {
+        "flushdb": "it does not know any more what it has",
+        f"del t/a/{START.isoformat()}/{(START + HOUR).isoformat()}": "it has 1 of 2 keys",
+    }
+
+    def sink(self, **more: Any) -> Any:
+        return sinks.redis("env:CACHE", "t", **more)
+
+    def held(self) -> Held:
+        with client(self.address) as redis:
+            rows = [json.loads(redis.get(name)) for name in redis.scan_iter("t/*")]
+        return {(row["k"], datetime.fromisoformat(row["window_start"])): row[self.value] for row in rows}
+
+    def damage(self, what: str) -> None:
+        with client(self.address) as redis:
+            redis.execute_command(*what.split(" "))
+
+
+@dataclass
 class Function(Place):
     """A function, which keeps what it is given."""
 
@@ -130,6 +202,42 @@ class Function(Place):
 
     def held(self) -> Held:
         return self.rows
+
+
+@dataclass
+class Own(Place):
+    """The sink of docs/sinks.md that a user might write."""
+
+    made: Any
+    takes_all_or_none = True
+    refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
+    damages: ClassVar = {"DELETE FROM ledger": "it does not know any more what it has"}
+
+    def sink(self, **more: Any) -> Any:
+        return replace(self.made, **more)
+
+    def held(self) -> Held:
+        with closing(sqlite3.connect(self.made.file)) as database:
+            rows = [json.loads(value) for (value,) in database.execute("SELECT value FROM windows")]
+        return {(row["k"], datetime.fromisoformat(row["window_start"])): row["v"] for row in rows}
+
+    def damage(self, what: str) -> None:
+        with closing(sqlite3.connect(self.made.file, isolation_level=None)) as database:
+            database.execute(what)
+
+
+def blocks_of_the_page() -> list[str]:
+    """The Python of docs/sinks.md."""
+    page = Path(__file__).parents[2] / "docs/sinks.md"
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def _own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    names = types.ModuleType("own_sink")
+    monkeypatch.setitem(sys.modules, "own_sink", names)  # where dataclasses look for it
+    (block,) = (each for each in blocks_of_the_page() if "class SqliteSink" in each)
+    exec(compile(block, "docs/sinks.md", "exec"), names.__dict__)  # noqa: S102 - our own page
+    return Own(names.SqliteSink(str(request.getfixturevalue("tmp_path") / "windows.db")))
 
 
 @contextmanager
@@ -152,9 +260,22 @@ def _topic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
     return Topic(broker, known_topic(broker))
 
 
+def _maria_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("SHOP", address := request.getfixturevalue("shop_database"))
+    return MariaTable(address)
+
+
+def _keys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("CACHE", address := request.getfixturevalue("cache"))
+    return Keys(address)
+
+
 PLACES: dict[type[Place], Callable[[pytest.FixtureRequest, pytest.MonkeyPatch], Place]] = {
     Table: _table,
+    MariaTable: _maria_table,
     Topic: _topic,
+    Keys: _keys,
+    Own: _own,
     Function: lambda _request, _patch: Function(),
 }
 

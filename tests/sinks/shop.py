@@ -53,11 +53,15 @@ class Shop:
 
     def ran(self, *batches: int) -> Sent:
         """Run some batches without sinks, then send."""
+        self.run(*batches)
+        return self.sent()
+
+    def run(self, *batches: int) -> None:
+        """Run some batches without sinks."""
         to, self.to = self.to, ()
         for at in batches:
             run(self.pipeline, root=self.folder / "state", start=START + at * HOUR, end=START + (at + 1) * HOUR, spark=HERE)
         self.to = to
-        return self.sent()
 
     def sent(self) -> Sent:
         (one,) = send(self.bound, REACH)

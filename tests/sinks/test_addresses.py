@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from muntin import sinks
 from muntin.files.connections import Connection
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
-from muntin.sinks.errors import SinkError
+from muntin.sinks.errors import BlockedError, SinkError
 from muntin.sinks.kafka_address import settings_of
+from muntin.sinks.of_mysql import mysql_sink
+from muntin.sinks.of_redis import redis_sink
 from muntin.sinks.postgres_address import conninfo
+from muntin.sinks.server_address import reached
 
 REACH = Reach(of_environment)
 FACTS = {"conn_type": "postgres", "host": "db.example", "port": 5433, "login": "muntin", "password": "g:e@h", "schema": "warehouse"}
@@ -67,10 +71,73 @@ def test_a_connection_of_kafka_without_what_readers_set() -> None:
 def test_no_such_connection(monkeypatch: pytest.MonkeyPatch, text: str | None, words: str) -> None:
     if text:
         monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", text)
-    for reached in (lambda: conninfo("warehouse", REACH), lambda: settings_of("warehouse", REACH)):
+    for settings in (lambda: conninfo("warehouse", REACH), lambda: settings_of("warehouse", REACH)):
         with pytest.raises(SinkError, match=words) as told:
-            reached()
+            settings()
         assert "geheim" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mysql+pymysql://muntin:g%3Ae%40h@db.example:3307/warehouse?ssl_ca=/etc/ca.pem",
+        json.dumps(FACTS | {"conn_type": "mysql", "port": 3307, "extra": {"ssl_ca": "/etc/ca.pem"}}),
+    ],
+)
+def test_an_address_of_mysql(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    name = "AIRFLOW_CONN_SHOP" if text.startswith("{") else "SHOP"
+    monkeypatch.setenv(name, text)
+    found = mysql_sink._settings(reached("shop" if name != "SHOP" else "env:SHOP", REACH, mysql_sink.KINDS, mysql_sink.EXAMPLE))
+    told = {name: found[name] for name in ("host", "port", "user", "password", "database", "ssl_ca")}
+    assert [*told.values()] == ["db.example", 3307, "muntin", "g:e@h", "warehouse", "/etc/ca.pem"]
+
+
+@pytest.mark.parametrize(
+    ("text", "secure"), [("redis://:g%3Ae%40h@cache.example:6380/3", False), ("rediss://:g%3Ae%40h@cache.example:6380/3", True)]
+)
+def test_an_address_of_redis(monkeypatch: pytest.MonkeyPatch, text: str, secure: bool) -> None:
+    monkeypatch.setenv("CACHE", text)
+    found = redis_sink._settings(reached("env:CACHE", REACH, redis_sink.KINDS, redis_sink.EXAMPLE))
+    told = [found.get(name) for name in ("host", "port", "db", "username", "password", "ssl")]
+    assert told == ["cache.example", 6380, 3, None, "g:e@h", secure or None]
+
+
+@pytest.mark.parametrize(
+    ("address", "text", "words"),
+    [
+        ("env:STORE", None, "the environment has no STORE"),
+        ("env:STORE", "postgres://muntin:geheim@db/x", "the address in env:STORE is not one of this kind of server; write redis://"),
+        ("store", "postgres://muntin:geheim@db/x", "is of type postgres; make it one of type redis"),
+    ],
+)
+def test_no_such_store(monkeypatch: pytest.MonkeyPatch, address: str, text: str | None, words: str) -> None:
+    if text:
+        monkeypatch.setenv("AIRFLOW_CONN_STORE" if address == "store" else "STORE", text)
+    with pytest.raises(SinkError, match=words) as told:
+        reached(address, REACH, redis_sink.KINDS, redis_sink.EXAMPLE)
+    assert "geheim" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("sink", "address", "words"),
+    [
+        (sinks.redis("env:STORE", "t"), "redis://:geheim@127.0.0.1:9/0", "see that the server is up"),
+        (sinks.mysql("env:STORE", table="t"), "mysql://muntin:geheim@127.0.0.1:9/x", "see that the server is up"),
+        (sinks.mysql("env:STORE", table="t"), "mysql://muntin:geheim@127.0.0.1:9", "the address names no database"),
+    ],
+)
+def test_a_store_that_is_down(monkeypatch: pytest.MonkeyPatch, sink: Any, address: str, words: str) -> None:
+    monkeypatch.setenv("STORE", address)
+    with pytest.raises(SinkError, match=words) as told, sink.opened("shop", REACH) as opened:
+        opened.position(None)
+    assert (isinstance(told.value, BlockedError), "geheim" in str(told.value)) == (False, False)
+
+
+def test_a_password_that_is_wrong(cache: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORE", f"redis://:falsch@{cache.partition('@')[2]}")
+    with pytest.raises(SinkError, match="see that the server is up") as told, sinks.redis("env:STORE", "t").opened("shop", REACH) as opened:
+        opened.position(None)
+    assert "falsch" not in str(told.value)
 
 
 def test_a_connection_is_never_shown() -> None:

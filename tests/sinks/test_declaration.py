@@ -47,6 +47,53 @@ def test_an_address_without_a_secret(address: str) -> None:
     assert sinks.postgres(address, table="reports.day").address == address.removeprefix("jdbc:")
 
 
+STORES = {"mysql": lambda address: sinks.mysql(address, table="day"), "redis": lambda address: sinks.redis(address, "day")}
+
+
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("{}://muntin:geheim@db/0", "which must not stand in code"),
+        ("{}://db/0?password=geheim", "which must not stand in code"),
+        ("oracle://muntin:geheim@db/0", "the address is neither one as"),
+        ("{}://geheim@[::1/x", "the address is neither one as"),
+        ("{}://db:geheim/0", "the address is neither one as"),
+        ("", "give an address"),
+        (None, "give an address"),
+    ],
+)
+def test_an_address_of_a_store_that_cannot_be(kind: str, address: Any, words: str) -> None:
+    with pytest.raises(DefinitionError, match=words) as told:
+        STORES[kind](address and address.format(kind))
+    assert "geheim" not in str(told.value)
+
+
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("address", ["shop", "env:SHOP", "{}://muntin@db:77/0", "{}://db/0?ssl_ca=a"])
+def test_an_address_of_a_store_without_a_secret(kind: str, address: str) -> None:
+    assert STORES[kind](address.format(kind)).address == address.format(kind)
+
+
+@pytest.mark.parametrize("table", ["", "a.b", "a`b", " a", "t" * 65, 7])
+def test_a_table_of_mysql_that_cannot_be(table: Any) -> None:
+    with pytest.raises(DefinitionError, match="is not the name of a table"):
+        sinks.mysql("shop", table=table)
+
+
+@pytest.mark.parametrize("prefix", ["", "a/b", "a*", "a b", "p" * 201, 7])
+def test_a_prefix_that_cannot_be(prefix: Any) -> None:
+    with pytest.raises(DefinitionError, match="is no prefix of keys"):
+        sinks.redis("cache", prefix)
+
+
+@pytest.mark.parametrize("expires", ["-1d", "0s", "soon"])
+def test_an_expiry_that_cannot_be(expires: str) -> None:
+    for made in (lambda: sinks.redis("cache", "day", expires=expires), lambda: sinks.mysql("shop", table="day", expires=expires)):
+        with pytest.raises(DefinitionError, match="expires"):
+            made()
+
+
 @pytest.mark.parametrize("table", ["", "a.b.c", 'a"b', 7])
 def test_a_table_that_cannot_be(table: Any) -> None:
     with pytest.raises(DefinitionError, match="is not the name of a table"):
@@ -60,7 +107,15 @@ def test_brokers_that_cannot_be(address: Any) -> None:
     assert "geheim" not in str(told.value)
 
 
-@pytest.mark.parametrize("made", [lambda **more: sinks.postgres("w", table="t", **more), lambda **more: sinks.kafka("b:9092", "t", **more)])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda **more: sinks.postgres("w", table="t", **more),
+        lambda **more: sinks.kafka("b:9092", "t", **more),
+        lambda **more: sinks.redis("c", "t", **more),
+        lambda **more: sinks.mysql("m", table="t", **more),
+    ],
+)
 def test_a_choice_that_is_not_known(made: Any) -> None:
     with pytest.raises(DefinitionError, match="on_unsupported: 'drop' is not known; write one of quarantine, replace, stop"):
         made(on_unsupported="drop")
@@ -125,6 +180,8 @@ def test_a_definition_imports_nothing_that_sends() -> None:
 
     code = (
         "import sys; from muntin import sinks; sinks.postgres('w', table='t'); sinks.kafka('b:9092', 't'); "
-        "print([name for name in ('psycopg', 'confluent_kafka', 'pyspark', 'deltalake', 'pyarrow') if name in sys.modules])"
+        "sinks.redis('c', 't'); sinks.mysql('m', table='t'); "
+        "packages = ('psycopg', 'pymysql', 'redis', 'confluent_kafka', 'pyspark', 'deltalake', 'pyarrow'); "
+        "print([name for name in packages if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

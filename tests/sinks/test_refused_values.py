@@ -1,5 +1,6 @@
 """Values that a sink refuses: left out, sent with another value, or a reason to stop; the others arrive. One table for all sinks."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from muntin import aggregates as agg
 from muntin import sinks
 from muntin.errors import DefinitionError
 from muntin.jobs.sending.standing import standings
-from tests.sinks.places import PLACES, Place, Table, Topic
+from tests.sinks.places import PLACES, MariaTable, Place, Table, Topic
 from tests.sinks.shop import Shop, differences
 from tests.storage.three_batches import START
 
@@ -66,6 +67,25 @@ def test_more_misfits_than_values_can_be_to_blame_for_stop_the_sink(
     assert "more than 100 windows do not fit, the first of them: {" in sent.failed
 
 
+@pytest.mark.parametrize("choice", ["quarantine", "replace"])
+@pytest.mark.parametrize(
+    ("kind", "value"), [(pa.float64(), math.nan), (pa.float32(), -math.inf), (pa.timestamp("s"), 400_000_000_000), (pa.date32(), 4_000_000)]
+)
+def test_numbers_and_days_that_mysql_does_not_know(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, kind: pa.DataType, value: Any, choice: str
+) -> None:
+    place = PLACES[MariaTable](request, monkeypatch)
+    shop = Shop(tmp_path, place.sink(on_unsupported=choice))
+    shop.write(0, kind, {"a": 1, "bad": value})
+    sent = shop.ran(0)
+    ((misfit,),) = (sent.misfits,)
+    assert (misfit.column, misfit.replaced, "Incorrect" in misfit.why) == ("v", choice == "replace", True)
+    assert {key for key, _ in place.held()} == ({"a", "bad"} if choice == "replace" else {"a"})
+    shop.write(0, kind, {"a": 1, "bad": 2})
+    assert shop.ran(0).misfits == ()
+    assert {key for key, _ in place.held()} == {"a", "bad"}
+
+
 def test_small_messages_arrive_where_a_topic_takes_no_large_batch(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +111,11 @@ class TestNames:
         with pytest.raises(DefinitionError, match=f"{name}' has 64 bytes, and PostgreSQL cuts names after 63|no column 'ctid'"):
             replace(named, to=sinks.postgres("warehouse", table="t"))
         assert replace(named, to=sinks.kafka("b:9092", "t")).to
+
+    @pytest.mark.parametrize("name", ["v" * 65, "muntin_id", "v "])
+    def test_a_result_in_mysql(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(DefinitionError, match="MySQL can have no column"):
+            replace(Shop(tmp_path, ()).pipeline, aggregates={name: agg.count()}, to=sinks.mysql("shop", table="t"))
 
     def test_a_table(self) -> None:
         with pytest.raises(DefinitionError, match="has 64 bytes"):

@@ -1,15 +1,14 @@
 """The definitions of docs/sinks.md."""
 
-import re
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs/sinks.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+from tests.sinks.places import blocks_of_the_page
+
+BLOCKS = blocks_of_the_page()
 
 
 def names_of(*blocks: str) -> dict[str, Any]:

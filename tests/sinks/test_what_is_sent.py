@@ -68,6 +68,17 @@ def test_a_type_of_another_definition(tmp_path: Path, place: Place, change: str)
     assert shop.sent().rows == 0
 
 
+def test_a_first_batch_without_rows(tmp_path: Path, place: Place) -> None:
+    shop = Shop(tmp_path, place.sink())
+    shop.write(0, pa.int64(), {})
+    shop.run(0)
+    assert (shop.sent().failed, shop.sent().rows) == ("", 0)
+    shop.write(1, pa.int64(), {"a": 1})
+    assert (shop.ran(1).failed, differences(shop.published(), place.held())) == ("", [])
+    shop.write(1, pa.int64(), {})
+    assert (shop.ran(1).failed, place.held()) == ("", {})
+
+
 def damages() -> Iterator[Any]:
     for kind, what in ((each, what) for each in PLACES for what in each.damages):
         yield pytest.param(kind, what, id=f"{kind.__name__}-{what[:40]}")

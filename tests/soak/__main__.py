@@ -26,6 +26,7 @@ from tests.soak.first_backfills import first_backfills
 from tests.soak.forget_kills import forget_killed
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
+from tests.soak.sink_kills import sinks_killed
 from tests.soak.task_kills import tasks_killed
 from tests.soak.upkeep_kills import upkeep_killed
 from tests.soak.world import SETS, World
@@ -96,6 +97,7 @@ PARTS: Mapping[str, Round] = {
     "kills": killed,
     "upkeep-kills": upkeep_killed,
     "forget-kills": forget_killed,
+    "sink-kills": sinks_killed,
     "races": raced,
     "slow": slowly,
     "full": full,

@@ -8,10 +8,12 @@ from random import Random
 import pytest
 
 from tests.case_counts import cases
+from tests.sinks.places import Place
 from tests.soak.disks import can_mount, full, read_only
 from tests.soak.forget_kills import forget_killed
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
+from tests.soak.sink_kills import PROGRAMS, STARTED, sinks_killed
 from tests.soak.upkeep_kills import upkeep_killed
 
 
@@ -35,6 +37,15 @@ def test_upkeep_is_killed_beside_runs(tmp_path: Path, seed: int) -> None:
 
 def test_a_command_that_forgets_is_killed_beside_a_run(tmp_path: Path) -> None:
     print(forget_killed(tmp_path / "ground", Random(0), kills=1))
+
+
+@pytest.mark.parametrize("kind", STARTED)
+def test_runs_that_send_are_killed(tmp_path: Path, kind: type[Place], monkeypatch: pytest.MonkeyPatch) -> None:
+    if not PROGRAMS[kind]():
+        pytest.skip("no such server: bash setup/stores.sh fetches it where apt-get or brew may")
+    monkeypatch.setenv("SHOP", "")
+    monkeypatch.setenv("CACHE", "")
+    print(sinks_killed(tmp_path / "ground", Random(0), kills=3, stores=(kind,)))
 
 
 @pytest.mark.parametrize("seed", range(cases(5)))

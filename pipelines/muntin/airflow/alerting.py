@@ -76,7 +76,7 @@ def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mappin
 
 
 def _result(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of `publishing.publish`
-    """What the task itself returned, the task `publish`."""
+    """The result of the task itself, the task `publish`."""
     return context["ti"].xcom_pull(task_ids=context["ti"].task_id)
 
 

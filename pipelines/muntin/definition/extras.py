@@ -17,6 +17,8 @@ EXTRAS = {
     "uvicorn": "page",
     "obstore": "s3",
     "psycopg": "postgres",
+    "pymysql": "mysql",
+    "redis": "redis",
     "confluent_kafka": "kafka",
     "fastavro": "kafka",
 }

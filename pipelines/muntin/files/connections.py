@@ -44,7 +44,7 @@ def connection_of_environment(name: str, error: type[Exception], mend: str) -> C
     if not (text := os.environ.get(variable_of(name), "").strip()):
         raise error(f"the environment has no {variable_of(name)}; {mend}")
     try:
-        return _of_json(text) if text.startswith("{") else _of_uri(text)
+        return _of_json(text) if text.startswith("{") else connection_of_uri(text)
     except (ValueError, TypeError, AttributeError):
         raise error(f"{variable_of(name)} is no connection, neither as JSON nor as a URI") from None
 
@@ -64,8 +64,12 @@ def _of_json(text: str) -> Connection:
     )
 
 
-def _of_uri(text: str) -> Connection:
-    """A connection as a URI; its extra is the query, or JSON in `__extra__`."""
+def connection_of_uri(text: str) -> Connection:
+    """A connection as a URI; its extra is the query, or JSON in `__extra__`.
+
+    Raises:
+        ValueError: it is none.
+    """
     parts = urlsplit(text)
     query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     extra = json.loads(query["__extra__"]) if "__extra__" in query else query

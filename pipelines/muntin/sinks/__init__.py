@@ -1,9 +1,24 @@
-"""Where results go after they are published: PostgreSQL, Kafka, or what a function does with a DataFrame of Spark."""
+"""Where results go after they are published: databases, Redis, Kafka, or what a function does with a DataFrame of Spark."""
 
 from muntin.sinks.declaration import KafkaSink, PostgresSink, SparkSink, kafka, postgres, spark
+from muntin.sinks.of_mysql.mysql_sink import MySqlSink, mysql
+from muntin.sinks.of_redis.redis_sink import RedisSink, redis
 
-Sink = PostgresSink | KafkaSink | SparkSink
+Sink = PostgresSink | MySqlSink | RedisSink | KafkaSink | SparkSink
 jdbc = postgres
 """The name that `postgres` had."""
 
-__all__ = ["KafkaSink", "PostgresSink", "Sink", "SparkSink", "jdbc", "kafka", "postgres", "spark"]
+__all__ = [
+    "KafkaSink",
+    "MySqlSink",
+    "PostgresSink",
+    "RedisSink",
+    "Sink",
+    "SparkSink",
+    "jdbc",
+    "kafka",
+    "mysql",
+    "postgres",
+    "redis",
+    "spark",
+]

@@ -29,6 +29,12 @@ class Declared:
     __slots__ = ()
     patience_us = PATIENCE_US
     latest = False
+    window: str | None
+
+    @property
+    def name(self) -> str:
+        """The name of the sink in logs and notes, which tells its target from other targets."""
+        raise NotImplementedError
 
     @property
     def connection_name(self) -> str | None:
@@ -47,11 +53,13 @@ class Declared:
         """
 
     def check_keys(self, keys: Sequence[str]) -> None:
-        """See that the sink can have windows of these keys.
+        """See that the sink can have windows of these keys: there are keys to keep a row of.
 
         Raises:
             DefinitionError: it cannot.
         """
+        if self.latest and not keys:
+            raise DefinitionError(f"to: the {self.name}: latest=True keeps a row for each key, and window {self.window!r} has no keys")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +76,6 @@ class PostgresSink(Declared):
     def name(self) -> str:
         """The name of the sink in logs."""
         return f"table {self.table} at {self.address}"
-
-    def check_keys(self, keys: Sequence[str]) -> None:
-        """See that there are keys to keep a row of."""
-        if self.latest and not keys:
-            raise DefinitionError(f"to: the {self.name}: latest=True keeps a row for each key, and window {self.window!r} has no keys")
 
     def check_columns(self, names: Sequence[str]) -> None:
         """See that PostgreSQL can have columns of these names."""
@@ -153,7 +156,7 @@ def postgres(
         DefinitionError: an address with a password, or of something else; a name that cannot be.
     """
     check_table(table)
-    return PostgresSink(postgres_address(address), table, window, _choice(on_unsupported, "sinks.postgres"), latest)
+    return PostgresSink(postgres_address(address), table, window, choice_of(on_unsupported, "sinks.postgres"), latest)
 
 
 def kafka(address: str, topic: str, *, window: str | None = None, on_unsupported: OnUnsupported = "quarantine") -> KafkaSink:
@@ -174,7 +177,7 @@ def kafka(address: str, topic: str, *, window: str | None = None, on_unsupported
         DefinitionError: an address with a password; a name that cannot be.
     """
     check_topic(topic)
-    return KafkaSink(brokers(address), topic, window, _choice(on_unsupported, "sinks.kafka"))
+    return KafkaSink(brokers(address), topic, window, choice_of(on_unsupported, "sinks.kafka"))
 
 
 def spark(
@@ -201,7 +204,12 @@ def spark(
     return SparkSink(write, title, window, positive(patience, "sinks.spark: patience"))
 
 
-def _choice(choice: OnUnsupported, where: str) -> OnUnsupported:
+def choice_of(choice: OnUnsupported, where: str) -> OnUnsupported:
+    """The choice for windows that do not fit.
+
+    Raises:
+        DefinitionError: it is not known.
+    """
     if choice not in get_args(OnUnsupported):
         raise DefinitionError(f"{where}: on_unsupported: {choice!r} is not known; write one of {', '.join(get_args(OnUnsupported))}")
     return choice

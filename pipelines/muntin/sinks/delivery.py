@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from muntin.sinks.json_values import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import pyarrow as pa
@@ -111,6 +111,13 @@ class Delivery:
         text = as_json({name: row[name] for name in self.identity})
         return text if len(text) <= _KEY else f"{text[:_KEY]}... ({sha256(text.encode()).hexdigest()[:12]})"
 
+    def gone_and_there(self) -> tuple[pa.Table, pa.Table]:
+        """The rows of windows that are gone, which go first, and the other rows."""
+        import pyarrow.compute as pc
+
+        gone = pc.equal(self.rows["change"], "gone")
+        return self.rows.filter(gone), self.rows.filter(pc.invert(gone))
+
     def known_misfits(self) -> tuple[Misfit, ...]:
         """The misfits before these changes."""
         return () if self.whole or self.since is None else self.since.misfits
@@ -120,6 +127,11 @@ class Delivery:
         known = self.known_misfits()
         again = {self.key(row) for row in self.rows.select(list(self.identity)).to_pylist()} if known else set()
         return replace(self.until, target=target, misfits=(*(one for one in known if one.key not in again), *misfits))
+
+
+def sliced(rows: pa.Table, size: int) -> Iterator[pa.Table]:
+    """Rows, `size` of them at most at a time."""
+    return (rows.slice(first, size) for first in range(0, len(rows), size))
 
 
 @dataclass(frozen=True, slots=True)

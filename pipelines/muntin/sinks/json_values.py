@@ -36,6 +36,12 @@ def plain_rows(rows: pa.Table) -> list[dict[str, Any]]:
         return [dict(zip(rows.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
+def widest(row: Mapping[str, Any]) -> str:
+    """The column that takes most room in a message."""
+    lengths = {name: len(as_json(value)) for name, value in row.items()}
+    return max(lengths, key=lambda name: lengths[name])
+
+
 def _values(rows: pa.Table, name: str) -> list[Any]:
     try:
         return rows[name].to_pylist()

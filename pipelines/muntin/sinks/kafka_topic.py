@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.extras import need
 from muntin.sinks.addresses import without
 from muntin.sinks.errors import BlockedError, RefusedError, SinkError
-from muntin.sinks.json_values import as_json, plain_rows
+from muntin.sinks.json_values import as_json, plain_rows, widest
 from muntin.sinks.kafka_address import secrets_of, settings_of
 from muntin.sinks.misfits import Fitted
 
@@ -137,7 +137,7 @@ class KafkaTopic:
             raise SinkError(f"{self.place}: {outages[0].str()}; see that the brokers are up and take messages")
         if refused:
             self.producer.flush()
-            raise RefusedError(refused[0].str(), _widest(plain[0]))
+            raise RefusedError(refused[0].str(), widest(plain[0]))
 
     def _queue(self, message: Mapping[str, Any]) -> None:
         """Hand a message to the producer, once there is room."""
@@ -146,9 +146,3 @@ class KafkaTopic:
                 return self.producer.produce(self.topic, **message)
             except BufferError:
                 self.producer.poll(_WAIT_S)
-
-
-def _widest(row: Mapping[str, Any]) -> str:
-    """The column that takes most room in a message."""
-    lengths = {name: len(as_json(value)) for name, value in row.items()}
-    return max(lengths, key=lambda name: lengths[name])

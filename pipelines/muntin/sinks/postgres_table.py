@@ -7,25 +7,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
-
 from muntin.definition.extras import need
 from muntin.sinks import postgres_sql as sql
 from muntin.sinks.addresses import without
-from muntin.sinks.delivery import Position
+from muntin.sinks.delivery import Position, sliced
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
 from muntin.sinks.misfits import Fitted
 from muntin.sinks.postgres_rows import Rows
-from muntin.sinks.postgres_target import Target, found, is_same, lost_since, oid_of
+from muntin.sinks.postgres_target import found, oid_of
+from muntin.sinks.targets import is_same, lost_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import psycopg
-    import pyarrow as pa
 
     from muntin.sinks.declaration import OnUnsupported, PostgresSink
     from muntin.sinks.delivery import Delivery, Reach
+    from muntin.sinks.targets import Target
 
 CONNECT_S = 5
 CHUNK = 5_000
@@ -86,8 +85,9 @@ class PostgresTable:
             alive()
             self.connection.execute(sql.make_rows(delivery.rows.schema))
             fitted = Fitted(delivery, self.on_unsupported, Rows(self.connection, self.table, delivery).put, alive)
-            for chunk in _chunks(delivery.rows):
-                fitted.put(chunk)
+            for rows in delivery.gone_and_there():
+                for chunk in sliced(rows, CHUNK):
+                    fitted.put(chunk)
             now = delivery.reached(self._now(delivery), fitted.misfits)
             self._note(now, len(delivery.rows))
         return now
@@ -130,7 +130,8 @@ class PostgresTable:
     def _now(self, delivery: Delivery) -> str:
         """The table as the ledger notes it."""
         there = found(self.connection, self.table)
-        return there.noted(delivery.rows.drop_columns(["change"]).schema) if there else ""
+        schema = delivery.rows.drop_columns(["change"]).schema
+        return there.noted({field.name: sql.type_of(field.type) for field in schema}) if there else ""
 
     def _note(self, now: Position, rows: int) -> None:
         told = "state = %s, version = %s, mark = %s, target = %s, misfits = %s, rows = %s, sent_at = now()"
@@ -155,10 +156,3 @@ def _facts(position: Position) -> list[object]:
     """A position as the ledger has it."""
     *plain, misfits = json.loads(position.to_json())
     return [*plain, json.dumps(misfits)]
-
-
-def _chunks(rows: pa.Table) -> Iterator[pa.Table]:
-    """Rows some at a time; first of windows that are gone."""
-    gone = pc.equal(rows["change"], "gone")
-    for part in (rows.filter(gone), rows.filter(pc.invert(gone))):
-        yield from (part.slice(first, CHUNK) for first in range(0, len(part), CHUNK))

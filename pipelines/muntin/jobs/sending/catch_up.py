@@ -157,10 +157,11 @@ def lacking(
     """
     now = current(bound.store, window)
     version, identity, table = now.snapshot.version, now.snapshot.identity, bound.table(now.table)
-    if version < 0:
+    known = now.snapshot.schema.names if now.snapshot.schema else ()
+    if version < 0 or not {*bound.keys_of(window)} <= {*known}:  # of keys the types come with the first window
         return None, ""
-    known = [each for each in (position, tried) if each and each.table == identity]
-    is_back = any(each.version > version or _is_another(each, table) for each in known)
+    reached = [each for each in (position, tried) if each and each.table == identity]
+    is_back = any(each.version > version or _is_another(each, table) for each in reached)
     if position is None or anew:
         tried = None if anew or is_back else tried
         return _delivery(bound, window, position, BEFORE_ALL_VERSIONS, anew=anew, may_alter=bool(why), tried=tried), why

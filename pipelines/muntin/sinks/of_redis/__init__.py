@@ -1,0 +1,1 @@
+"""A sink of Redis or Valkey."""

@@ -1,0 +1,78 @@
+"""The address of a server as a URL: without secrets in a definition; with them in the environment or in a connection.
+
+No error of this module repeats an address: it may hold a password.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+from muntin.errors import DefinitionError
+from muntin.files.connections import Connection, connection_of_uri
+from muntin.sinks.addresses import CONNECTION, ENVIRONMENT, VARIABLE, variable
+from muntin.sinks.errors import SinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.sinks.delivery import Reach
+
+_SECRETS = ("password", "passwd", "ssl_key_password")
+
+
+def checked_address(sink: str, address: object, kinds: Sequence[str], example: str) -> str:
+    """An address in a definition, or a name that stands for it.
+
+    >>> checked_address("sinks.redis", "redis://cache:6379/0", ["redis"], "redis://cache:6379/0")
+    'redis://cache:6379/0'
+
+    Args:
+        sink: how the user calls it.
+        address: what the user gave.
+        kinds: the schemes of such addresses.
+        example: an address that would do.
+
+    Raises:
+        DefinitionError: it is neither, or holds a password.
+    """
+    if not isinstance(address, str) or not address.strip():
+        raise DefinitionError(f'{sink}: give an address, as "{example}", or the name of a connection')
+    text = address.strip()
+    if CONNECTION.fullmatch(text) or ENVIRONMENT.fullmatch(text):
+        return text
+    found = _parsed(text, kinds)
+    if found is None:
+        raise DefinitionError(f'{sink}: the address is neither one as "{example}", nor "env:NAME", nor the name of a connection')
+    if found.password or any(name in _SECRETS for name in parse_qs(text.partition("?")[2])):
+        raise DefinitionError(
+            f"{sink}: the address holds a password, which must not stand in code; put the address into an environment variable and "
+            f'write {sink}("env:STORE", ...), or into an Airflow connection and write its name'
+        )
+    return text
+
+
+def reached(address: str, reach: Reach, kinds: Sequence[str], example: str) -> Connection:
+    """The host, the account and the settings that an address stands for.
+
+    Raises:
+        SinkError: the variable or the connection is missing, or is of another kind.
+    """
+    if CONNECTION.fullmatch(address):
+        found = reach.connection(address)
+        if found.kind not in kinds:
+            raise SinkError(f"the connection {address!r} is of type {found.kind}; make it one of type {kinds[0]}")
+        return found
+    named = address.startswith(VARIABLE)
+    if (parsed := _parsed(variable(address) if named else address, kinds)) is None:
+        raise SinkError(f"the address in {address if named else 'the definition'} is not one of this kind of server; write {example}")
+    return parsed
+
+
+def _parsed(text: str, kinds: Sequence[str]) -> Connection | None:
+    """The parts of a URL of one of these schemes, as `mysql` or `mysql+pymysql`; None: it is none."""
+    try:
+        found = connection_of_uri(text)
+    except ValueError:
+        return None
+    return found if found.host and found.kind.partition("+")[0] in kinds else None
