@@ -19,6 +19,7 @@ EXTRAS = {
     "psycopg": "postgres",
     "confluent_kafka": "kafka",
     "fastavro": "kafka",
+    "pyiceberg": "iceberg",
 }
 
 

@@ -29,6 +29,12 @@ class Declared:
     __slots__ = ()
     patience_us = PATIENCE_US
     latest = False
+    mirrors = False
+
+    @property
+    def of_each(self) -> bool:
+        """Whether each window has one, where none is named."""
+        return False
 
     @property
     def connection_name(self) -> str | None:
