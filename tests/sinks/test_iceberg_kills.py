@@ -24,7 +24,7 @@ from tests.storage.crashing import Crash
 from tests.storage.three_batches import FIRST, OTHER
 
 REACH = Reach(of_environment)
-STEPS, STEPS_OF_TWO = 10, 11
+STEPS, STEPS_OF_TWO = 10, 8
 
 
 @pytest.fixture

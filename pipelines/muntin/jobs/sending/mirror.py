@@ -79,32 +79,31 @@ def _lacking(bound: Bound, window: str, there: Position | None, *, anew: bool) -
     remark = there.lost if there else ""
     if known and there and (there.version > version or mark_of(table, there.version) not in ("", there.mark)):
         remark = f"{table} was put back to an earlier state"
-    steps = _versions(table, now, there.version if known and there and not anew and not remark else None)
-    if known and there and not anew and not remark and (there.version == version or not steps):
+    follows = known and there and not anew and not remark
+    before, versions = _versions(table, now, there.version if there and follows else None)
+    if follows and not versions:
         return None, ""
     told = texts(bound, window)
     schema = commented(now.snapshot.schema, told.comments)
-    return Mirrored(now.snapshot.identity, str(table), schema, told.description, steps), remark
+    return Mirrored(now.snapshot.identity, str(table), schema, told.description, before, versions), remark
 
 
-def _versions(table: AnyPath, now: Published, since: int | None) -> list[Version]:
-    """The versions after another one that changed files; the present version alone where the others are not known or not there any more."""
+def _versions(table: AnyPath, now: Published, since: int | None) -> tuple[set[str] | None, list[Version]]:
+    """The files at a version; and the versions after it that changed files.
+
+    Where the log does not say it any more, the present version alone. A version whose files are removed is passed by.
+    """
     version, paths = now.snapshot.version, _of_windows(file.path for file in now.snapshot.files)
     commits = [] if since is None else commits_between(table, since, version)
     if since is None or len(commits) < version - since:
-        return [_version(table, version, paths)]
+        return None, [Version(version, mark_of(table, version), paths)]
     found, there = list[Version](), paths
     for commit in reversed(commits):
-        if commit.adds or commit.removes:
-            if len(found) == MOST_VERSIONS or not all((table / path).exists() for path in there - paths):
-                break
-            found.append(_version(table, commit.version, there))
+        changes = commit.adds or commit.removes
+        if changes and len(found) < MOST_VERSIONS and all((table / path).exists() for path in there - paths):
+            found.append(Version(commit.version, mark_of(table, commit.version), there))
         there = (there - {*commit.adds}) | _of_windows(commit.removes)
-    return found[::-1]
-
-
-def _version(table: AnyPath, version: int, paths: set[str]) -> Version:
-    return Version(version, mark_of(table, version), tuple(sorted(paths)))
+    return there, found[::-1]
 
 
 def _of_windows(paths: Iterable[str]) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.sinks.delivery import Position
 from muntin.sinks.errors import BlockedError, MovedError, SinkError
 from muntin.sinks.mirrors.catalogs import catalog_of
-from muntin.sinks.mirrors.columns import documented, follow_columns
+from muntin.sinks.mirrors.columns import documented, follow_columns, names_another_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from pyiceberg.catalog import Catalog
-    from pyiceberg.table import Table, Transaction
+    from pyiceberg.table import Table
+    from pyiceberg.table.metadata import TableMetadata
     from pyiceberg.table.snapshots import Snapshot
+    from pyiceberg.table.update import TableUpdate
 
     from muntin.sinks.delivery import Reach
     from muntin.sinks.mirrors.declaration import IcebergSink
@@ -33,10 +35,6 @@ METADATA = "_iceberg"
 _TABLE, _VERSION, _MARK = "muntin.table", "muntin.version", "muntin.mark"
 _SETTINGS = {
     "gc.enabled": "false",  # the files are Delta's: no engine may remove them
-    "commit.retry.num-retries": "1",  # by which pyiceberg sees whether a commit whose answer was lost has arrived
-    "commit.retry.min-wait-ms": "10",
-    "commit.manifest-merge.enabled": "true",
-    "commit.manifest.min-count-to-merge": "16",
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "8",
 }
@@ -48,7 +46,7 @@ class Version:
 
     number: int
     mark: str
-    paths: tuple[str, ...]
+    paths: set[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +58,7 @@ class Mirrored:
         folder: its address.
         schema: its columns; a comment is in the metadata of its field.
         description: what it says of itself.
+        before: the paths that it had at the version that the mirror has; None: they are not known, and the mirror is asked.
         versions: the versions that the mirror lacks, ascending; the last is the present version.
     """
 
@@ -67,6 +66,7 @@ class Mirrored:
     folder: str
     schema: pa.Schema
     description: str
+    before: set[str] | None
     versions: Sequence[Version]
 
 
@@ -133,18 +133,24 @@ class Mirror:
             BlockedError: the table holds what Muntin did not write.
         """
         from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException
+        from pyiceberg.table.update import AssertCurrentSchemaId, AssertRefSnapshotId, AssertTableUUID
 
         table = self._own(mirrored, anew=anew)
-        transaction = table.transaction()
+        metadata = table.metadata
+        alone = (
+            AssertTableUUID(uuid=metadata.table_uuid),
+            AssertRefSnapshotId(ref="main", snapshot_id=metadata.current_snapshot_id),
+            AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
+        )
         try:
-            self._step(table, transaction, mirrored, at)
-            transaction.commit_transaction()
+            made = self.catalog.commit_table(table, alone, tuple(self._updates(table, mirrored, at)))
         except CommitStateUnknownException:
             raise SinkError(f"catalog {self.sink.catalog} gave no answer to a commit; the next run looks whether it has it") from None
         except CommitFailedException:
             raise MovedError from None
+        _remove_outlived(table, made.metadata)
         last = mirrored.versions[-1]
-        return Position(mirrored.identity, last.number, last.mark, str(table.metadata.table_uuid))
+        return Position(mirrored.identity, last.number, last.mark, str(metadata.table_uuid))
 
     def _own(self, mirrored: Mirrored, *, anew: bool) -> Table:
         """The table, made if it is missing."""
@@ -184,51 +190,54 @@ class Mirror:
         """The folder of the mirror's own files."""
         return f"{folder}/{METADATA}/{sha256(self.sink.name.encode()).hexdigest()[:12]}"
 
-    def _step(self, table: Table, transaction: Transaction, mirrored: Mirrored, at: datetime) -> None:
-        """Stage all that the table lacks."""
-        from muntin.sinks.mirrors.files import add_snapshot, files_of
+    def _updates(self, table: Table, mirrored: Mirrored, at: datetime) -> Iterator[TableUpdate]:
+        """All that the table lacks."""
+        from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate, SetSnapshotRefUpdate, update_table_metadata
 
-        properties = self._properties(mirrored)
+        from muntin.sinks.mirrors.snapshots import Snapshots, paths_of
+
+        of_table, properties = follow_columns(table.metadata, mirrored.schema), self._properties(mirrored)
         moved = any(table.properties.get(name) != text for name, text in properties.items())
         if moved:
-            transaction.set_properties(properties)
-        if table.metadata.name_mapping() is None:
-            transaction.set_properties({"schema.name-mapping.default": table.schema().name_mapping.model_dump_json()})
+            of_table.append(SetPropertiesUpdate(updates=properties))
+        yield from of_table
+        metadata = update_table_metadata(table.metadata, tuple(of_table)) if of_table else table.metadata
         mine = _newest_own(table)
-        _put_back(transaction, table, mine)
-        unreadable = follow_columns(transaction, mirrored.schema)
-        have = files_of(table, mine)
+        have = paths_of(mine, table.io) if mirrored.before is None else {f"{mirrored.folder}/{path}" for path in mirrored.before}
+        snapshots, made = Snapshots(metadata, table.io, self._place(mirrored.folder), mine), []
         for version in mirrored.versions:
-            paths = [f"{mirrored.folder}/{path}" for path in version.paths]
-            told = {_VERSION: str(version.number), _MARK: version.mark}
-            have = add_snapshot(transaction, table, have, paths, told)
-        self._expire(transaction, at, all_others=unreadable or moved)
+            paths = {f"{mirrored.folder}/{path}" for path in version.paths}
+            made.append(snapshots.next(paths - have, have - paths, {_VERSION: str(version.number), _MARK: version.mark}))
+            have = paths
+        yield from (AddSnapshotUpdate(snapshot=each) for each in made)
+        yield SetSnapshotRefUpdate(ref_name="main", type="branch", snapshot_id=made[-1].snapshot_id)
+        yield from self._expired(table, made, at, all_others=moved or names_another_field(table.metadata, metadata))
 
-    def _expire(self, transaction: Transaction, at: datetime, *, all_others: bool) -> None:
-        """Stage that snapshots go: these that were replaced too long ago, or all but the present one."""
-        from pyiceberg.table.update.snapshot import ExpireSnapshots
+    def _expired(self, table: Table, made: Sequence[Snapshot], at: datetime, *, all_others: bool) -> Iterator[TableUpdate]:
+        """Snapshots go that were replaced too long ago, or all but the present one."""
+        from pyiceberg.table.update import RemoveSnapshotsUpdate
 
-        metadata = transaction.table_metadata
-        named = {ref.snapshot_id for ref in metadata.refs.values()}
-        if all_others and len(named) > 1:
-            others = ", ".join(sorted(name for name in metadata.refs if name != "main"))
-            raise BlockedError(f"{self.sink.name} has {others}, which could not be read as it was any more; remove the branch or tag")
-        ascending = sorted(metadata.snapshots, key=lambda each: each.sequence_number or 0)
+        refs = {name: ref.snapshot_id for name, ref in table.metadata.refs.items() if name != "main"}
+        if all_others and refs:
+            raise BlockedError(
+                f"{self.sink.name} has {', '.join(sorted(refs))}, which could not be read as it was any more; remove the branch or tag"
+            )
+        ascending = [*sorted(table.snapshots(), key=lambda each: each.sequence_number or 0), *made]
         oldest_ms = at.timestamp() * 1000 - self.sink.keep_us / 1000
         old = [each for each, after in pairwise(ascending) if after.timestamp_ms < oldest_ms]
         most = ascending[:-1] if all_others else ascending[:-MOST_SNAPSHOTS]
-        gone = {each.snapshot_id for each in (*old, *most)} - named
+        gone = {each.snapshot_id for each in (*old, *most)} - {*refs.values()}
         if gone:
-            with ExpireSnapshots(transaction) as expire:
-                expire.by_ids([*gone])
+            yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))
 
 
-def _put_back(transaction: Transaction, table: Table, mine: Snapshot | None) -> None:
-    """Stage that another program's snapshots are passed by."""
-    from pyiceberg.table.update.snapshot import ManageSnapshots
-
-    if mine and mine != table.current_snapshot():
-        ManageSnapshots(transaction).set_current_snapshot(mine.snapshot_id)
+def _remove_outlived(table: Table, now: TableMetadata) -> None:
+    """Remove the table's descriptions that nobody names any more; vacuum removes what stays."""
+    names = {each.metadata_file for each in now.metadata_log}
+    for each in table.metadata.metadata_log:
+        if each.metadata_file not in names:
+            with suppress(OSError):
+                table.io.delete(each.metadata_file)
 
 
 def _not_ours(table: Table, identity: str) -> str:
