@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from muntin.files.connections import Connection
     from muntin.sinks.delivery import Reach
 
+_FREE: dict[tuple[object, ...], list[Catalog]] = {}
 _SECRET = re.compile(r"password|secret|token|credential|key", re.IGNORECASE)
 
 
@@ -37,7 +39,7 @@ def catalog_of(name: str, reach: Reach) -> Iterator[Catalog]:
     settings = Config().get_catalog_config(name)
     properties: Mapping[str, Any] = settings if settings is not None else _properties(reach.connection(name))
     try:
-        with closing(_loaded(name, properties)) as catalog:
+        with _taken(name, properties) as catalog:
             yield catalog
     except (BadRequestError, ForbiddenError, UnauthorizedError, ValidationError, NotInstalledError, ValueError, TypeError) as wrong:
         raise BlockedError(f"catalog {name}: {_told(wrong, properties)}; mend its configuration, its rights or the table") from None
@@ -47,6 +49,23 @@ def catalog_of(name: str, reach: Reach) -> Iterator[Catalog]:
         if _of_database(wrong):
             raise SinkError(f"catalog {name}: {_told(wrong, properties)}; see that its database is up and can be reached") from None
         raise
+
+
+@contextmanager
+def _taken(name: str, properties: Mapping[str, Any]) -> Iterator[Catalog]:
+    """A catalog that nobody else uses: which was used before, as its connection and its statements are made, or a new one."""
+    key = os.getpid(), name, tuple(sorted((each, str(value)) for each, value in properties.items()))
+    free = _FREE.setdefault(key, [])
+    try:
+        catalog = free.pop()
+    except IndexError:
+        catalog = _loaded(name, properties)
+    try:
+        yield catalog
+    except BaseException:
+        catalog.close()
+        raise
+    free.append(catalog)
 
 
 def _loaded(name: str, properties: Mapping[str, Any]) -> Catalog:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from muntin.sinks.delivery import Reach
     from muntin.sinks.mirrors.declaration import IcebergSink
 
-MOST_SNAPSHOTS = 256
+MOST_SNAPSHOTS = 128
 """So many snapshots are kept: a commit writes them all."""
 METADATA = "_iceberg"
 """The folder of a mirror's own files, below the table of windows: readers of Delta pass it by."""
