@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from muntin import aggregates, alerts, errors, sinks, sources, windows
     from muntin.airflow.dag import airflow_dag
     from muntin.definition.pipeline import Pipeline
+    from muntin.jobs.forgetting.forget import forget
     from muntin.jobs.inspect.plan import Plan, plan
     from muntin.jobs.inspect.read import read
     from muntin.jobs.inspect.sql import sql
@@ -28,6 +29,7 @@ _HOMES = {
     "RunReport": "muntin.jobs.records.reports",
     "airflow_dag": "muntin.airflow.dag",
     "as_of": "muntin.jobs.lookups.as_of",
+    "forget": "muntin.jobs.forgetting.forget",
     "over": "muntin.jobs.lookups.over",
     "plan": "muntin.jobs.inspect.plan",
     "read": "muntin.jobs.inspect.read",
@@ -45,6 +47,7 @@ __all__ = [
     "alerts",
     "as_of",
     "errors",
+    "forget",
     "over",
     "plan",
     "read",

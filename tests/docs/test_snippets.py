@@ -30,6 +30,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/changes.md": ("test_changes_page.py",),
     "docs/dimensions.md": ("test_dimensions_page.py",),
     "docs/expectations.md": ("test_snippets.py", "../quality/test_expectations_page.py"),
+    "docs/forgetting.md": ("test_forgetting_page.py",),
     "docs/kafka.md": ("test_snippets.py",),
     "docs/lookups.md": ("test_lookups_page.py", "test_lookups_over.py"),
     "docs/operating/definitions.md": ("test_snippets.py",),

@@ -68,6 +68,7 @@ def accumulate(place: Place, runner: Runner, reported: Callable[[Sequence[Accumu
         "files_hidden": batch.hidden,
         "rows_ambiguous": batch.ambiguous,
         "rows_nonexistent": batch.nonexistent,
+        "rows_forgotten": batch.forgotten,
         "source_changed": changed[batch.interval.start_us],
         KEY: definition_of(place.bound),
     }

@@ -42,6 +42,7 @@ class Run:
         before: (start in microseconds, rows read) of batches before the first.
         stays_us: the watermark of what was published before; None if nothing was.
         link: the command or the address where a person goes on.
+        unforgotten: how many keys are being forgotten, and something of them may be left.
     """
 
     pipeline: str
@@ -54,6 +55,7 @@ class Run:
     before: tuple[tuple[int, int], ...] = ()
     stays_us: int | None = None
     link: str = ""
+    unforgotten: int = 0
 
     @property
     def failed(self) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from muntin.alerts.declaration import Alerts
     from muntin.alerts.facts import Batch, Run
 
-Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole"]
+Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole", "forgetting"]
 MASKED = "***"
 
 
@@ -64,7 +64,7 @@ class Finding:
 def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
     """The findings of a run, gravest first."""
     found = [*_failure(run), *_checks(alerts, run), *_quarantined(alerts, run), *_late(alerts, run), *_empty(alerts, run)]
-    return tuple(sorted((*found, *_holes(alerts, run)), key=lambda one: one.severity != "critical"))
+    return tuple(sorted((*found, *_holes(alerts, run), *_forgetting(run)), key=lambda one: one.severity != "critical"))
 
 
 def _failure(run: Run) -> Iterator[Finding]:
@@ -135,3 +135,9 @@ def _holes(alerts: Alerts, run: Run) -> Iterator[Finding]:
         if alerts.hole_after is not None and hole.age >= alerts.hole_after:
             found = f"not there {many(hole.age, 'interval')} later; what was read since {spell_instant(hole.interval.end_us)} waits for it"
             yield Finding("hole", "warning", "a missing interval", found, hole.interval)
+
+
+def _forgetting(run: Run) -> Iterator[Finding]:
+    if run.unforgotten:
+        found = f"something may be left of {many(run.unforgotten, 'key')}; run muntin forget with them again"
+        yield Finding("forgetting", "warning", "keys that are to be forgotten", found, run.interval)

@@ -16,6 +16,7 @@ from muntin.cli.commands import (
     check,
     doctor,
     explain,
+    forget,
     late,
     maintain,
     metrics,
@@ -32,7 +33,6 @@ from muntin.cli.commands import (
     status,
     timeline,
     ui,
-    vacuum,
     where,
 )
 from muntin.cli.failure import exit_status, tell
@@ -70,8 +70,9 @@ COMMANDS = (
     ui.ui,
     doctor.doctor,
     doctor.repair,
+    forget.forget,
     maintain.maintain,
-    vacuum.vacuum,
+    maintain.vacuum,
 )
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)

@@ -1,4 +1,4 @@
-"""Checkpoints of a Delta log, so that few commits are read separately; and the end of old commits.
+"""Checkpoints of a Delta log, so that few commits are read separately; and the end of old commits and old versions.
 
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md#checkpoints
 """
@@ -8,13 +8,18 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
 from muntin.errors import StateError
+from muntin.files.paths import ascending, relative, sizes_below
 from muntin.store.disk import write_whole
 from muntin.store.log_check import HINT, hint_of
+from muntin.store.seen_tables import open_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from deltalake import DeltaTable
 
     from muntin.files.paths import AnyPath
@@ -46,3 +51,44 @@ def shorten(path: AnyPath, opened: DeltaTable, version: int) -> None:
             opened.cleanup_metadata()
     except (DeltaError, OSError, StateError) as wrong:  # the commit is made all the same
         log.warning("%s: no checkpoint behind commit %d (%s); a later commit tries again", opened.table_uri, version, wrong)
+
+
+def old_files(table: AnyPath) -> Iterator[tuple[AnyPath, int, bool]]:
+    """The data files that the present version of a table does not hold: path, bytes, and whether an old version held it.
+
+    Others belong to runs that have not committed them, or never will.
+    """
+    opened = open_table(table)
+    now = {*pa.table(opened.get_add_actions(flatten=True))["path"].to_pylist()}
+    before = {*opened.vacuum(0, dry_run=True, enforce_retention_duration=False)}
+    for path, size, _ in sizes_below(table):
+        name = relative(path, table)
+        if path.suffix == ".parquet" and not name.startswith("_delta_log") and name not in now:
+            yield path, size, name in before
+
+
+def old_commits(table: AnyPath) -> list[AnyPath]:
+    """The files of a log that tell of old versions: all but the newest checkpoint that is that of the last commit, and the last commit."""
+    last = f"{open_table(table).version():020d}"
+    return [path for path in ascending((table / "_delta_log").glob("*")) if path.name[:20].isdigit() and path.name[:20] < last]
+
+
+def end_old_versions(table: AnyPath, held: Callable[[AnyPath], bool]) -> tuple[int, int]:
+    """Remove the old versions of a table; how many files, and their bytes. Who asks for one of them gets Delta's own error.
+
+    Args:
+        table: its folder.
+        held: whether a file that no version holds is to go, too.
+
+    Raises:
+        DeltaError, OSError: the disk refuses.
+    """
+    opened = open_table(table)
+    version = opened.version()
+    opened.create_checkpoint()
+    if hint := hint_of(table, version):
+        write_whole(table / "_delta_log" / HINT, hint)
+    gone = [(path, size) for path, size, was in old_files(table) if was or held(path)]
+    for path in [*old_commits(table), *(path for path, _ in gone)]:
+        path.unlink(missing_ok=True)
+    return len(gone), sum(size for _, size in gone)

@@ -27,12 +27,14 @@ TOPICS = "topics"
 WINDOWS = "windows"
 """The folder of the tables that readers know, below that of the pipeline."""
 UMASK = "MUNTIN_UMASK"
+FORGOTTEN = "forgotten"
+"""The folder that tells which keys are forgotten, below that of the pipeline."""
 _OWNER_ALONE, _DIGEST = "077", "digest"
 
 
 def states_of(home: AnyPath) -> list[AnyPath]:
     """The states in the folder of a pipeline, one for each definition."""
-    return [folder for folder in folders_in(home) if folder.name not in (WINDOWS, TOPICS)]
+    return [folder for folder in folders_in(home) if folder.name not in (WINDOWS, TOPICS, FORGOTTEN)]
 
 
 def claim(pipeline: str, state: AnyPath) -> None:

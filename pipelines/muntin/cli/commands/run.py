@@ -117,10 +117,12 @@ def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
 
 
 def _odd(batches: "Sequence[BatchReport]") -> str:
-    """The rows with local times that come twice or never, as the end of a line."""
+    """The rows with local times that come twice or never, and those of forgotten keys, as the end of a line."""
     ambiguous, nonexistent = sum(one.rows_ambiguous for one in batches), sum(one.rows_nonexistent for one in batches)
     told = f", {many(ambiguous, 'local time')} that came twice" if ambiguous else ""
-    return told + (f", {many(nonexistent, 'local time')} that never was" if nonexistent else "")
+    told += f", {many(nonexistent, 'local time')} that never was" if nonexistent else ""
+    forgotten = sum(one.rows_forgotten for one in batches)
+    return told + (f", {many(forgotten, 'row')} of forgotten keys left out" if forgotten else "")
 
 
 def summary(report: "RunReport") -> list[str]:

@@ -133,6 +133,8 @@ def _lines(one: "PipelineStatus", zone: str | None, again: Again) -> list[str]:
     lines += _gone(one, at)
     if one.unsent:
         lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
+    if one.unforgotten:
+        lines.append(f"something may be left of {many(one.unforgotten, 'key')} to be forgotten: run muntin forget FILE with them again")
     return lines + [line for sink in one.sinks for line in _sink(sink)]
 
 

@@ -13,6 +13,7 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.runs import runs
 from muntin.errors import SourceError
 from muntin.jobs.accumulate.bundle_states import arranged_batches, encoding, facts
+from muntin.jobs.accumulate.forgotten_rows import left_out
 from muntin.jobs.accumulate.shares import Written, keeps_order, manifest, taken_of_batches
 from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.accumulate.windows_together import stage_windows
@@ -87,6 +88,7 @@ def _written(reading: _Reading) -> Written:
     bundle, (accepted, newest, odd) = reading.bundle, _counted(reading)
     if reading.share.bound.source.batch_column and (bundle.rows > accepted).any():
         raise SourceError(f"{bundle.paths[0]} and others: windows are refused, whose places tell who reads a batch alone")
+    _check_none_is_forgotten(reading, refused=bool((bundle.rows > accepted).any()))
     refused, taken, found = bundle.rows - accepted, accepted, dict[str, list[dict[str, Any]]]()
     for frames in reading.share.bound.frame_sets:
         file, taken, wider = _write_states(reading, frames, newest)
@@ -97,6 +99,20 @@ def _written(reading: _Reading) -> Written:
     splits[0] |= {"columns": [bundle.paths[0], list(reading.columns.items())], "lacks": {column: list(bundle.paths) for column in lacks}}
     met = write_met_of_batches(reading.share.bound, reading.met, bundle.starts, bundle.ends)
     return Written(splits, found, lost, met=[asdict(met)] if met else [])
+
+
+def _check_none_is_forgotten(reading: _Reading, *, refused: bool) -> None:
+    """Rows of forgotten keys are counted by who reads a batch alone; so are refused rows where keys are forgotten.
+
+    Raises:
+        SourceError: there are some.
+    """
+    bound = reading.share.bound
+    if not bound.forgotten:
+        return
+    left = left_out(reading.session, bound, reading.rows, reading.columns, taken_of_batches(bound))
+    if refused or left.rows or left.again:
+        raise SourceError(f"{reading.bundle.paths[0]} and others: rows of forgotten keys")
 
 
 def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _Reading:
@@ -210,6 +226,7 @@ def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints, odd: Seque
             "twice": 0,
             "ambiguous": ambiguous,
             "nonexistent": nonexistent,
+            "forgotten": 0,
         }
         for part, read, rows, lost, latest, ambiguous, nonexistent in zip(bundle.parts, *columns, strict=True)
     ]

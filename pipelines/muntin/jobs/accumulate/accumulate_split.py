@@ -11,6 +11,7 @@ from muntin.aggregates.aggregate import sealed
 from muntin.engine.merged_states import merged
 from muntin.engine.runs import runs
 from muntin.jobs.accumulate.bundle_states import encoding
+from muntin.jobs.accumulate.forgotten_rows import left_out, refused_left
 from muntin.jobs.accumulate.other_batches.later_rows import changed
 from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED, without_repeated
 from muntin.jobs.accumulate.shares import taken
@@ -63,6 +64,8 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         if compared and share.bound.source.changes:
             found, compared = changed(session, share, split, found, compared)
         counted = count(session, found.rows, times)
+    left = left_out(session, share.bound, found.rows, found.columns, times)
+    times = left.times
     check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
     states = dict[str, Any]()
     for frames in share.bound.frame_sets:
@@ -73,9 +76,11 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
         newest = counted.newest if split.watermark_us is None else split.watermark_us
         decided = compared.decided if compared else name_of_met(found.met)
-        written, rows = _write_states(share, split, frames, table, newest, by_file, decided)
+        written, rows = _write_states(share, split, frames, left.marked(table), newest, by_file, decided)
         states[frames.table] = written | {"wider": wider}
     refused = found.bad + first.read - (first if first.exact else counted).accepted
+    lost = refused_left(share.bound, found.refused()) if refused else None
+    kept = len(lost) if share.bound.forgotten and lost is not None else refused
     return {
         "batch": split.batch_us,
         "split": split.number,
@@ -91,14 +96,16 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         "rows": found.in_files(by_file),
         "columns": [split.paths[0], list(found.columns.items())],
         "lacks": lacking_files(session, share.bound.source, found.paths),
-        "refused_rows": refused,
-        "refused": write_refused(share, split, found.refused()) if refused else None,
+        "forgotten": left.rows + refused - kept,
+        "refused_rows": kept,
+        "refused": write_refused(share, split, lost) if lost is not None and kept else None,
     }
 
 
 def _reported(share: Share, found: SplitRows) -> Counted | None:
     """The facts of the rows by their footers, where states show which rows are accepted: all states, of all rows."""
-    return None if share.bound.source.dedupe or share.bound.pipeline.where or found.met is not None else found.counted()
+    bound = share.bound
+    return None if bound.source.dedupe or bound.pipeline.where or bound.forgotten or found.met is not None else found.counted()
 
 
 def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, local: bool = False) -> Counted:

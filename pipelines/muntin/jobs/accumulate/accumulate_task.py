@@ -108,7 +108,7 @@ def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Wr
     """The result of files that did not change meanwhile, so that all frame sets are of the same content."""
     with in_time(session, split.paths):
         done, files = steady(share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split))
-    counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice", "ambiguous", "nonexistent")}
+    counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice", "ambiguous", "nonexistent", "forgotten")}
     told = {name: done.get(name) for name in ("columns", "lacks", "waits")}
     entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
     states, lost = {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else []

@@ -12,6 +12,7 @@ from muntin.errors import DefinitionError, MuntinError, SourceError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused
 from muntin.jobs.accumulate.empty_batches import NOTHING
+from muntin.jobs.accumulate.forgotten_rows import refused_left
 from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
 from muntin.jobs.accumulate.other_batches.split_deduplication import of_nothing
 from muntin.jobs.accumulate.split_rows import carefully, plainly
@@ -140,6 +141,7 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
     compared = of_nothing(share, split) if share.bound.source.dedupe_within_us is not None else None
     decided = compared.decided if compared else UNDECIDED
     name, count = StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named, len(files.bad)
+    lost = refused_left(share.bound, bad_rows(files))
     written = {each.table: write_named(NOTHING, share.bound.table(each.table), name) for each in share.bound.frame_sets}
     done = {
         "batch": split.batch_us,
@@ -153,9 +155,10 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
         "twice": 0,
         "ambiguous": 0,
         "nonexistent": 0,
+        "forgotten": count - len(lost),
     }
     return done | {
         "rows": files.rows([0] * len(files.paths)),
-        "refused_rows": count,
-        "refused": write_refused(share, split, bad_rows(files)) if count else None,
+        "refused_rows": len(lost),
+        "refused": write_refused(share, split, lost) if len(lost) else None,
     }

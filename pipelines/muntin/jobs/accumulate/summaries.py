@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muntin.timeline.batches import Batches
 
 
-_COUNTS = ("read", "taken", "refused", "twice", "ambiguous", "nonexistent")
+_COUNTS = ("read", "taken", "refused", "twice", "ambiguous", "nonexistent", "forgotten")
 
 
 def summaries(
@@ -63,6 +63,7 @@ def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], not
         {name: _rows(found) for name, found in own},
         ambiguous=rows.ambiguous,
         nonexistent=rows.nonexistent,
+        forgotten=rows.forgotten,
     )
 
 

@@ -10,6 +10,7 @@ from muntin.definition.schedule import Interval
 from muntin.jobs.published.window_tables import published as published_windows
 from muntin.jobs.records.attempts import first_line
 from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.forgotten import forgotten
 from muntin.quality.errors import ExpectationsFailed
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def ended_well(
         missing=tuple(_hole(bound, low, high, max(whole.end_us, high)) for low, high in missing),
         before=_before(bound, batches),
         link=link,
+        unforgotten=len(forgotten(bound.home).open),
     )
 
 
@@ -60,6 +62,7 @@ def failed(bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *,
         before=_before(bound, batches),
         stays_us=_stays(bound),
         link=link,
+        unforgotten=len(forgotten(bound.home).open),
     )
 
 

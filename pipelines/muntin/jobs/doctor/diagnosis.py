@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from muntin.definition.amounts import many
 from muntin.definition.instants import instant_us, label, spell_instant
-from muntin.errors import ConflictError
+from muntin.errors import ConflictError, StateError
 from muntin.files.paths import path_of, remove_folder
 from muntin.jobs.doctor.bad_files import without
 from muntin.jobs.doctor.examine import damaged_logs, examine
@@ -24,10 +24,11 @@ from muntin.jobs.records.batch_facts import batch_states
 from muntin.jobs.records.batch_states import NEED_A_PERSON, spelled, stretches
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
+from muntin.jobs.state.forgotten import forgotten, hashed
 from muntin.jobs.state.state_folders import bind_existing, stagings
 from muntin.store.delta import DeltaStore
 from muntin.store.parquet import write_named
-from muntin.store.state import OWNER_FILE, problem_of_mark
+from muntin.store.state import FORGOTTEN, OWNER_FILE, problem_of_mark
 from muntin.store.store import Change, File
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
     if home := unmarked(pipeline, root):
         return [Finding(str(home / OWNER_FILE), problem_of_mark(home) or "", f"{_REPAIR}: writes it anew")]
     bound = bind_existing(pipeline, root)
-    found = examine_disk(path_of(root), now or utc_now())
+    found = [*examine_disk(path_of(root), now or utc_now()), *_of_memory(bound)]
     logs = [
         Finding(str(path), problem, f"{_REPAIR}: derives again what the table lost with it")
         for problems in damaged_logs(bound).values()
@@ -70,6 +71,19 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
     damage = examine(bound, deep=deep)
     sound = without(bound, damage.bad)
     return [*found, *_of_state(sound, damage), *_of_batches(sound, now or utc_now())]
+
+
+def _of_memory(bound: Bound) -> Iterator[Finding]:
+    """The damage of what is remembered of forgotten keys, and keys of which something may be left."""
+    try:
+        left, _ = len(forgotten(bound.home).open), hashed(bound)
+    except StateError as wrong:
+        yield Finding(str(bound.home / FORGOTTEN), str(wrong), "put it back from a backup: nothing else knows the keys")
+        return
+    if left:
+        yield Finding(
+            str(bound.home), f"something may be left of {many(left, 'key')} to be forgotten", "muntin forget FILE with these keys"
+        )
 
 
 def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:

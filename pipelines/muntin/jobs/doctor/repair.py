@@ -17,15 +17,13 @@ from muntin.jobs.doctor.set_aside import mended_log, reclaim, taken_out
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.given_tables import copies
-from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.lost_commits import lost_commits, table_versions
 from muntin.jobs.published.pending import pending_windows
-from muntin.jobs.published.window_tables import published
+from muntin.jobs.published.window_tables import commit_segment, published
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.costs import metered
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.state.state_folders import bind_existing
-from muntin.store.store import Change
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
@@ -36,10 +34,8 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.doctor.finding import Damage
-    from muntin.jobs.published.window_tables import Published
     from muntin.jobs.state.bound import Bound
     from muntin.tasks import Runner
-    from muntin.timeline.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +108,7 @@ def _forget(bound: Bound, window: str, notes: Sequence[tuple[str, ...]]) -> int:
     ledger = now.ledger
     for note in notes:
         ledger = ledger.without_note(note)
-    _tell(bound, window, now, replace(ledger, entries=ledger.entries.take(np.array(named, np.int64))))
+    commit_segment(bound, window, now, replace(ledger, entries=ledger.entries.take(np.array(named, np.int64))))
     return len(named)
 
 
@@ -121,14 +117,7 @@ def _note_versions(bound: Bound, window: str) -> None:
     now = published(bound.store, window)
     if now.ledger is not None:
         nothing = now.ledger.entries.take(np.empty(0, np.int64))
-        _tell(bound, window, now, replace(now.ledger, entries=nothing, tables=table_versions(bound, window)))
-
-
-def _tell(bound: Bound, window: str, now: Published, ledger: Ledger) -> None:
-    """Add a segment to the ledger of a window."""
-    if now.snapshot.schema is not None:
-        segment = write_segment(bound.table(now.table), now.snapshot.schema, now.number + 1, ledger)
-        bound.store.commit(now.table, now.snapshot, Change(now.snapshot.schema, [segment], [], [f"{bound.pipeline.name}/{window}"]))
+        commit_segment(bound, window, now, replace(now.ledger, entries=nothing, tables=table_versions(bound, window)))
 
 
 def _derived(

@@ -22,6 +22,7 @@ from muntin.jobs.published.window_tables import current, published, windows_of
 from muntin.jobs.records.batch_facts import BatchStates, batch_states
 from muntin.jobs.records.reports_table import TABLE, utc_now
 from muntin.jobs.sending.standing import SinkStanding, standings
+from muntin.jobs.state.forgotten import forgotten
 from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
@@ -88,6 +89,7 @@ class PipelineStatus:
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
     `sinks`: how far each sink is, where the definition is known.
+    `unforgotten`: how many keys are being forgotten, and something of them may be left.
     `states`: of the batches, where the definition is known. `fresh`: the target of the definition and how far it is from it.
     `..._gone_before`: states, refused rows and reports of batches before it are gone, as the definition's `retain` says; None: none are.
     """
@@ -110,6 +112,7 @@ class PipelineStatus:
     sinks: tuple[SinkStanding, ...] = ()
     states: BatchStates | None = None
     fresh: Freshness | None = None
+    unforgotten: int = 0
 
     @property
     def watermark(self) -> datetime | None:
@@ -196,6 +199,7 @@ def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None
         _expired_to(batches),
         _expired_to(batches_of(folder / QUARANTINE, store.snapshot(QUARANTINE).files, int)),
         _moment(expired_before(store.snapshot(TABLE).files)),
+        unforgotten=len(forgotten(folder.parent).open),
     )
 
 

@@ -78,7 +78,7 @@ def replaced_windows(
         if kept is None or len(kept) < file.rows:
             old.append(file)
         if kept is not None and 0 < len(kept) < file.rows:
-            rest.append(write_windows(kept, folder, first, last, _shard(file), keys))
+            rest.append(write_windows(kept, folder, first, last, shard_of(file), keys))
     return old, rest
 
 
@@ -95,11 +95,11 @@ def windows_from(folder: AnyPath, files: Sequence[File], first_us: int, keys: Se
             check_whole(folder, [file])
             table = read_parquet(f"{folder}/{file.path}")
             kept = table.filter(pa.array(instants(table[BATCH]) >= first_us))
-            rest += [write_windows(kept, folder, first_us, last, _shard(file), keys)] if len(kept) else []
+            rest += [write_windows(kept, folder, first_us, last, shard_of(file), keys)] if len(kept) else []
     return rest
 
 
-def _shard(file: File) -> int:
+def shard_of(file: File) -> int:
     """The number of a file's shard, as its path says."""
     return int(file.path.partition("/")[2].partition("_")[0])
 
@@ -122,7 +122,7 @@ def _in_types(folder: AnyPath, file: File, schema: pa.Schema, keys: Sequence[str
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return file
     first, last = batches_of_windows(file.path) or (0, -1)
-    return write_windows(wide, folder, first, last, int(file.path.partition("/")[2].partition("_")[0]), keys)
+    return write_windows(wide, folder, first, last, shard_of(file), keys)
 
 
 def files_over(files: Sequence[File], starts: Ints) -> list[tuple[File, int, int]]:

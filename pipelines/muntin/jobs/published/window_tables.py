@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.jobs.published.ledger_segments import Segment, read_ledger, read_segment, segments_of
+from muntin.jobs.published.ledger_segments import Segment, read_ledger, read_segment, segments_of, write_segment
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import snapshot_at
 from muntin.store.state import WINDOWS
+from muntin.store.store import Change
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
@@ -103,6 +104,17 @@ def windows_of(store: Store) -> list[str]:
 def table_of(bound: Bound, window: str) -> AnyPath:
     """The path of the table that a definition publishes a window in."""
     return bound.table(published(bound.store, window).table)
+
+
+def commit_segment(bound: Bound, window: str, now: Published, ledger: Ledger) -> None:
+    """Add a segment to the ledger of a window: what is staged for the window by now is stale then. Nothing where nothing is published.
+
+    Raises:
+        ConflictError: another run published meanwhile.
+    """
+    if now.snapshot.schema is not None:
+        segment = write_segment(bound.table(now.table), now.snapshot.schema, now.number + 1, ledger)
+        bound.store.commit(now.table, now.snapshot, Change(now.snapshot.schema, [segment], [], [f"{bound.pipeline.name}/{window}"]))
 
 
 def as_of(store: Store, table: str, version: int) -> Published:

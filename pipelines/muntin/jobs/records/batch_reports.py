@@ -80,4 +80,5 @@ def _report(
         read["rows_ambiguous"],
         read["rows_nonexistent"],
         {name: entries[name].hidden for name in hiding if name in entries},
+        read["rows_forgotten"],
     )

@@ -38,7 +38,7 @@ class ReadFile:
 class SourceRows:
     """The rows of a batch that came from one of several sources: read, accepted, in the quarantine, left out as duplicates;
 
-    and of all of these how many have a local time that comes twice, or that never was.
+    and of all of these how many have a local time that comes twice, or that never was; and rows left out, as their keys are forgotten.
     """
 
     read: int
@@ -47,6 +47,7 @@ class SourceRows:
     duplicate: int = 0
     ambiguous: int = 0
     nonexistent: int = 0
+    forgotten: int = 0
 
     def to_dict(self) -> dict[str, int]:
         """The counts as JSON has them."""
@@ -68,6 +69,7 @@ class Accumulated:
         sources: name -> the rows that came from this source; nothing where the pipeline has one source.
         hidden: files that were passed over, as their names begin with `_` or `.`.
         ambiguous, nonexistent: rows whose local time comes twice, or never was.
+        forgotten: rows that were left out, as their keys are forgotten.
     """
 
     interval: Interval
@@ -83,6 +85,7 @@ class Accumulated:
     hidden: int = 0
     ambiguous: int = 0
     nonexistent: int = 0
+    forgotten: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,7 @@ class BatchReport:
         rows_ambiguous, rows_nonexistent: rows that were read with a local time that comes twice in the zone of the source, or never was;
             `ambiguous` and `nonexistent` of the source say what became of them.
         windows_hidden: window -> how many of those that this batch closed are hidden; of windows with `having`.
+        rows_forgotten: rows that were left out, as their keys are forgotten (`muntin forget`).
     """
 
     interval_start: datetime
@@ -124,11 +128,12 @@ class BatchReport:
     rows_ambiguous: int = 0
     rows_nonexistent: int = 0
     windows_hidden: Mapping[str, int] = field(default_factory=dict)
+    rows_forgotten: int = 0
 
     @property
     def rows_left_out(self) -> int:
-        """Rows that the filter left out. Every row that was read was accepted, left out, quarantined or a duplicate."""
-        return self.rows_read - self.rows_accepted - self.rows_quarantined - self.rows_duplicate
+        """Rows that the filter left out. Every row that was read was accepted, left out, quarantined, a duplicate or of a forgotten key."""
+        return self.rows_read - self.rows_accepted - self.rows_quarantined - self.rows_duplicate - self.rows_forgotten
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: instants as ISO text."""

@@ -67,6 +67,7 @@ _TEXTS = Texts(
         "files_hidden": "files that were passed over: their names, or names of their folders, begin with `_` or `.`",
         "rows_ambiguous": "rows with a local time that clocks show twice",
         "rows_nonexistent": "rows with a local time that clocks leave out",
+        "rows_forgotten": "rows that were left out: their keys are forgotten",
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
         "tables": "JSON: window, the copy of the table that it was published by, whose name is that of its content (below `given/`)",
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
@@ -87,7 +88,8 @@ _HIDDEN = pa.field("files_hidden", pa.int64())  # a column of tables of sources 
 _ODD = (pa.field("rows_ambiguous", pa.int64()), pa.field("rows_nonexistent", pa.int64()))  # columns of tables of sources with a zone
 _SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
 _WINDOWS_HIDDEN = pa.field("windows_hidden", pa.string())  # a column of tables of pipelines whose windows have `having`
-_COUNTS = (_DUPLICATES, _HIDDEN, *_ODD)
+_FORGOTTEN = pa.field("rows_forgotten", pa.int64())  # a column of tables of pipelines that have forgotten keys
+_COUNTS = (_DUPLICATES, _HIDDEN, *_ODD, _FORGOTTEN)
 _TABLES = pa.field("tables", pa.string())  # a column of tables of pipelines with windows given by a table
 _MORE = (*_COUNTS, _SOURCES, _WINDOWS_HIDDEN, _TABLES)
 _NO_TABLES: Mapping[str, str] = MappingProxyType({})
@@ -103,7 +105,10 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime,
     """
     last = last_accumulated(store, [one.interval for one in done])
     now = max([now, *(report["recorded_at"] + _LEAST for report in last.values())])  # the newest report counts, though a clock went back
-    changed = {one.interval.start_us: _differs(last.get(one.interval.start_us), one, same_version=decided_anew) for one in done}
+    changed = {
+        one.interval.start_us: _differs(last.get(one.interval.start_us), one, same_version=decided_anew or one.forgotten > 0)
+        for one in done
+    }
     rows = [
         {
             "batch": from_us(one.interval.start_us),
@@ -114,7 +119,7 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime,
             "rows_quarantined": one.refused,
             "source_changed": changed[one.interval.start_us],
             "files": json.dumps([_entry(file) for file in one.manifest]),
-            **_counts(one.twice, one.hidden, one.ambiguous, one.nonexistent),
+            **_counts(one.twice, one.hidden, one.ambiguous, one.nonexistent, one.forgotten),
             **_rows_by_source(one.sources),
         }
         for one in done
@@ -172,7 +177,7 @@ def record_published(
                 "rows_accepted": one.rows_accepted,
                 "rows_quarantined": one.rows_quarantined,
                 "rows_late": one.rows_late,
-                **_counts(one.rows_duplicate, one.files_hidden, one.rows_ambiguous, one.rows_nonexistent),
+                **_counts(one.rows_duplicate, one.files_hidden, one.rows_ambiguous, one.rows_nonexistent, one.rows_forgotten),
                 **_rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
                 **({_WINDOWS_HIDDEN.name: json.dumps(dict(one.windows_hidden))} if one.windows_hidden else {}),

@@ -16,6 +16,7 @@ from muntin.jobs.state.even_frames import keeps_even_frames
 from muntin.jobs.state.fingerprint import derivation, facts_text, fingerprint
 from muntin.jobs.state.given_spans import with_tables
 from muntin.jobs.state.renaming import name_of_state, take_over
+from muntin.states.forgotten_keys import NONE, Hashed
 from muntin.store import state
 from muntin.store.paths import IDS, LOOKED_UP, folder_of
 
@@ -45,6 +46,7 @@ class Bound:
         even: whether all frames of a set have one width, as `frame_sets` says.
         mending: whether a repair is at work, which derives from states that are known to lack something.
         dimensions: that rows look up, as a run has read them; () before.
+        forgotten: the keys whose rows are left out, as a run has read them; none before.
     """
 
     pipeline: Pipeline
@@ -54,6 +56,7 @@ class Bound:
     even: bool = False
     mending: bool = False
     dimensions: tuple[Dimension, ...] = ()
+    forgotten: Hashed = NONE
 
     @cached_property
     def store(self) -> Store:

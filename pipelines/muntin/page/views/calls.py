@@ -51,7 +51,7 @@ def calls(
     """Everything of a pipeline that needs a person, the gravest first."""
     found = [*_of_batches(known, now, around), *_of_unpublished(known, now, around), *_of_freshness(now)]
     found += [*_of_silence(known, now, around, now_us), *_of_holes(known, pipeline, now, around)]
-    return (*found, *_of_sinks(known, now), *_of_refused(reports))
+    return (*found, *_of_forgetting(known, now), *_of_sinks(known, now), *_of_refused(reports))
 
 
 def _of_batches(known: Known, now: PipelineStatus, around: Around) -> list[Call]:
@@ -119,6 +119,13 @@ def _of_refused(reports: Sequence[BatchReport]) -> list[Call]:
     if not (refused := sum(report.rows_quarantined for report in reports)):
         return []
     return [Call(f"{many(refused, 'row')} quarantined in the last {many(len(reports), 'batch')}", "see the reasons under Quarantine")]
+
+
+def _of_forgetting(known: Known, now: PipelineStatus) -> list[Call]:
+    if not now.unforgotten:
+        return []
+    what = f"something may be left of {many(now.unforgotten, 'key')} to be forgotten"
+    return [Call(what, "run with these keys again", f"muntin forget {quote(str(known.file))} --root {quote(str(known.root))} --yes --key")]
 
 
 def _of_sinks(known: Known, now: PipelineStatus) -> list[Call]:

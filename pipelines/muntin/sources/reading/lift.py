@@ -50,7 +50,7 @@ def frame_start(frames: FrameSet) -> str:
 
 def _key(name: str, kind: str) -> str:
     """A key as SQL; of floats all zeros are one key, and all NaNs."""
-    column = quoted(name)
+    column = f"{SOURCE_ROWS}.{quoted(name)}"  # DuckDB takes a bare "user" in a subquery for its function
     return f"CASE WHEN isnan({column}) THEN 'nan'::{kind} ELSE {column} + 0 END" if kind in ("FLOAT", "DOUBLE") else column
 
 
@@ -139,8 +139,13 @@ def rows_as_states(
     return RowStates(query, {column: kind for column, kind in kinds.items() if column in parts or column not in lifts}, footer_for(follows))
 
 
+def key_columns(pipeline: Pipeline, columns: Mapping[str, str]) -> dict[str, str]:
+    """Key -> SQL for it. `columns`: name -> SQL type of the source's columns."""
+    return {key: _key(key, columns.get(key, "")) for key in pipeline.keys}
+
+
 def _keys(pipeline: Pipeline, columns: Mapping[str, str]) -> list[str]:
-    return [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
+    return [f"{sql} AS {quoted(key)}" for key, sql in key_columns(pipeline, columns).items()]
 
 
 def accepted_rows(
@@ -162,7 +167,8 @@ def _of_arrival(pipeline: Pipeline) -> list[str]:
 
 def _condition(pipeline: Pipeline, times: Taken) -> str:
     """SQL for the rows that are accepted and not left out."""
-    return times.condition + (f" AND ({pipeline.where})" if pipeline.where else "")
+    kept = [f"({pipeline.where})"] if pipeline.where else []
+    return " AND ".join([times.condition, *kept, *([f"NOT {times.forgotten}"] if times.forgotten else [])])
 
 
 def tally(rows: str, times: Taken, *, local: bool, also: Sequence[str] = ()) -> str:

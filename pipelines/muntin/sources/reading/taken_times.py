@@ -21,6 +21,7 @@ class Taken:
         behind_us: `max_behind` of the definition.
         whenever: SQL that is true for rows that are taken whatever their time; "": no row is.
         needs: what else a row needs: SQL that is true for it, and SQL for the reason why it is refused if not.
+        forgotten: SQL that is true for rows that are taken and left out of states, as their keys are forgotten; "": no row is.
     """
 
     latest: int | str
@@ -29,6 +30,7 @@ class Taken:
     behind_us: int = 0
     needs: tuple[tuple[str, str], ...] = ()
     whenever: str = ""
+    forgotten: str = ""
 
     @property
     def condition(self) -> str:

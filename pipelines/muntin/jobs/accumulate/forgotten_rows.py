@@ -1,0 +1,97 @@
+"""Rows of forgotten keys are left out of what is read, as `where` leaves rows out: they are counted, and they move the watermark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from muntin.definition.instants import BEFORE_ALL
+from muntin.errors import StateError
+from muntin.jobs.state.forgotten import forgotten, hashed
+from muntin.sources.reading.lift import key_columns
+from muntin.sources.reading.scan import quoted
+from muntin.states.columns import EVENT_TIME, SOURCE_ROWS
+from muntin.states.forgotten_keys import untils
+from muntin.states.quarantined_keys import refused_among
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.reading.taken_times import Taken
+
+_TABLE, _UNTIL, _AGAIN = "muntin_forgotten", "muntin_until", b"muntin_counted_again"
+
+
+def with_forgotten(bound: Bound) -> Bound:
+    """The pipeline state that knows which keys are forgotten.
+
+    Raises:
+        StateError: that cannot be read; or a key was forgotten by a column that is no key of the definition any more.
+    """
+    known = hashed(bound, forgotten(bound.home))
+    for columns in known.columns:
+        if lacks := [name for name in columns if name not in bound.pipeline.keys]:
+            raise StateError(
+                f"{bound.pipeline.name}: keys were forgotten by {lacks[0]!r}, which is no key of this definition, so that nobody can tell "
+                f"their rows; keep it among the keys, or end that: muntin forget FILE --undo, by the definition that has it"
+            )
+    return replace(bound, forgotten=known)
+
+
+class LeftOut(NamedTuple):
+    """Rows that are left out.
+
+    Attributes:
+        times: the times that are taken, with a condition on rows of forgotten keys.
+        rows: how many accepted rows these are.
+        again: the number of the event by which accepted rows of once forgotten keys count again; 0: there are none.
+    """
+
+    times: Taken
+    rows: int = 0
+    again: int = 0
+
+    def marked(self, states: pa.Table) -> pa.Table:
+        """States with rows that count again are of another name than the same states were before the keys were forgotten.
+
+        Windows were published from these, without the keys: an equal name would say that there is nothing to derive.
+        """
+        return states.replace_schema_metadata({**(states.schema.metadata or {}), _AGAIN: str(self.again)}) if self.again else states
+
+
+def left_out(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str], times: Taken) -> LeftOut:
+    """The rows of forgotten keys among the rows of a reading.
+
+    Args:
+        session: of DuckDB.
+        bound: the pipeline state, as `with_forgotten` gives it.
+        rows: the relation with the source's columns and `EVENT_TIME`.
+        columns: name -> SQL type of the source's columns.
+        times: rows with other times are refused.
+    """
+    if not bound.forgotten:
+        return LeftOut(times)
+    keys = key_columns(bound.pipeline, columns)
+    chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in keys.items())
+    found = session.sql(f"SELECT DISTINCT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}").to_arrow_table()
+    until = untils(found, bound.forgotten)
+    if not (until > BEFORE_ALL).any():
+        return LeftOut(times)
+    names = [f"{_TABLE}_{at}" for at in range(len(keys))]
+    told = found.rename_columns(names).append_column(_UNTIL, pa.array(until))
+    session.register(_TABLE, told.filter(pa.array(until > BEFORE_ALL)))
+    same = " AND ".join(f"{name} IS NOT DISTINCT FROM {sql}" for name, sql in zip(names, keys.values(), strict=True))
+    gone, known = f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})", f"EXISTS (FROM {_TABLE} WHERE {same})"
+    counts = f"SELECT count(*) FILTER ({gone}), count(*) FILTER ({known}) FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}"
+    left, every = session.execute(counts).fetchall()[0]
+    return LeftOut(replace(times, forgotten=gone), left, bound.forgotten.number if every > left else 0)
+
+
+def refused_left(bound: Bound, refused: pa.Table) -> pa.Table:
+    """The refused rows, as the quarantine has them, that are of no forgotten key."""
+    return refused.filter(pa.array(~refused_among(refused["row"].to_pylist(), bound.forgotten))) if bound.forgotten else refused

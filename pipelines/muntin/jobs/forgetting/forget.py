@@ -1,0 +1,195 @@
+"""Forget: what a pipeline keeps of some keys goes, and rows of these keys that come again are left out.
+
+    remembered     hashes of the keys: from here on each reading leaves their rows out
+    states         files without their rows; batches keep their versions
+    ledgers        notes without them, and a segment: what runs have staged meanwhile is stale
+    windows        files without their windows
+    texts          their values are overwritten in verdicts and messages
+    sinks          get that these windows are gone
+    old versions   of all tables that held them: commits and files
+    looked through once more: if nothing is left, that is noted with a report
+
+Each step does nothing where it was done: a command that was killed is run again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from muntin.files.paths import remove_folder, sizes_below
+from muntin.jobs.forgetting.notes_and_ledgers import notes_without
+from muntin.jobs.forgetting.remembered import bound_home, plain_keys
+from muntin.jobs.forgetting.texts import overwrite, texts_of
+from muntin.jobs.forgetting.traces import Trace, all_traces, log_tells, states_below, tables_below, undecided
+from muntin.jobs.forgetting.verdicts import verdicts_without
+from muntin.jobs.housekeeping.forgotten_rows import batches_holding, rows_in_file, without_keys
+from muntin.jobs.publish.finish import finish
+from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.published.window_tables import is_of_windows
+from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.sending.send import after_run
+from muntin.jobs.state.forgotten import note
+from muntin.jobs.state.state_folders import stagings
+from muntin.store.log_checkpoint import end_old_versions, old_commits, old_files
+from muntin.store.paths import QUARANTINE, TIERS
+from muntin.tasks import runner_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from pyspark.sql import SparkSession
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.forgotten_keys import Plain
+    from muntin.tasks import Runner
+
+Totals = Literal["keep", "redo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """Traces of some keys, and what became of them.
+
+    Attributes:
+        found: what lay there.
+        left: what lies there still; of a plan, the same.
+        undecided: columns in which a key cannot be told from what is stored.
+        sinks: a line for each sink that does not have what is published.
+        keys: how many keys.
+        done: whether the deed was done and nothing is left.
+    """
+
+    found: tuple[Trace, ...]
+    left: tuple[Trace, ...]
+    undecided: tuple[str, ...] = ()
+    sinks: tuple[str, ...] = ()
+    keys: int = 0
+    done: bool = field(default=False)
+
+    def register(self) -> dict[str, Any]:
+        """The report for a register of such requests: what, where and how much, without the keys."""
+        places = [{"what": each.what, "place": each.place, "rows": each.rows, "files": each.files} for each in self.found]
+        return {"keys": self.keys, "found": places, "undecided": list(self.undecided)}
+
+
+def plan_forget(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath) -> Forgetting:
+    """Find what lies where of some keys, and change nothing; of a key that is forgotten, this proves it.
+
+    Args:
+        pipeline: the definition.
+        keys: of each key some columns of the pipeline's keys with their values; all keys that have them are meant.
+        root: the folder above the states.
+
+    Raises:
+        DefinitionError: a column is no key of the pipeline, or a value is null.
+        StateError: there is no state, or a file of it cannot be read.
+    """
+    bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
+    found = tuple(all_traces(bound, plain))
+    named = dict.fromkeys(line for state in states_below(bound) for line in undecided(state))
+    return Forgetting(found, found, tuple(named), keys=len(plain.keys))
+
+
+def forget(
+    pipeline: Pipeline,
+    keys: Sequence[Mapping[str, Any]],
+    *,
+    root: str | AnyPath,
+    totals: Totals = "keep",
+    spark: SparkSession | str | Runner | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+    now: datetime | None = None,
+) -> Forgetting:
+    """Remove everything that is kept of some keys, and leave their rows out from now on.
+
+    Windows of all other keys stay as they are, to the bit. Totals, as windows of a rollup without a column of the keys, stay as they were
+    published with `totals="keep"`; with "redo" they are derived again from the rows that are left.
+
+    Args:
+        pipeline, keys, root: as for `plan_forget`.
+        totals: what becomes of totals.
+        spark: who derives totals again; see `muntin.run`.
+        progress: called with the name of each step as it begins.
+        now: the present; None: the clock tells.
+
+    Raises:
+        DefinitionError: a column is no key of the pipeline, or a value is null.
+        StateError: there is no state, a file of it cannot be read, or the disk refuses.
+        ConflictError: other runs commit all the time.
+        ExpectationsError: totals that were derived again fail their suite.
+    """
+    bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
+    before = plan_forget(pipeline, keys, root=root)
+    progress("remember")
+    note(bound, "forget", plain.keys, now or utc_now())
+    for state in states_below(bound):
+        doubted = _doubted(state, plain) if totals == "redo" and state.folder == bound.folder else ()
+        notes_without(state, plain, doubted)
+        for table in tables_below(state):
+            if _is_rewritten(table):
+                progress(table.removeprefix("../"))
+                without_keys(state, table, plain)
+        progress("notes")
+        notes_without(state, plain)
+        for table in filter(is_of_windows, tables_below(state)):
+            progress(table.removeprefix("../"))
+            without_keys(state, table, plain)
+        progress("texts")
+        verdicts_without(state, plain)
+        _texts_and_stagings(state, plain)
+    if totals == "redo":
+        progress("totals")
+        with runner_for(spark, needed=spark_needed(pipeline)) as runner:
+            finish(bound, runner, [], validate=True, tell=progress)
+    progress("sinks")
+    sent = tuple(each.line for each in after_run(bound, None) if each.failed)
+    progress("old versions")
+    for state in states_below(bound):
+        _end_old_versions(state, plain)
+    progress("look through")
+    left = tuple(all_traces(bound, plain))
+    done = Forgetting(before.found, left, before.undecided, sent, len(plain.keys), done=not left and not sent)
+    if done.done:
+        note(bound, "done", plain.keys, now or utc_now(), report=done.register())
+    return done
+
+
+def _is_rewritten(table: str) -> bool:
+    return table.startswith(("frames/", TIERS)) or table == QUARANTINE
+
+
+def _doubted(bound: Bound, keys: Plain) -> Sequence[int]:
+    """Starts of the batches whose states hold some keys, ascending."""
+    starts = [batches_holding(bound, frames.table, keys) for frames in bound.frame_sets]
+    return np.unique(np.concatenate([*starts, np.empty(0, np.int64)])).astype(np.int64).tolist()
+
+
+def _texts_and_stagings(bound: Bound, keys: Plain) -> None:
+    """Overwrite values in texts, and remove staged folders that hold rows: a run that wants to publish them derives them again."""
+    columns = {name for key in keys.keys for name, _ in key}
+    for staged in stagings(bound.folder):
+        files = (path for path, *_ in sizes_below(bound.folder / staged.folder) if path.suffix == ".parquet")
+        if any(rows_in_file(str(path), "", columns, keys) for path in files):
+            remove_folder(bound.folder / staged.folder)
+    for path in texts_of(bound):
+        overwrite(path, keys)
+
+
+def _end_old_versions(bound: Bound, keys: Plain) -> None:
+    """End the old versions of tables that held some keys: their old files or the ranges in their logs tell."""
+    columns = {name for key in keys.keys for name, _ in key} | {"row"}
+    for table in tables_below(bound):
+        folder = bound.table(table)
+
+        def held(path: AnyPath, table: str = table) -> bool:
+            return rows_in_file(str(path), table, columns, keys) > 0
+
+        if any(held(path) for path, *_ in old_files(folder)) or any(log_tells(path, keys) for path in old_commits(folder)):
+            end_old_versions(folder, held)

@@ -1,0 +1,86 @@
+"""Texts beside the tables of a state that may tell of a key: verdicts, messages that wait, notes on sinks and on runs that failed.
+
+They are JSON. A value of a key in them is overwritten; the rest stays.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from muntin.files.paths import sizes_below
+from muntin.jobs.published.staging_folders import STAGED_FILE
+from muntin.states.forgotten_keys import text_of_value
+from muntin.states.quarantined_keys import word_of
+from muntin.store.disk import write_whole
+from muntin.store.state import WINDOWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.forgotten_keys import Plain
+
+IN_PLACE = "(forgotten)"
+
+
+def texts_of(bound: Bound) -> Iterator[AnyPath]:
+    """The files of JSON in folders below a state and the tables that readers know, but for logs of tables, and ledgers that are staged."""
+    for folder in (bound.folder, bound.home / WINDOWS):
+        for path, _, _ in sizes_below(folder):
+            if ".json" in path.name and path.name != STAGED_FILE and path.parent != folder and path.parent.name != "_delta_log":
+                yield path
+
+
+def tells_of(text: str, keys: Plain) -> bool:
+    """Whether a text of JSON tells of a key."""
+    return without(text, keys) != text
+
+
+def overwrite(path: AnyPath, keys: Plain) -> bool:
+    """Overwrite the values of keys in a file of JSON; whether there were any.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    text = path.read_text(encoding="utf-8")
+    new = without(text, keys)
+    if new != text:
+        write_whole(path, new.encode())
+    return new != text
+
+
+def without(text: str, keys: Plain) -> str:
+    """A text of JSON, or of words, with the values of keys overwritten."""
+    try:
+        before = json.loads(text)
+    except ValueError:
+        return _overwritten(text, "", keys)
+    after = _clean(before, "", keys)
+    return text if after == before else json.dumps(after) + "\n"
+
+
+def _clean(value: Any, name: str, keys: Plain) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, dict):
+        return {_overwritten(key, "", keys): _clean(each, key, keys) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_clean(each, name, keys) for each in value]
+    if isinstance(value, str):
+        return _overwritten(value, name, keys)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return IN_PLACE if is_number and _is_of(text_of_value(value), name, keys) else value
+
+
+def _is_of(text: str, name: str, keys: Plain) -> bool:
+    """Whether a value is that of a column of a key."""
+    return any((name, text) in key for key in keys.keys)
+
+
+def _overwritten(text: str, name: str, keys: Plain) -> str:
+    """A text with the values of keys overwritten, each as a whole word."""
+    if _is_of(text, name, keys):
+        return IN_PLACE
+    for value in keys.texts:
+        text = word_of(value).sub(IN_PLACE, text)
+    return text

@@ -1,0 +1,127 @@
+"""Rows of forgotten keys leave the files of a table.
+
+Batches keep their versions, and ledgers name what they named: what is left was derived from the same rows, and no window is derived anew.
+A run that commits meanwhile comes first, and the files are looked through again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.files.pages import opened
+from muntin.jobs.housekeeping.compact import units
+from muntin.jobs.published.window_files import shard_of, write_windows
+from muntin.jobs.published.window_tables import is_of_windows
+from muntin.states.columns import BATCH
+from muntin.states.forgotten_keys import among
+from muntin.states.quarantined_keys import refused_among
+from muntin.states.sorted import by_key, instants
+from muntin.store.batch_facts import batches_of
+from muntin.store.contents import check_whole
+from muntin.store.parquet import read_parquet
+from muntin.store.paths import QUARANTINE, TIERS, batches_of_windows
+from muntin.store.reading import read_states
+from muntin.store.retries import after_conflicts
+from muntin.store.shared_files import write_shared
+from muntin.store.store import Change
+from muntin.store.tier_files import file_of_rows, files_of_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.housekeeping.compact import Unit
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.forgotten_keys import Keys
+    from muntin.states.frames import Ints
+    from muntin.store.store import File, Snapshot
+
+_TRIES = 20
+_ROW = "row"
+
+
+def rows_among(table: str, rows: pa.Table, keys: Keys) -> np.ndarray:
+    """Whether each row of a table of a state is of one of some keys (bool)."""
+    return refused_among(rows[_ROW].to_pylist(), keys) if table == QUARANTINE else among(rows, keys)
+
+
+def holding(folder: AnyPath, table: str, files: Sequence[File], keys: Keys) -> dict[File, int]:
+    """The files of a table that hold rows of some keys, and how many. Only columns that can tell are read.
+
+    Raises:
+        OSError, pa.ArrowInvalid: a file is gone or damaged.
+    """
+    wanted = {_ROW} if table == QUARANTINE else {name for columns in keys.columns for name in columns}
+    counts = {file: rows_in_file(f"{folder}/{file.path}", table, wanted, keys) for file in files if file.rows}
+    return {file: count for file, count in counts.items() if count}
+
+
+def rows_in_file(place: str, table: str, wanted: set[str], keys: Keys) -> int:
+    """How many rows of a file are of one of some keys."""
+    with opened(place) as file:
+        names = [name for name in file.schema_arrow.names if name in wanted]
+        return int(rows_among(table, file.read(names), keys).sum()) if names else 0
+
+
+def without_keys(bound: Bound, table: str, keys: Keys) -> int:
+    """Take the rows of some keys out of a table of a state, in one commit; how many rows that were.
+
+    Raises:
+        StateError: a file is gone or damaged, or the disk refuses.
+        ConflictError: other runs commit all the time.
+    """
+    given_up = f"{bound.table(table)}: other runs keep committing; run again when they are done"
+    for attempt in after_conflicts(_TRIES, given_up):
+        with attempt:
+            base = bound.store.snapshot(table)
+            found = holding(bound.table(table), table, base.files, keys)
+            if found and base.schema is not None:
+                adds, removes = _anew(bound, table, base, [*found], keys)
+                bound.store.commit(table, base, Change(base.schema, adds, removes, []))
+    return sum(found.values())
+
+
+def _anew(bound: Bound, table: str, base: Snapshot, found: Sequence[File], keys: Keys) -> tuple[list[File], list[File]]:
+    """The files to add and to remove."""
+    if is_of_windows(table) or table.startswith(TIERS):
+        check_whole(bound.table(table), found)
+        return [*_single(bound, table, found, keys)], [*found]
+    chosen = [unit for unit in units(bound, table) if {*unit.files} & {*found}]
+    return [_shared(bound, table, base, unit, keys) for unit in chosen], [file for unit in chosen for file in unit.files]
+
+
+def _single(bound: Bound, table: str, found: Sequence[File], keys: Keys) -> Iterator[File]:
+    """Files of windows or tiers without the rows."""
+    folder = bound.table(table)
+    places = {file: place for place, file in files_of_rows(found).items()}
+    for file in found:
+        rows = read_parquet(f"{folder}/{file.path}")
+        kept = rows.filter(pa.array(~rows_among(table, rows, keys)))
+        if file in places:
+            yield file_of_rows(kept, folder, places[file], bound.pipeline.keys)
+        elif len(kept):
+            first, last = batches_of_windows(file.path) or (0, -1)
+            keyed = [key for key in bound.pipeline.keys if key in kept.column_names]
+            yield write_windows(kept, folder, first, last, shard_of(file), keyed)
+
+
+def _shared(bound: Bound, table: str, base: Snapshot, unit: Unit, keys: Keys) -> File:
+    """A file with the batches of some files, without the rows. Its footer has the facts of the batches: their versions stay."""
+    folder = bound.table(table)
+    check_whole(folder, unit.files)
+    rows = read_states(folder, replace(base, files=tuple(unit.files)))
+    kept = by_key(rows.filter(pa.array(~rows_among(table, rows, keys))), bound.pipeline.keys)
+    batches = batches_of(folder, unit.files, bound.pipeline.intervals.after)
+    counts = np.bincount(batches.position(instants(kept[BATCH])), minlength=len(batches)).astype(np.int64)
+    return write_shared(kept, folder, replace(batches, rows=counts), bound.pipeline.keys)
+
+
+def batches_holding(bound: Bound, table: str, keys: Keys) -> Ints:
+    """Starts of the batches of a table of states that hold rows of some keys, microseconds, ascending."""
+    base, folder = bound.store.snapshot(table), bound.table(table)
+    rows = read_states(folder, replace(base, files=tuple(holding(folder, table, base.files, keys))))
+    return np.unique(instants(rows[BATCH])[rows_among(table, rows, keys)])

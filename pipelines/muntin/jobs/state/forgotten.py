@@ -1,0 +1,227 @@
+"""The memory of forgotten keys: a log of small files in the folder of a pipeline, which the states of all its definitions share.
+
+<root>/<pipeline>/forgotten/000001.json   forget     these keys, by their hashes
+                           /000002.json   done       nothing is left of them; with the report for the register
+                           /000003.json   until      from this event time on rows of the key count again
+
+The secret of the hashes lies in a file of its own: `MUNTIN_FORGET_KEY` names it, else it is `<root>/.forget.key`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from muntin.definition.instants import AFTER_ALL
+from muntin.definition.relative_paths import known
+from muntin.errors import ConflictError, StateError
+from muntin.files.paths import ascending, path_of
+from muntin.states.forgotten_keys import UNDONE, Hashed, again, hash_of
+from muntin.store.disk import refused, write_new, write_whole
+from muntin.store.paths import digest_of
+from muntin.store.state import FORGOTTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
+
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.forgotten_keys import Columns, Key
+
+SECRET = "MUNTIN_FORGET_KEY"  # noqa: S105 - the name of a variable
+Action = Literal["forget", "done", "until", "undo", "rotate"]
+HashName = tuple[tuple[str, ...], str]
+"""The columns of a key, and its hash."""
+_TRIES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The memory of a pipeline.
+
+    Attributes:
+        number: of the newest file of the log; 0: nothing was ever forgotten.
+        untils: (columns, hash of a key) -> the event time from which its rows count again, microseconds; `AFTER_ALL`: never;
+            `UNDONE`: always.
+        open: the keys of which something may be left.
+        secrets: how many secrets keys are hashed with, one after the other.
+        events: the files of the log, oldest first.
+    """
+
+    number: int = 0
+    untils: Mapping[HashName, int] = field(default_factory=dict)
+    open: frozenset[HashName] = frozenset()
+    secrets: int = 0
+    events: tuple[Mapping[str, Any], ...] = ()
+
+
+def forgotten(home: AnyPath) -> Forgotten:
+    """The memory of the pipeline whose folder this is.
+
+    Raises:
+        StateError: a file of the log is gone or damaged.
+    """
+    found = Forgotten()
+    for number, path in enumerate(ascending((home / FORGOTTEN).glob("[0-9]*.json")), 1):
+        found = _after(found, _read(path, number))
+    return found
+
+
+def _read(path: AnyPath, number: int) -> Mapping[str, Any]:
+    try:
+        event = json.loads(path.read_bytes())
+        whole = path.name == _name(number) and event.pop("digest") == _digest(event)
+    except (OSError, ValueError, KeyError, AttributeError) as wrong:
+        raise StateError(f"{path} cannot be read ({wrong}); {_MEND}") from wrong
+    if not whole:
+        raise StateError(f"{path} is damaged, or a file before it is gone; {_MEND}")
+    return event  # type: ignore[no-any-return]
+
+
+_MEND = "put the folder back from a backup: without it nobody knows which keys are forgotten, and no batch is read"
+
+
+def _name(number: int) -> str:
+    return f"{number:06d}.json"
+
+
+def _digest(event: Mapping[str, Any]) -> str:
+    return digest_of(json.dumps(event, sort_keys=True).encode())
+
+
+def _after(before: Forgotten, event: Mapping[str, Any]) -> Forgotten:
+    """The memory after one more event."""
+    names = [(tuple(each["columns"]), each["hash"]) for each in event["keys"]]
+    untils, left = dict(before.untils), {*before.open}
+    match event["action"]:
+        case "forget":
+            untils |= dict.fromkeys(names, AFTER_ALL)
+            left.update(names)
+        case "done":
+            left.difference_update(names)
+        case "until":
+            untils |= dict.fromkeys(names, event["until_us"])
+        case "undo":
+            untils |= dict.fromkeys(names, UNDONE)
+            left.difference_update(names)
+        case "rotate":
+            renewed = dict(zip(((tuple(each["columns"]), each["before"]) for each in event["keys"]), names, strict=True))
+            untils, left = {renewed[name]: until for name, until in untils.items()}, {renewed[name] for name in left}
+    return Forgotten(before.number + 1, untils, frozenset(left), event["secrets"], (*before.events, event))
+
+
+def hashed(bound: Bound, now: Forgotten | None = None) -> Hashed:
+    """The forgotten keys, to be looked for in tables; empty where nothing is forgotten.
+
+    Raises:
+        StateError: the log is damaged, or the secret of its hashes is gone.
+    """
+    now = now or forgotten(bound.home)
+    by_columns: dict[Columns, dict[str, int]] = {}
+    for (columns, name), until in now.untils.items():
+        by_columns.setdefault(columns, {})[name] = until
+    return Hashed(by_columns, tuple(secrets_of(bound, now)) if by_columns else (), now.number)
+
+
+def note(bound: Bound, action: Action, keys: Collection[Key], at: datetime, **more: Any) -> None:  # noqa: ANN401 - JSON
+    """Add an event to the log, behind those of other commands. The first time, a secret is made.
+
+    Args:
+        bound: the pipeline state.
+        action: what was done.
+        keys: with which keys.
+        at: when, UTC.
+        more: further facts: `until_us`, `report`.
+
+    Raises:
+        StateError: the disk refuses, or the log or the secret cannot be read.
+    """
+
+    def event(now: Forgotten) -> Mapping[str, Any]:
+        used = secrets_of(bound, now)
+        return {"action": action, **more, "secrets": len(used), "keys": [_told(hash_name(key, used)) for key in keys]}
+
+    _add(bound, at, event)
+
+
+def hash_name(key: Key, used: Sequence[bytes]) -> HashName:
+    """A key's columns and its hash."""
+    return tuple(name for name, _ in key), hash_of(key, used)
+
+
+def _told(name: HashName) -> dict[str, Any]:
+    return {"columns": list(name[0]), "hash": name[1]}
+
+
+def rotate(bound: Bound, at: datetime) -> int:
+    """Hash all hashes again with a new secret: who saw the log and the secrets until now learns nothing of it. How many there are.
+
+    Raises:
+        StateError: the secrets or the log cannot be read or written.
+    """
+    if not forgotten(bound.home).number:
+        return 0
+    _keep_secrets(bound, [*_ring(bound), secrets.token_bytes(32)])
+
+    def event(now: Forgotten) -> Mapping[str, Any]:
+        ring = _ring(bound)
+        told = [_told((columns, reduce(again, ring[now.secrets :], name))) | {"before": name} for columns, name in now.untils]
+        return {"action": "rotate", "secrets": len(ring), "keys": told}
+
+    _add(bound, at, event)
+    return len(forgotten(bound.home).untils)
+
+
+def _add(bound: Bound, at: datetime, event_after: Callable[[Forgotten], Mapping[str, Any]]) -> None:
+    for _ in range(_TRIES):
+        now = forgotten(bound.home)
+        event = {"format": 1, "at": at.isoformat(), **event_after(now)}
+        path = bound.home / FORGOTTEN / _name(now.number + 1)
+        try:
+            return write_new(path, (json.dumps({**event, "digest": _digest(event)}, indent=1) + "\n").encode())
+        except FileExistsError:
+            continue
+        except OSError as wrong:
+            raise refused(str(path), wrong) from wrong
+    raise ConflictError(f"{bound.home / FORGOTTEN}: other commands keep writing there; run again when they are done")
+
+
+def secret_file(bound: Bound) -> AnyPath:
+    """The file of the secrets."""
+    return path_of(known(os.environ[SECRET], SECRET)) if os.environ.get(SECRET) else bound.root / ".forget.key"
+
+
+def secrets_of(bound: Bound, now: Forgotten) -> Sequence[bytes]:
+    """The secrets that hashes are made with now.
+
+    Raises:
+        StateError: they cannot be read or, the first time, be written.
+    """
+    if not now.number and not secret_file(bound).exists():
+        _keep_secrets(bound, [secrets.token_bytes(32)])
+    ring = _ring(bound)
+    if len(ring) < now.secrets:
+        raise StateError(f"{secret_file(bound)} lacks secrets of forgotten keys: it has {len(ring)} of {now.secrets}; put the newest back")
+    return ring[: now.secrets] if now.number else ring
+
+
+def _ring(bound: Bound) -> Sequence[bytes]:
+    path = secret_file(bound)
+    try:
+        return [bytes.fromhex(line) for line in path.read_text(encoding="utf-8").split()]
+    except (OSError, ValueError) as wrong:
+        said = f"{path}, the secret of forgotten keys, cannot be read ({wrong})"
+        raise StateError(f"{said}; put it back, or say where it lies: {SECRET}. Without it no batch is read") from wrong
+
+
+def _keep_secrets(bound: Bound, ring: Sequence[bytes]) -> None:
+    path, content = secret_file(bound), "".join(f"{each.hex()}\n" for each in ring).encode()
+    write_whole(path, content)
+    if isinstance(path, Path):
+        path.chmod(0o600)

@@ -1,0 +1,171 @@
+"""Forgotten keys: which rows of a table are of a key that is to be forgotten, or was. Pure, over Arrow tables.
+
+A pipeline remembers a forgotten key by a keyed hash alone: HMAC (RFC 2104) with SHA-256 over the names and texts of its columns. Who has
+the states but not the secret cannot find out whose key it was by trying all keys.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.states.keys import contiguous, key_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.states.frames import Ints
+
+Key = tuple[tuple[str, str], ...]
+"""The columns of a key, ascending, each with its value as text."""
+Columns = tuple[str, ...]
+_CACHED = 1_000_000
+UNDONE = BEFORE_ALL + 1
+"""An event time before all: every row of a key counts again."""
+
+
+class Keys(Protocol):
+    """Keys that are asked for."""
+
+    @property
+    def columns(self) -> Sequence[Columns]:
+        """The sets of columns that keys are given by."""
+        ...
+
+    def until_us(self, key: Key) -> int | None:
+        """The event time from which rows of a key do not belong to it any more, microseconds; None: it is not among the keys."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Keys by their values."""
+
+    keys: frozenset[Key]
+
+    @property
+    def columns(self) -> Sequence[Columns]:
+        return sorted({tuple(name for name, _ in key) for key in self.keys})
+
+    def until_us(self, key: Key) -> int | None:
+        return AFTER_ALL if key in self.keys else None
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """The values of all columns, as texts."""
+        return frozenset(text for key in self.keys for _, text in key)
+
+
+@dataclass(frozen=True, slots=True)
+class Hashed:
+    """Keys by their hashes.
+
+    Attributes:
+        untils: columns -> hash of a key -> the event time from which its rows count again, microseconds; `AFTER_ALL`: they never do;
+            `UNDONE`: all do.
+        secrets: oldest first; see `hash_of`.
+        number: of the newest event that changed `untils`.
+    """
+
+    untils: Mapping[Columns, Mapping[str, int]]
+    secrets: tuple[bytes, ...] = field(repr=False)
+    number: int = 0
+    _known: dict[Key, int | None] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def columns(self) -> Sequence[Columns]:
+        return sorted(self.untils)
+
+    def until_us(self, key: Key) -> int | None:
+        if key not in self._known:
+            if len(self._known) >= _CACHED:
+                self._known.clear()
+            self._known[key] = self.untils[tuple(name for name, _ in key)].get(hash_of(key, self.secrets))
+        return self._known[key]
+
+    def __bool__(self) -> bool:
+        return bool(self.untils)
+
+    def has_more_than(self, before: Hashed) -> bool:
+        """Whether keys were forgotten since."""
+        told = (
+            (before.untils.get(columns, {}).get(name, UNDONE), until)
+            for columns, names in self.untils.items()
+            for name, until in names.items()
+        )
+        return any(until > was for was, until in told)
+
+
+NONE = Hashed({}, ())
+
+
+def hash_of(key: Key, secrets: Iterable[bytes]) -> str:
+    """The hash of a key with the first secret, hashed again with each secret that came later: so old hashes can be renewed.
+
+    >>> hash_of((("user", "42"),), [b"one", b"two"]) == again(hash_of((("user", "42"),), [b"one"]), b"two")
+    True
+    """
+    first, *later = secrets
+    return reduce(again, later, hmac.digest(first, json.dumps(key).encode(), "sha256").hex())
+
+
+def again(name: str, secret: bytes) -> str:
+    """The hash of a hash, with one more secret."""
+    return hmac.digest(secret, name.encode(), "sha256").hex()
+
+
+def key_of(values: Mapping[str, Any]) -> Key:
+    """A key from its values.
+
+    >>> key_of({"user": 42, "page": "a"})
+    (('page', 'a'), ('user', '42'))
+    """
+    return tuple((name, text_of_value(values[name])) for name in sorted(values))
+
+
+def text_of_value(value: Any) -> str:  # noqa: ANN401 - of any type that a key may have
+    """The text of a value, the same in every type that a column of keys may be widened to.
+
+    >>> text_of_value(42), text_of_value(42.0), text_of_value(Decimal("42.50")), text_of_value("042")
+    ('42', '42', '42.5', '042')
+    """
+    if isinstance(value, float) and value == value // 1:
+        return str(int(value))
+    if isinstance(value, Decimal):
+        return format(value.normalize(), "f")
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def among(table: pa.Table, keys: Keys) -> np.ndarray:
+    """Whether the key of each row is one of some keys (bool), rows of which never count again."""
+    return untils(table, keys) == AFTER_ALL
+
+
+def untils(table: pa.Table, keys: Keys) -> Ints:
+    """The event time from which each row's key counts again, microseconds; `AFTER_ALL`: never; `BEFORE_ALL` of other keys.
+
+    `table`: with columns of keys. Sets of columns that it lacks say nothing.
+    """
+    found = np.full(len(table), BEFORE_ALL)
+    for columns in keys.columns:
+        if {*columns} <= {*table.column_names} and len(table):
+            codes, until = _untils(table.select(list(columns)), columns, keys)
+            found = np.maximum(found, until[codes])
+    return found
+
+
+def _untils(table: pa.Table, columns: Columns, keys: Keys) -> tuple[Ints, Ints]:
+    """The number of each row's key, and by number until when its rows are forgotten; below all times, of other keys."""
+    _, firsts, codes = np.unique(
+        key_codes([contiguous(table[name]) for name in columns], len(table)), return_index=True, return_inverse=True
+    )
+    told = (None if None in row.values() else keys.until_us(key_of(row)) for row in table.take(pa.array(firsts)).to_pylist())
+    return codes, np.array([BEFORE_ALL if until is None else until for until in told], np.int64)
