@@ -26,7 +26,8 @@ DOCUMENTED = {
     "airflow.providers.apache.spark.decorators.pyspark", "airflow.providers.apache.spark.hooks.spark_connect",
     "deltalake", "deltalake.exceptions", "duckdb", "great_expectations", "great_expectations.expectations", "numba",
     "pyiceberg.catalog", "pyiceberg.exceptions", "pyiceberg.io", "pyiceberg.manifest", "pyiceberg.schema", "pyiceberg.table",
-    "pyiceberg.table.metadata", "pyiceberg.table.name_mapping", "pyiceberg.table.snapshots", "pyiceberg.table.update", "pyiceberg.types", "pyiceberg.utils.config",
+    "pyiceberg.table.metadata", "pyiceberg.table.name_mapping", "pyiceberg.table.snapshots", "pyiceberg.table.update",
+    "pyiceberg.types", "pyiceberg.utils.config",
     "pyspark", "pyspark.errors", "pyspark.sql", "pyspark.sql.types",
 }  # fmt: skip
 """Modules of these libraries that their reference has."""

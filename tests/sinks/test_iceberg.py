@@ -11,6 +11,7 @@ from pyiceberg.catalog import load_catalog
 
 from muntin import Pipeline, read, run, sinks
 from muntin import aggregates as agg
+from muntin.jobs.forgetting.forget import forget
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote, rollback
@@ -266,3 +267,14 @@ def test_vacuum_removes_nothing_while_the_catalog_does_not_answer(small: Mirrore
         assert sorted(small.table("hours").rglob("*")) == before
     small.sent()
     assert len(small.history()) == 2
+
+
+def test_a_key_that_is_forgotten_is_in_no_snapshot(small: Mirrored) -> None:
+    small.ran(0, 1, 2)
+    small.sent()
+    before = {path.name for path in small.table("hours").rglob("_iceberg/*/*")}
+    done = forget(small.mirrored, [{"k": "a"}], root=small.folder / "state", spark=HERE)
+    assert done.done, done
+    assert not before & {path.name for path in small.table("hours").rglob("_iceberg/*/*")}
+    assert [*small.history().values()] == [small.published()]
+    assert {row[0] for row in small.rows()} == {"ü"}

@@ -6,7 +6,8 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from muntin.files.paths import names_in
+from muntin.files.paths import names_in, remove_folder
+from muntin.sinks.mirrors.mirror import METADATA
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ def note_mirror(table: AnyPath, catalog: str, name: str) -> None:
     path = table / FOLDER / f"{sha256(text).hexdigest()[:12]}{_SUFFIX}"
     if not path.exists():
         write_whole(path, text)
+
+
+def without_history(table: AnyPath) -> None:
+    """Remove the own files of all mirrors of a table of windows: the next run makes each again, without earlier snapshots.
+
+    What manifests say of files has the ends of their keys, and snapshots name files that are to go.
+    """
+    if mirrors_of(table):
+        remove_folder(table / METADATA)
 
 
 def mirrors_of(table: AnyPath) -> list[tuple[str, str]]:
