@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from muntin.airflow.freshness import tell_of_lag
 from muntin.airflow.silence import tell_of_silence
 from muntin.channels.addresses import of_environment
 from muntin.channels.errors import ChannelError
@@ -51,6 +52,33 @@ def test_a_backfill_waits_by_design_and_an_ended_run_was_told(
 def test_a_run_by_assets_has_no_interval(hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
     (posted,) = told(hook, monkeypatch, context(data_interval_start=None, data_interval_end=None))
     assert posted["title"] == "shop: silent"
+
+
+def lagging(hook: Webhook, monkeypatch: pytest.MonkeyPatch, **facts: Any) -> list[dict[str, Any]]:
+    monkeypatch.setenv("MUNTIN_ALERTS", hook.address())
+    tell_of_lag(context(**{"queued_at": "2024-01-02T00:00:03Z"} | facts), "shop", ["env:MUNTIN_ALERTS"], 93_600_000_000)
+    return hook.posted
+
+
+def test_windows_that_fall_behind_are_told_also_where_the_run_failed(hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
+    (posted,) = lagging(hook, monkeypatch, state="failed")
+    assert (posted["title"], posted["type"]) == ("shop: not fresh, [2024-01-01, 2024-01-02)", "warning")
+    assert posted["message"].splitlines()[:2] == [
+        "pipeline shop, interval [2024-01-01, 2024-01-02) UTC",
+        "  its windows are more than 26h behind: run scheduled__1 has not published",
+    ]
+
+
+@pytest.mark.parametrize("facts", [{"run_type": "backfill"}, {"state": "success"}, {"queued_at": "2024-01-03T00:00:00Z"}])
+def test_runs_that_leave_the_newest_windows_as_they_are_are_not_told(
+    hook: Webhook, monkeypatch: pytest.MonkeyPatch, facts: dict[str, str]
+) -> None:
+    assert lagging(hook, monkeypatch, **facts) == []
+
+
+def test_without_a_channel_the_lag_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    tell_of_lag(context(data_interval_start=None, data_interval_end=None), "shop", [], 93_600_000_000)
+    assert [record.message for record in caplog.records] == ["shop: not fresh"]
 
 
 def test_a_channel_that_is_down_fails_the_callback_so_that_airflow_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Airflow: what a new minor version may move without a word. `test_airflow.py` runs this file in a process of its own."""
 
 import multiprocessing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from inspect import getsource, signature
 from types import SimpleNamespace
 
@@ -23,6 +23,16 @@ def test_a_dag_says_in_which_file_it_is() -> None:
     assert dag.fileloc == __file__, "the file of who calls DAG"
     dag.fileloc = "/dags/other.py"
     assert dag.fileloc == "/dags/other.py"
+
+
+def test_a_dag_takes_a_deadline_after_it_was_made() -> None:
+    from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    dag = DAG("some", schedule=None)
+    assert dag.deadline is None
+    dag.deadline = [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, timedelta(hours=1), SyncCallback("builtins.print"))]
+    assert len(DagSerialization.serialize_dag(dag)["deadline"]) == 1
 
 
 def test_an_operator_of_spark_takes_its_connection_when_it_runs() -> None:
@@ -52,6 +62,18 @@ def names_in(function: object) -> set[str]:
         found |= {*one.co_names}
         todo += [each for each in one.co_consts if hasattr(each, "co_names")]
     return found
+
+
+def test_a_task_emits_an_event_without_a_key_beside_its_keys() -> None:
+    """`tests/airflow/test_partitions.py` has DAGs that wait for either."""
+    from airflow.sdk import Asset
+    from airflow.sdk.execution_time.context import OutletEventAccessors
+    from airflow.sdk.execution_time.task_runner import _serialize_outlet_events
+
+    events, asset = OutletEventAccessors(), Asset(name="some", uri="muntin://some/window")
+    events[asset].add_partitions(["2024-01-01T00:00:00"])
+    events[asset].partition_keys |= {None}
+    assert {each["partition_key"] for each in _serialize_outlet_events(events)} == {"2024-01-01T00:00:00", None}
 
 
 def test_a_task_emits_for_the_outlets_that_it_has_at_its_end() -> None:

@@ -12,7 +12,12 @@ from tests.dimensions.worlds import HOURS, may_differ, random_world
 @pytest.mark.parametrize("seed", range(cases(150)))
 def test_random_histories(tmp_path: Path, seed: int) -> None:
     """Batches come in any order and are replaced, the dimension changes between: the next run reads again what met the changes."""
-    world = random_world(tmp_path, seed)
+    rows_of_dimensions(seed, tmp_path)
+
+
+def rows_of_dimensions(seed: int, folder: Path) -> None:
+    """A random history of batches and of a dimension, each run held against the batches that must be read again."""
+    world = random_world(folder, seed)
     numbers = list(range(HOURS))
     world.random.shuffle(numbers)
     read = list[int]()

@@ -230,9 +230,13 @@ def test_explain_says_what_was_looked_up(shop: Shop) -> None:
     pipeline = shop.pipeline()
     shop.run(pipeline)
     shop.rates("GBP,2024-05-01,1.5", name="b")
+    met = list[list[tuple[str, str, str, str | None]]]()
     for at, right in ((day(0), (day(0), "rates", 3, 1, True)), (day(1), (day(1), "rates", 2, 0, False))):
         (window,) = explain(pipeline, "day", root=str(shop.folder / "state"), at=at).windows
         assert [astuple(each) for each in window.looked_up] == [right]
+        met.append([(each.lookup, *each.key, f"{each.since:%m-%d %H}", each.until and f"{each.until:%m-%d %H}") for each in window.met])
+    dollars = [("rates", "USD", "05-01 00", "05-02 12"), ("rates", "USD", "05-02 12", None)]
+    assert met == [[("rates", "EUR", "05-01 00", None), dollars[0]], dollars]
 
 
 def test_the_windows_are_the_same_on_spark(shop: Shop, spark: "SparkSession") -> None:

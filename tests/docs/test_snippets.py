@@ -25,6 +25,8 @@ PAGES = {path.relative_to(ROOT).as_posix(): path for path in [ROOT / "README.md"
 RUN_BY = {  # pages with Python -> the test that runs it
     "README.md": ("test_snippets.py", "test_readme.py"),
     "docs/aggregates.md": ("test_aggregates_page.py",),
+    "docs/airflow-among-tasks.md": ("../airflow/inside/test_among_tasks.py",),
+    "docs/airflow-partitions.md": ("../airflow/inside/test_among_tasks.py",),
     "docs/airflow.md": ("test_snippets.py", "../airflow/inside/test_dag.py"),
     "docs/alerts.md": ("test_alerts_page.py",),
     "docs/changes.md": ("test_changes_page.py",),

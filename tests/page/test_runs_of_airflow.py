@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muntin.airflow.page_runs import attempt_of
+from muntin.airflow.page_runs import attempt_of, step_in
 from muntin.definition.instants import instant_us
 from tests.end_to_end.hourly import hour
 
@@ -31,7 +31,7 @@ def tasks(*states: str | None) -> dict[str, Any]:
     """The tasks in order; each begins ten minutes after the one before, and takes five."""
     begins = [hour(1) + 10 * (at + 1) * MINUTE for at in range(len(states))]
     return {
-        name: SimpleNamespace(state=state, start_date=begin, end_date=begin + 5 * MINUTE)
+        name: SimpleNamespace(task_id=name, state=state, start_date=begin, end_date=begin + 5 * MINUTE)
         for name, state, begin in zip(STEPS, states, begins, strict=True)
     }
 
@@ -51,6 +51,21 @@ def test_the_phase_and_the_step(state: str, of_tasks: tuple[str | None, ...], ph
     found = attempt_of(run(state), tasks(*of_tasks), "http://airflow")
     assert (found.phase, found.step, found.at_us) == (phase, step, instant_us(at, "at"))
     assert found.link == f"http://airflow/dags/shop/runs/manual%2B1/tasks/{step}"
+
+
+@pytest.mark.parametrize(
+    ("task_id", "step"),
+    [("accumulate", "accumulate"), ("shop.publish", "publish"), ("arrived", "arrived"), ("other.publish", "other.publish")],
+)
+def test_a_dag_of_the_user_s_has_the_steps_in_a_group_of_the_pipeline_s_name(task_id: str, step: str) -> None:
+    assert step_in(task_id, "shop") == step
+
+
+def test_the_log_of_a_task_in_a_group_is_found_by_its_whole_name() -> None:
+    grouped = {
+        name: SimpleNamespace(**vars(task) | {"task_id": f"shop.{name}"}) for name, task in tasks("failed", None, None, None).items()
+    }
+    assert attempt_of(run("failed"), grouped, "http://airflow").link == "http://airflow/dags/shop/runs/manual%2B1/tasks/shop.accumulate"
 
 
 def test_a_run_without_tasks_links_to_itself() -> None:

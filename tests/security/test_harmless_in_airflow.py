@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from muntin.airflow import steps
+from muntin.airflow.assets.events import extras
 from muntin.airflow.dag import _described
-from muntin.airflow.events import extras
 from muntin.airflow.place import Place
 from muntin.airflow.publishing import publish
 from muntin.cli.definition import load_pipeline

@@ -12,6 +12,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from tests.dimensions.test_random_histories import rows_of_dimensions
 from tests.end_to_end.test_matrix_of_types import made_of, wrong
 from tests.end_to_end.test_types_inside import INNER, wrong_pair
 from tests.end_to_end.typed_columns import COLUMNS
@@ -22,11 +23,14 @@ from tests.simulation.real_world import RealWorld, small_and_quick
 from tests.soak.damage import damaged
 from tests.soak.disks import full, read_only
 from tests.soak.first_backfills import first_backfills
+from tests.soak.forget_kills import forget_killed
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
 from tests.soak.task_kills import tasks_killed
 from tests.soak.upkeep_kills import upkeep_killed
 from tests.soak.world import SETS, World
+from tests.taken_back.test_changes_of_tables import changes_of_table
+from tests.taken_back.test_random_stories import stream_of_changes
 
 Round = Callable[[Path, random.Random], str]
 
@@ -74,13 +78,24 @@ def types(folder: Path, dice: random.Random) -> str:
     return f"{len(pairs) + len(inner)} pairs of types, {len(WRITERS)} writers"
 
 
+def facts(folder: Path, dice: random.Random) -> str:
+    """Events that look up a dimension that changes; a stream of changes; a Delta table that changes. Each beside the naive judge."""
+    number, told = dice.randrange(2**60), {"dimension": rows_of_dimensions, "stream": stream_of_changes, "table": changes_of_table}
+    for name, story in told.items():
+        (folder / name).mkdir(parents=True)
+        story(number, folder / name)
+    return f"story {number} of a dimension, a stream and a table"
+
+
 PARTS: Mapping[str, Round] = {
     "types": types,
     "histories": history,
     "worlds": worlds_in_memory,
     "real": world_on_disk,
+    "facts": facts,
     "kills": killed,
     "upkeep-kills": upkeep_killed,
+    "forget-kills": forget_killed,
     "races": raced,
     "slow": slowly,
     "full": full,

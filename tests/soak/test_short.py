@@ -9,6 +9,7 @@ import pytest
 
 from tests.case_counts import cases
 from tests.soak.disks import can_mount, full, read_only
+from tests.soak.forget_kills import forget_killed
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
 from tests.soak.upkeep_kills import upkeep_killed
@@ -30,6 +31,10 @@ def test_a_killed_run_is_followed_by_one_that_equals_a_clean_one(tmp_path: Path,
 @pytest.mark.parametrize("seed", range(2))  # of the first two, each has another half of the commands
 def test_upkeep_is_killed_beside_runs(tmp_path: Path, seed: int) -> None:
     print(upkeep_killed(tmp_path / "ground", Random(seed), kills=1, begun=8))
+
+
+def test_a_command_that_forgets_is_killed_beside_a_run(tmp_path: Path) -> None:
+    print(forget_killed(tmp_path / "ground", Random(0), kills=1))
 
 
 @pytest.mark.parametrize("seed", range(cases(5)))

@@ -20,9 +20,9 @@ def append(root: object, rows: pa.Table, made: datetime, *, by: Sequence[str] | 
     return dated(root, made)
 
 
-def dated(root: object, made: datetime) -> int:
-    """Let the newest version have been made at an instant; the version."""
-    version = DeltaTable(str(root), storage_options=options_of(str(root))).version()
+def dated(root: object, made: datetime, version: int | None = None) -> int:
+    """Let a version, the newest unless said, have been made at an instant; the version."""
+    version = DeltaTable(str(root), storage_options=options_of(str(root))).version() if version is None else version
     path = path_of(str(root), "_delta_log", f"{version:020d}.json")
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     for line in lines:

@@ -85,15 +85,19 @@ def is_taken(row: Row) -> bool:
     return op != "?" and (order is not None if op in DELETES else minute is not None)
 
 
-def left(story: Story, within: int) -> dict[int, list[Row]]:
-    """The rows that are left, in the hours whose files brought their orders first, each in the place of the last row of its order there."""
+def left(story: Story, within: int, *, of_table: bool = False) -> dict[int, list[Row]]:
+    """The rows that are left, in the hours whose files brought their orders first, each in the place of the last row of its order there.
+
+    `of_table`: whether an update or a delete is of an order that was there, so that it is refused where nobody in reach brought that.
+    """
     story = {hour: [row for row in rows if is_taken(row)] for hour, rows in story.items()}
     brought = {(hour, row[1]) for hour, rows in story.items() for row in rows}
 
     def home(hour: int, order: int | None) -> int | None:
         first = min(at for at in range(hour - within, hour + 1) if (at, order) in brought)
         older = any((at, order) in brought for at in range(first - within, first))
-        return None if older and first < hour else first
+        unknown = of_table and next(row[0] for row in story[first] if row[1] == order) != "c"
+        return None if unknown or (older and first < hour) else first
 
     found: dict[int, dict[Any, Row]] = {hour: {} for hour in sorted(story)}
     for hour in sorted(story):

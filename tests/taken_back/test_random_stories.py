@@ -29,8 +29,13 @@ def row(dice: random.Random, hour: int) -> Row:
 
 @pytest.mark.parametrize("seed", seeds(20))
 def test_windows_are_those_of_the_rows_that_are_left(seed: int, tmp_path: Path) -> None:
+    stream_of_changes(seed, tmp_path)
+
+
+def stream_of_changes(seed: int, folder: Path) -> None:
+    """Random changes of some hours; hours are run and replaced in any order; then all, beside a clean run."""
     dice = random.Random(f"taken back {seed}")
-    shop = Shop(tmp_path, within=dice.randint(1, 4), form=dice.choice(["parquet", "parquet", "csv", "jsonl"]))
+    shop = Shop(folder, within=dice.randint(1, 4), form=dice.choice(["parquet", "parquet", "csv", "jsonl"]))
     told = story(dice)
     shop.tell(told)
     stretches = [(hour, min(hour + dice.randint(0, 3), HOURS - 1)) for hour in range(HOURS)] * 2

@@ -1,5 +1,6 @@
 """Rows that later rows change or take back: the windows are those of the rows that are left, however the changes come."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.finalize import settle
+from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.quarantine import quarantined
 from tests.end_to_end.hourly import START, Hourly, hour, times
 from tests.taken_back.stories import Shop, columns
@@ -226,3 +228,46 @@ def test_an_aggregate_that_is_added_is_of_the_rows_that_are_left(tmp_path: Path)
     shop.run(0, 2)
     assert [row["least"] for row in shop.read("hour").to_pylist()] == [8.0, 2.0, 4.0]
     shop.check()
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_explain_names_the_changes_of_rows_and_where_they_stand(tmp_path: Path, form: str) -> None:
+    shop = Shop(tmp_path, form=form)
+    shop.tell(STORY | {1: [("c", 9, 70, 2.0), ("?", 1, 1, 1.0), ("u", 7, 10, 8.0)]})
+    shop.run(0, 2)
+    (window,) = explain(shop.pipeline, "hour", root=shop.hours.root, at=START).windows
+    told = [(each.batch, each.by, each.what, Path(each.file).name, each.position) for each in window.changes]
+    assert told == [
+        (START, hour(1), "changes a row", f"01.{form}", 2),
+        (START, hour(2), "takes a row back", f"02.{form}", 0),
+    ]
+    assert [json.loads(each.row)["order"] for each in window.changes] == [7, 8]
+    assert [each.line for each in window.changes] == ([None, None] if form == "parquet" else [4, 2])
+
+
+def test_explain_says_so_where_changes_cannot_be_read(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.tell(STORY)
+    shop.run(0, 2)
+    (tmp_path / "data/02.parquet").unlink()
+    (window,) = explain(shop.pipeline, "hour", root=shop.hours.root, at=START).windows
+    assert "[2024-01-01T02:00, 2024-01-01T03:00): rows were read before" in str(window.unread)
+
+
+def test_plan_foresees_the_batches_that_new_rows_change(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, within=6)
+    shop.tell({at: [("c", at, 60 * at, 1.0)] for at in range(6)})
+
+    def planned(first: int, last: int) -> list[tuple[int, str]]:
+        found = plan(shop.pipeline, root=shop.hours.root, start=hour(first), end=hour(last + 1)).batches
+        return [(each.interval_start.hour, each.reading) for each in found]
+
+    assert planned(0, 1) == [(0, "new"), (1, "new")]
+    shop.run(0, 5)
+    assert planned(5, 5) == [(5, "unchanged")]
+    shop.tell({6: [("u", 2, 125, 9.0), ("d", 4, None, None), ("c", 6, 365, 1.0), ("d", 77, None, None)]})
+    assert planned(6, 6) == [(2, "changed"), (4, "changed"), (6, "new")]
+    shop.run(6)
+    assert planned(6, 6) == [(6, "unchanged")]
+    shop.tell({6: [("u", 2, 125, 9.0), ("c", 6, 365, 1.0)]})
+    assert planned(6, 6) == [(4, "changed"), (6, "changed")]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.quarantine import quarantined
 from tests.kafka_broker import Broker, Row
 from tests.topics.orders import hour, ms, pipeline, ran, topic_of, totals
@@ -33,4 +34,6 @@ def test_orders_are_changed_and_cancelled(kafka: Broker, tmp_path: Path) -> None
     for at in range(3):
         ran(of, str(tmp_path), at, at + 1)
     assert totals(of, str(tmp_path)) == {0: 8.0, 1: 2.0}
+    (window,) = explain(of, "hour", root=str(tmp_path), at=hour(0)).windows
+    assert [(each.by, each.what, each.line) for each in window.changes] == [(hour(1), "changes a row", 2), (hour(2), "takes a row back", 4)]
     assert quarantined(of, root=str(tmp_path))["reason"].to_pylist() == ["operation is not known: ?"]

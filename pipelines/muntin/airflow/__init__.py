@@ -2,11 +2,17 @@
 
     dag = airflow_dag(flights)
 
-Importing this package does not import Airflow; a call of `airflow_dag` does. The tasks import Spark, Great Expectations
+    with DAG("shop", schedule=schedule_of(shop), start_date=shop.start, catchup=True):
+        arrived() >> muntin_tasks(shop) >> told()
+
+Importing this package does not import Airflow; a call of these does. The tasks import Spark, Great Expectations
 and the engine.
 """
 
-from muntin.airflow.assets import window_asset
+from muntin.airflow.assets.partitions import by_batch, by_window
+from muntin.airflow.assets.window_assets import window_asset
 from muntin.airflow.dag import airflow_dag
+from muntin.airflow.group import muntin_tasks
+from muntin.airflow.timetable import schedule_of
 
-__all__ = ["airflow_dag", "window_asset"]
+__all__ = ["airflow_dag", "by_batch", "by_window", "muntin_tasks", "schedule_of", "window_asset"]

@@ -67,12 +67,17 @@ def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str
 
 def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
     """Airflow has the events of a task that succeeded. Whatever goes wrong here makes the next run emit them once more."""
-    from muntin.airflow.events import acknowledge
+    from muntin.airflow.assets.events import acknowledge
 
     try:
-        acknowledge(place_of(pipeline, context, root), context["ti"].xcom_pull(task_ids="publish"))
+        acknowledge(place_of(pipeline, context, root), _result(context))
     except Exception as wrong:  # noqa: BLE001 - the run is decided
         log.warning("asset events: not noted as emitted, so that the next run emits them again: %s", wrong)
+
+
+def _result(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of `publishing.publish`
+    """What the task itself returned, the task `publish`."""
+    return context["ti"].xcom_pull(task_ids=context["ti"].task_id)
 
 
 def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, or None
@@ -118,7 +123,7 @@ def _facts(at: Any, context: Mapping[str, Any], *, failed: bool) -> Run:  # noqa
     link = str(context["ti"].log_url)
     if failed:
         return gathered.failed(at.bound, [at.interval], context.get("exception") or RuntimeError("the task ended"), link=link)
-    result = context["ti"].xcom_pull(task_ids="publish")
+    result = _result(context)
     return gathered.ended_well(
         at.bound,
         [at.interval],

@@ -6,19 +6,15 @@ import sys
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from muntin.airflow.assets import window_asset
-from muntin.airflow.place import END, START
-from muntin.airflow.silence import deadline_of
+from muntin.airflow.group import fill
 from muntin.airflow.spark import CONNECTION
+from muntin.airflow.timetable import schedule_of
 from muntin.definition.extras import need
-from muntin.definition.relative_paths import known
-from muntin.errors import DefinitionError
-from muntin.jobs.publish.spark_needed import rows_need_spark
-from muntin.sources import WindowSource
 
 if TYPE_CHECKING:
     from airflow.sdk import DAG
 
+    from muntin.airflow.assets.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
 
@@ -30,6 +26,8 @@ def airflow_dag(
     catchup: bool = True,
     max_active_runs: int = 16,
     spark: str | None = CONNECTION,
+    partitions: Partitions | None = None,
+    schedule: Any = None,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
 ) -> DAG:
     """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG folder.
@@ -44,6 +42,8 @@ def airflow_dag(
         max_active_runs: how many runs may be active at once, not counting backfills.
         spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run in Airflow's own worker,
             without Spark and without Java, for batches that a worker computes in seconds.
+        partitions: what the partition keys of the windows' assets are: `by_window()`, `by_batch()`; None: events have none.
+        schedule: another schedule of the DAG, such as a `PartitionedAssetTimetable`; None: the pipeline's own.
         **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
 
     Raises:
@@ -51,49 +51,19 @@ def airflow_dag(
             silence to nobody with a name; `spark=None` where the definition needs Spark.
     """
     need("airflow")
-    known(str(root or ""), "root")
-    if spark is None and (what := rows_need_spark(pipeline)):
-        raise DefinitionError(f"airflow_dag({pipeline.name}, spark=None): {what} needs Spark; leave spark= out")
     from airflow.sdk import DAG
-
-    from muntin.airflow.tasks import add_tasks
 
     dag = DAG(
         dag_id=pipeline.name,
-        schedule=_schedule(pipeline, catchup=catchup),
+        schedule=schedule or schedule_of(pipeline, catchup=catchup),
         start_date=pipeline.start.astimezone(UTC),
         catchup=catchup,
         max_active_runs=max_active_runs,
-        **{"params": _params(), "tags": ["muntin"], "doc_md": _described(pipeline), **_with_deadline(options, deadline_of(pipeline))},
+        **{"tags": ["muntin"], "doc_md": _described(pipeline), **options},
     )
     dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
-    add_tasks(dag, pipeline, root=root, spark=spark)
+    fill(dag.task_group, pipeline, root=root, spark=spark, partitions=partitions)
     return dag
-
-
-def _with_deadline(options: dict[str, Any], ours: list[Any]) -> dict[str, Any]:
-    """The user's options, with Muntin's deadline added to theirs."""
-    theirs = options.get("deadline") or []
-    return {**options, "deadline": [*(theirs if isinstance(theirs, list) else [theirs]), *ours]} if ours else options
-
-
-def _schedule(pipeline: Pipeline, *, catchup: bool) -> Any:  # noqa: ANN401 - a timetable, or assets
-    if isinstance(pipeline.source, WindowSource):
-        return [window_asset(pipeline.source.upstream, pipeline.source.window)]
-    from muntin.airflow.timetable import timetable_of
-
-    return timetable_of(pipeline.intervals, catchup=catchup)
-
-
-def _params() -> dict[str, Any]:
-    """The fields of the trigger form, for a manual run."""
-    from airflow.sdk import Param
-
-    kind = {"type": ["null", "string"], "format": "date-time"}
-    return {
-        START: Param(None, **kind, title="Interval start", description="Of the batch to run; empty: the run's own data interval"),
-        END: Param(None, **kind, title="Interval end", description="Empty: the next border of the schedule"),
-    }
 
 
 def _described(pipeline: Pipeline) -> str:

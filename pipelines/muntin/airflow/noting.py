@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from muntin.airflow.place import step_of
 from muntin.printable import make_printable
 
 if TYPE_CHECKING:
@@ -82,12 +83,12 @@ def _begun(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, An
 
     try:
         at, ti = place(context), context["ti"]
-        now = begun(context["dag_run"].run_id, [at.interval], ti.task_id, str(ti.log_url))
+        now = begun(context["dag_run"].run_id, [at.interval], step_of(ti.task_id), str(ti.log_url))
         before = next((each for each in attempts(at.bound.folder) if each.run == now.run), None)
     except Exception as wrong:  # noqa: BLE001 - the task itself raises what matters
         log.debug("the run is not noted: %s", wrong)
         return None
-    if before is None or ti.task_id == "accumulate":
+    if before is None or now.step == "accumulate":
         return at.bound.folder, now
     return at.bound.folder, replace(now, began_us=before.began_us, cost=before.cost)
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-_SAYS = b"airflow_dag"
+_SAYS = (b"airflow_dag", b"muntin_tasks")
 _TASK = "publish"
 _MOST = 20
 
 
 def definition_files() -> dict[str, Path]:
-    """Name of a DAG -> its file, of the files that call `airflow_dag`: no other file is run."""
+    """Name of a DAG -> its file, of the files that call `airflow_dag` or `muntin_tasks`: no other file is run."""
     from airflow.models.dag import DagModel
     from airflow.utils.session import create_session
     from sqlalchemy import select
@@ -39,7 +39,8 @@ def _is_ours(file: Path) -> bool:
 
 @lru_cache(maxsize=4096)
 def _says(file: Path, _written_ns: int, _size: int) -> bool:
-    return _SAYS in file.read_bytes()
+    text = file.read_bytes()
+    return any(name in text for name in _SAYS)
 
 
 def runs_that_published(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:
@@ -52,12 +53,13 @@ def runs_that_published(pipeline: str, window: str, batch_us: int, published: da
     from airflow.utils.session import create_session
     from sqlalchemy import or_, select
 
-    of_dag = (TaskInstance.dag_id == pipeline, TaskInstance.task_id == _TASK)
+    names = (_TASK, f"{pipeline}.{_TASK}")  # in a group, where the DAG is one of the user's
+    of_dag = (TaskInstance.dag_id == pipeline, TaskInstance.task_id.in_(names))
     at_work = (TaskInstance.start_date <= published, or_(TaskInstance.end_date.is_(None), TaskInstance.end_date >= published))
-    tasks = select(TaskInstance.run_id, TaskInstance.state).where(*of_dag, *at_work).limit(_MOST)
+    tasks = select(TaskInstance.run_id, TaskInstance.task_id, TaskInstance.state).where(*of_dag, *at_work).limit(_MOST)
     with create_session() as session:
-        found = [Run(run_id, _TASK, str(state) if state else None) for run_id, state in session.execute(tasks).all()]
-        by_run = (XComModel.dag_id == pipeline, XComModel.task_id == _TASK, XComModel.run_id.in_([run.run_id for run in found]))
+        found = [Run(run_id, task_id, str(state) if state else None) for run_id, task_id, state in session.execute(tasks).all()]
+        by_run = (XComModel.dag_id == pipeline, XComModel.task_id.in_(names), XComModel.run_id.in_([run.run_id for run in found]))
         values = session.execute(select(XComModel.run_id, XComModel.value).where(*by_run, XComModel.key == "return_value")).all()
     told = {run_id for run_id, value in values if tells_of(value, window, batch_us)}
     return [run for run in found if run.run_id in told] or found

@@ -45,7 +45,8 @@ def around(names: Sequence[str]) -> Around:
         asked = select(*tasks).where(TaskInstance.dag_id.in_({run.dag_id for run in runs}), TaskInstance.run_id.in_(some))
         by_run: dict[tuple[str, str], dict[str, Any]] = {}
         for task in session.execute(asked).all():
-            by_run.setdefault((task.dag_id, task.run_id), {})[task.task_id] = task
+            if (step := step_in(task.task_id, task.dag_id)) in _STEPS:
+                by_run.setdefault((task.dag_id, task.run_id), {})[step] = task
         paused = session.scalars(select(DagModel.dag_id).where(DagModel.dag_id.in_(names), DagModel.is_paused)).all()
     found: dict[str, list[Attempt]] = {name: [] for name in names}
     for run in runs:
@@ -58,13 +59,18 @@ class _Run:
 
 
 def attempt_of(run: Any, tasks: Mapping[str, Any], base_url: str) -> Attempt:  # noqa: ANN401 - rows of Airflow's
-    """A run as an attempt; `tasks`: its tasks by name."""
+    """A run as an attempt; `tasks`: its tasks by step."""
     phase, step = _standing(str(run.state), {name: str(task.state) for name, task in tasks.items()})
     task = tasks.get(step)
     at = (task and (task.end_date if phase == "failed" else task.start_date)) or run.end_date or run.start_date or run.queued_at
     began = run.start_date or run.queued_at or at
-    link = f"{base_url}/dags/{quote(run.dag_id)}/runs/{quote(run.run_id)}" + (f"/tasks/{step}" if task else "")
+    link = f"{base_url}/dags/{quote(run.dag_id)}/runs/{quote(run.run_id)}" + (f"/tasks/{quote(task.task_id)}" if task else "")
     return Attempt(run.run_id, _spans(run), phase, step, _us(began), _us(at), link=link)
+
+
+def step_in(task_id: str, dag_id: str) -> str:
+    """The step of a task, which in a DAG of the user's is in a group of the pipeline's name; of another task its own name."""
+    return task_id.removeprefix(f"{dag_id}.")
 
 
 def _standing(state: str, tasks: Mapping[str, str]) -> tuple[Any, str]:

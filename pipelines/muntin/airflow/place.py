@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
 
-__all__ = ["END", "START", "Place", "home_of", "interval_of", "place_of", "root_of"]
+__all__ = ["END", "START", "Place", "home_of", "interval_of", "place_of", "root_of", "step_of"]
 START, END = "interval_start", "interval_end"
 
 
@@ -56,13 +56,20 @@ def home_of(dag_file: str | Path) -> Path:
     return named_home() or dags_holder(dag_file) or Path(dag_file).absolute().parents[1]
 
 
+def step_of(task_id: str) -> str:
+    """The step that a task does, also in a group: `accumulate` of `shop.accumulate`."""
+    return task_id.rpartition(".")[2]
+
+
 def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:
-    """The interval of a run: from its parameters, else the newest batch that the upstream published, else its data interval.
+    """The interval of a run: from its parameters, the newest batch that the upstream published, its partition, or its data interval.
 
     Raises:
         DefinitionError: the run has none of them, or it is not one interval of the schedule.
     """
-    start_us, end_us = _asked(pipeline, context["params"]) or _from_upstream(pipeline, context) or _scheduled(context["dag_run"])
+    run = context["dag_run"]
+    asked = _asked(pipeline, context["params"]) or _from_upstream(pipeline, context)
+    start_us, end_us = asked or _of_partition(pipeline, run) or _scheduled(run)
     intervals = pipeline.intervals.intervals(start_us, end_us)
     if len(intervals) != 1:
         raise DefinitionError(
@@ -81,6 +88,21 @@ def _asked(pipeline: Pipeline, params: Mapping[str, Any]) -> tuple[int, int] | N
         return None
     start_us = instant_us(datetime.fromisoformat(start), START)
     return start_us, instant_us(datetime.fromisoformat(end), END) if end else pipeline.intervals.after(start_us)
+
+
+def _of_partition(pipeline: Pipeline, run: Any) -> tuple[int, int] | None:  # noqa: ANN401 - Airflow's run
+    """The interval that holds the instant of the run's partition; None of a run without one. A key without a zone is in UTC."""
+    if run.partition_key is None:
+        return None
+    try:
+        moment = run.partition_date or datetime.fromisoformat(run.partition_key)
+    except ValueError as wrong:
+        raise DefinitionError(
+            f"run {run.run_id} is of the partition {run.partition_key!r}, which is no instant, so it is about no batch; "
+            f"let keys be times such as 2024-01-01T00:00:00, or trigger it with the parameter {START}"
+        ) from wrong
+    interval = pipeline.intervals.around(instant_us(moment if moment.tzinfo else moment.replace(tzinfo=UTC), "partition"))
+    return interval.start_us, interval.end_us
 
 
 def _from_upstream(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int, int] | None:

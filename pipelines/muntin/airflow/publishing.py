@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from muntin.airflow import log_lines
-from muntin.airflow.events import announced, spelled
+from muntin.airflow.assets.events import announced, spelled
 from muntin.airflow.one_definition import check_same
 from muntin.airflow.sending import sent_to_sinks
 from muntin.definition.instants import from_us
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from muntin.airflow.assets.partitions import Partitions
     from muntin.airflow.place import Place
     from muntin.jobs.published.changes import Changes
     from muntin.jobs.records.costs import Cost
@@ -39,6 +40,7 @@ def publish(
     again: Again,
     record: Callable[[Callable[[], Sequence[Metric]]], None] = lambda _: None,
     cost: Callable[[], Cost] | None = None,
+    partitions: Partitions | None = None,
 ) -> dict[str, Any]:
     """Publish the staged windows. If another run published since, finalize and validate again.
 
@@ -48,6 +50,7 @@ def publish(
         again: gives who runs tasks, for the case that there are any.
         record: called with what works out the metrics of the publication.
         cost: gives what the run has cost so far.
+        partitions: what the partition keys of events are, if they have any.
 
     Returns:
         JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
@@ -73,7 +76,7 @@ def publish(
     return {
         "report": report.to_dict(),
         "published": {window: spelled(starts) for window, starts in done.items()},
-        "announced": announced(place, done),
+        "announced": announced(place, done, partitions),
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
         **({"reports": list(quality)} if place.bound.alerts else {}),

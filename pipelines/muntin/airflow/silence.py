@@ -56,13 +56,13 @@ def tell_of_silence(context: Mapping[str, Any], pipeline: str, channels: Sequenc
     run = context["dag_run"]
     if run["run_type"] == "backfill" or run["state"] in ENDED:
         return
-    told = silence(pipeline, run["dag_run_id"], _interval(run), spell(after_us))
+    told = silence(pipeline, run["dag_run_id"], interval_of_run(run), spell(after_us))
     for channel in channels:
         send(addresses_of(channel), told)
     log.info("alerts: sent to %s: run %s has not ended", ", ".join(channels), run["dag_run_id"])
 
 
-def _interval(run: Mapping[str, Any]) -> Interval | None:
+def interval_of_run(run: Mapping[str, Any]) -> Interval | None:
     """The data interval of a run; None of a run by hand or by assets."""
     borders = [run.get(f"data_interval_{which}") for which in ("start", "end")]
     if None in borders or borders[0] == borders[1]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from muntin.airflow import lineage, publishing, steps
 from muntin.airflow.alerting import callbacks, ending_reported
-from muntin.airflow.assets import emit, window_assets
-from muntin.airflow.events import extras
+from muntin.airflow.assets.events import extras
+from muntin.airflow.assets.window_assets import emit, window_assets
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
 from muntin.airflow.noting import noted, record
@@ -18,22 +18,25 @@ from muntin.airflow.spark import locate_spark, runner_again, runner_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from airflow.sdk import DAG, Context
+    from airflow.sdk import Context, TaskGroup
     from pyspark.sql import SparkSession
 
+    from muntin.airflow.assets.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.reports import Accumulated
 
 
-def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None) -> None:
-    """Add accumulate, finalize, validate and publish, in this order, to a DAG. `spark`: the connection; None: there is no Spark."""
+def add_tasks(
+    group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None, partitions: Partitions | None = None
+) -> None:
+    """Add accumulate, finalize, validate and publish, in this order, to a group. `spark`: the connection; None: there is no Spark."""
     from airflow.sdk import task
 
     place, reported = partial(place_of, pipeline, root=root), partial(ending_reported, pipeline, root)
-    failing, ending = callbacks(pipeline, root, dag.default_args)
+    failing, ending = callbacks(pipeline, root, {**group.dag.default_args, **group.default_args})
     noting = partial(noted, place)
-    options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
+    options = {"dag": group.dag, "task_group": group, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
     locate_alone = locate_spark(spark) if spark else None
 
     def locate(context: Context) -> None:
@@ -82,9 +85,10 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
         at = place(context)
         again = partial(runner_again, spark, context["dag"].fileloc)
         with reported(context, last=True), noting(context, last=True) as now:
-            result = publishing.publish(at, staged, accumulated, quality, again, record, cost=lambda: now.cost)
+            result = publishing.publish(at, staged, accumulated, quality, again, record, cost=lambda: now.cost, partitions=partitions)
             lineage.published(at.bound, result["published"], context["task"])
-            emit(pipeline, cast("Context", context), extras(at, result))
+            keys = {window: each.get("keys", []) for window, each in result["announced"].items()}
+            emit(pipeline, cast("Context", context), extras(at, result), keys)
         return result
 
     accumulated = computing(pre_execute=checked)(accumulate)()

@@ -5,12 +5,29 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from muntin.airflow.assets.window_assets import window_asset
 from muntin.definition.durations import spell
 from muntin.definition.instants import spell_instant
 from muntin.errors import DefinitionError
+from muntin.sources import WindowSource
 
 if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Schedule
+
+
+def schedule_of(pipeline: Pipeline, *, catchup: bool = True) -> Any:  # noqa: ANN401 - a timetable, or assets
+    """The schedule of a pipeline, for a DAG of one's own: `DAG("shop", schedule=schedule_of(shop), start_date=shop.start, catchup=True)`.
+
+    Its runs have the pipeline's data intervals; a pipeline over the windows of another is scheduled by their asset. `catchup`: as
+    the DAG has it.
+
+    Raises:
+        DefinitionError: a schedule whose intervals Airflow cannot have.
+    """
+    if isinstance(pipeline.source, WindowSource):
+        return [window_asset(pipeline.source.upstream, pipeline.source.window)]
+    return timetable_of(pipeline.intervals, catchup=catchup)
 
 
 def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 - one of Airflow's timetables

@@ -68,6 +68,15 @@ def silence(pipeline: str, run: str, interval: Interval | None, after: str) -> M
     return _of_parts("warning", f"{pipeline}: silent{f', {interval}' if interval else ''}", (head, data, go_on))
 
 
+def not_fresh(pipeline: str, run: str, interval: Interval | None, within: str) -> Message:
+    """The message of windows that fall further behind the clock than `fresh_within` allows."""
+    batch = f", interval {interval} UTC" if interval else ""
+    head = Part(f"pipeline {pipeline}{batch}", (f"its windows are more than {within} behind: run {run} has not published",))
+    data = Part("what was published before stays as it is")
+    go_on = Part("look at the run's tasks; muntin status says which batch waits, and for what")
+    return _of_parts("warning", f"{pipeline}: not fresh{f', {interval}' if interval else ''}", (head, data, go_on))
+
+
 def _written(pipeline: str, title: str, found: Sequence[Finding], parts: Sequence[Part]) -> Message:
     return _of_parts(_tone(found), f"{pipeline}: {title}", parts)
 

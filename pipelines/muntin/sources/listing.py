@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Interval
     from muntin.files.paths import Stat
     from muntin.sources import Source
+    from muntin.sources.delta.table_changes import Step
     from muntin.sources.file_source import FileSource
 
 _MAGIC = re.compile(r"[*?[]")
@@ -45,6 +46,7 @@ class SourceFile:
         written_ns: when it was last written, in nanoseconds since 1970; 0 of files that are never written anew.
         checksum: of its content, where the source asks for it; else the ETag of a file in an object store.
         source: the name of its source, in a list of the files of several.
+        step: its place in the log of a Delta table whose changes are read.
     """
 
     path: str
@@ -52,6 +54,7 @@ class SourceFile:
     written_ns: int
     checksum: str | None = None
     source: str | None = None
+    step: Step | None = None
 
 
 def source_files(source: FileSource, intervals: Iterable[Interval]) -> tuple[dict[Interval, list[SourceFile]], dict[Interval, int]]:

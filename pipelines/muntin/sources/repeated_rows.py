@@ -14,7 +14,7 @@ order 9                     c, 3         d, c, 4       one row of batch 1, with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import DAY_US, Duration, positive, spell
@@ -23,7 +23,7 @@ from muntin.errors import DefinitionError
 from muntin.states.columns import IDENTITY, ORDINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.sources.reading.taken_times import Taken
 
@@ -74,15 +74,16 @@ def identity(columns: Sequence[str]) -> str:
     return f"CASE WHEN {' AND '.join(f'{name} IS NOT NULL' for name in columns)} THEN row({', '.join(columns)}) END"
 
 
-def once(rows: str, times: Taken, *, last: bool = False) -> str:
+def once(rows: str, times: Taken, changes: Changes | None = None) -> str:
     """SQL for the rows without rows that repeat an earlier row. Only rows whose time is taken are compared.
 
-    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `last`: whether the last of rows that are alike counts.
+    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change others, so that the last of an id counts.
     """
+    rows = f"(FROM {rows} WHERE {CHANGE} IS DISTINCT FROM '{UNCHANGED}')" if changes and changes.of_table else rows
     taken = f"coalesce({times.condition}, false)"
     return (
         f"SELECT * FROM {rows} QUALIFY {IDENTITY} IS NULL OR NOT {taken} "
-        f"OR row_number() OVER (PARTITION BY {IDENTITY}, {taken} ORDER BY {ORDINAL}{' DESC' if last else ''}) = 1"
+        f"OR row_number() OVER (PARTITION BY {IDENTITY}, {taken} ORDER BY {ORDINAL}{' DESC' if changes else ''}) = 1"
     )
 
 
@@ -90,9 +91,14 @@ LONGEST_CHANGES_US = 183 * DAY_US
 """The longest `changes_within`: batches are compared over twice the time."""
 TOO_LATE = "muntin_too_late"
 """The table of the places of a split's rows whose id is older than `changes_within`."""
+CHANGE = "_change_type"
+"""The column of Delta's change feed that tells what a row is; null of a row that was merely added."""
+UNCHANGED, TAKEN_BACK_AGAIN = "unchanged", "D"
+"""Words of `CHANGE` of our own: of a row that is as it was before its batch; and of an id that its own batch had brought."""
 _ADDS = ("c", "r", "u", "+I", "+U", "I", "U", "insert", "update", "update_postimage")
 _DELETES = ("d", "-U", "-D", "D", "delete", "update_preimage")
 """Operations as Debezium, Flink, Oracle GoldenGate and Delta's change feed write them."""
+TAKES_BACK = (*_DELETES, UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +109,13 @@ class Changes:
         deletes: SQL condition: the row takes the row with its id back.
         operation: the column whose words must be known; None: `deletes` alone tells.
         within_us: how far the batch of a change may lie behind the batch that brought the id first, microseconds.
+        of_table: whether they are changes of a Delta table, which has each id once: what changes a row changes a row that was there.
     """
 
     deletes: str
     operation: str | None
     within_us: int
+    of_table: bool = False
 
     @property
     def takes_back(self) -> str:
@@ -162,6 +170,40 @@ def checked_changes(
         )
     told = f"{_quoted(operation)} IN {_DELETES}" if operation and deletes is None else expression(deletes, "deletes")
     return checked_dedupe(id), Changes(told, operation if deletes is None else None, within_us)
+
+
+def checked_changes_of_table(
+    changes: object,
+    id: str | Sequence[str] | None,  # noqa: A002 - as for other sources
+    changes_within: Duration | None,
+    others: Mapping[str, object],
+) -> tuple[tuple[str, ...], Changes | None]:
+    """The columns of the id, and what tells changes of a Delta table. `others`: arguments that cannot be given with `changes`.
+
+    Raises:
+        DefinitionError: as `checked_changes`.
+    """
+    if not changes and id is None and changes_within is None:
+        return (), None
+    if changes is not True or id is None or changes_within is None:
+        raise DefinitionError(
+            "changes=True reads what a table's commits update and delete; the change feed does not say which row became which, so id= "
+            "names rows, and changes_within= says how long after its first commit a row may change; give all three, as changes=True, "
+            'id="order_id", changes_within="7d"'
+        )
+    if given := [name for name, value in others.items() if value is not None]:
+        raise DefinitionError(f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place; leave it out")
+    told = f"{_quoted(CHANGE)} IN {TAKES_BACK}"
+    ids, found = checked_changes(id, None, told, changes_within, None)
+    return ids, found and replace(found, of_table=True)
+
+
+def to_the_bit(name: str, kind: str) -> str:
+    """SQL for a value of a column as `hash` tells it apart, which takes -0.0 for 0.0.
+
+    By another release of DuckDB, rows may be read once more.
+    """
+    return f"{_quoted(name)}::VARCHAR" if "FLOAT" in kind or "DOUBLE" in kind else _quoted(name)
 
 
 def _quoted(name: str) -> str:

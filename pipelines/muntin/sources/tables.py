@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from muntin.definition.checks import check_choice
 from muntin.definition.relative_paths import is_object_store, known
 from muntin.errors import DefinitionError
+from muntin.sources.repeated_rows import checked_changes_of_table
 from muntin.sources.row_source import LastingFiles, checked_terms
 
 if TYPE_CHECKING:
@@ -53,7 +54,10 @@ def table(
     time_format: str | None = None,
     dedupe: str | Sequence[str] | None = None,
     dedupe_within: Duration | None = None,
-    on_change: OnChange = "error",
+    changes: bool = False,
+    id: str | Sequence[str] | None = None,  # noqa: A002 - the word of change streams
+    changes_within: Duration | None = None,
+    on_change: OnChange | None = None,
 ) -> TableSource:
     """A Delta table, read by version and without Spark's own reader: a batch is what was added to the table in its interval.
 
@@ -77,16 +81,25 @@ def table(
         time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless given.
         dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them the first counts.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
-        on_change: what a commit is that removes or changes rows (DELETE, UPDATE, MERGE, an overwrite): an "error", as windows hold rows
-            that the table holds no more; or to "skip": it is passed over with all that it adds.
+        changes: whether rows that later commits update or delete are changed and taken back in the batch that brought them, which is then
+            read again. The table's change feed (delta.enableChangeDataFeed) says what is different; without it, files are compared.
+        id: the column, or the columns, that name a row of the table, where `changes` are read. Each id is in the table once.
+        changes_within: how long after its first commit a row may still change, by the starts of their batches, as "7d". What changes it
+            later goes to the quarantine. The table must keep removed files at least as long (delta.deletedFileRetentionDuration).
+        on_change: where changes are not read, what a commit is that removes or changes rows (DELETE, UPDATE, MERGE, an overwrite): an
+            "error", as windows hold rows that the table holds no more; or to "skip": it is passed over with all that it adds.
 
     Raises:
-        DefinitionError: an address of no object store, an unknown unit, zone or word for `on_change`.
+        DefinitionError: an address of no object store, an unknown unit, zone or word for `on_change`; or `changes`, `id` and
+            `changes_within` that do not go together.
     """
     if not isinstance(path, str | Path) or not str(path):
         raise DefinitionError(f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"')
+    others = {"arrival_order": arrival_order, "arrival_time": arrival_time, "dedupe": dedupe, "on_change": on_change}
+    changed = checked_changes_of_table(changes, id, changes_within, others)
     terms = checked_terms(
-        event_time, unit, timezone, ambiguous, nonexistent, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within
+        event_time, unit, timezone, ambiguous, nonexistent, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within, changed
     )
+    on_change = on_change or "error"
     check_choice("on_change", on_change, get_args(OnChange))
     return TableSource(str(known(path, "path")).rstrip("/"), on_change, **terms)

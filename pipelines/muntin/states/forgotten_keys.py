@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import reduce
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.states.keys import contiguous, key_codes
@@ -157,9 +159,25 @@ def untils(table: pa.Table, keys: Keys) -> Ints:
     found = np.full(len(table), BEFORE_ALL)
     for columns in keys.columns:
         if {*columns} <= {*table.column_names} and len(table):
-            codes, until = _untils(table.select(list(columns)), columns, keys)
-            found = np.maximum(found, until[codes])
+            rows = table.select(list(columns))
+            at = _candidates(rows, keys)
+            codes, until = _untils(rows.take(pa.array(at)), columns, keys)
+            found[at] = np.maximum(found[at], until[codes])
     return found
+
+
+def _candidates(rows: pa.Table, keys: Keys) -> Ints:
+    """The numbers of the rows that may be of one of some keys: all, where nobody knows the values of the keys."""
+    if not isinstance(keys, Plain):
+        return np.arange(len(rows))
+    may = np.ones(len(rows), np.bool_)
+    for name in rows.column_names:
+        kind = rows.schema.field(name).type
+        texts = pa.array({text for key in keys.keys for column, text in key if column == name}, pa.string())
+        if pa.types.is_string(kind) or pa.types.is_integer(kind):  # of other types a value may be written in several ways
+            with suppress(pa.ArrowInvalid):  # a value is none of this type
+                may &= pc.is_in(rows[name], texts.cast(kind)).to_numpy()
+    return np.flatnonzero(may)
 
 
 def _untils(table: pa.Table, columns: Columns, keys: Keys) -> tuple[Ints, Ints]:

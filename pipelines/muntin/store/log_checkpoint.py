@@ -67,9 +67,9 @@ def old_files(table: AnyPath) -> Iterator[tuple[AnyPath, int, bool]]:
             yield path, size, name in before
 
 
-def old_commits(table: AnyPath) -> list[AnyPath]:
-    """The files of a log that tell of old versions: all but the newest checkpoint that is that of the last commit, and the last commit."""
-    last = f"{open_table(table).version():020d}"
+def old_commits(table: AnyPath, version: int) -> list[AnyPath]:
+    """The files of a log that tell of versions before this."""
+    last = f"{version:020d}"
     return [path for path in ascending((table / "_delta_log").glob("*")) if path.name[:20].isdigit() and path.name[:20] < last]
 
 
@@ -89,6 +89,6 @@ def end_old_versions(table: AnyPath, held: Callable[[AnyPath], bool]) -> tuple[i
     if hint := hint_of(table, version):
         write_whole(table / "_delta_log" / HINT, hint)
     gone = [(path, size) for path, size, was in old_files(table) if was or held(path)]
-    for path in [*old_commits(table), *(path for path, _ in gone)]:
+    for path in [*old_commits(table, version), *(path for path, _ in gone)]:
         path.unlink(missing_ok=True)
     return len(gone), sum(size for _, size in gone)

@@ -129,6 +129,16 @@ def test_a_silence_is_a_deadline_beside_the_user_s_own():
         airflow_dag(pipeline(alerts=alerts.to(print, silent_after="2h")))
 
 
+def test_what_is_left_of_fresh_within_after_an_interval_is_a_deadline():
+    made = airflow_dag(pipeline(fresh_within="90m", alerts=alerts.to("alerts", print, silent_after="2h")))
+    silence, fresh = made.deadline
+    assert (silence.interval, fresh.interval) == (timedelta(hours=2), timedelta(minutes=30))
+    assert fresh.callback.path == "muntin.airflow.freshness.tell_of_lag"
+    assert fresh.callback.kwargs == {"pipeline": "small", "channels": ["alerts"], "within_us": 5_400_000_000}
+    (alone,) = airflow_dag(pipeline(fresh_within="90m")).deadline
+    assert alone.callback.kwargs["channels"] == []
+
+
 def test_alerts_are_callbacks_beside_the_user_s_own():
     mine = {"on_failure_callback": print}
     made = airflow_dag(pipeline(alerts=alerts.to("alerts")), default_args=mine)

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,7 @@ def test_the_root_is_given_or_named_or_state(monkeypatch: pytest.MonkeyPatch):
 
 class Run:
     run_id, data_interval_start, data_interval_end = "manual__1", None, None
+    partition_key, partition_date = None, None
 
 
 @pytest.mark.parametrize(
@@ -98,3 +100,28 @@ def test_an_interval_that_cannot_be_is_refused(project: Path, params: dict[str, 
     shop = load_pipeline(project / "dags/shop.py")
     with pytest.raises(DefinitionError, match=wrong):
         interval_of(shop, {"params": params, "dag_run": Run})
+
+
+@pytest.mark.parametrize(
+    ("key", "date", "day"),
+    [
+        ("2024-01-02", None, 2),
+        ("2024-01-03T23:59:59", None, 3),
+        ("2024-01-03T00:30:00+01:00", None, 2),
+        ("2024-W01", datetime(2024, 1, 4, tzinfo=UTC), 4),
+    ],
+)
+def test_a_run_of_a_partition_is_about_the_interval_that_holds_its_instant(project: Path, key: str, date: datetime | None, day: int):
+    from muntin.cli.definition import load_pipeline
+
+    run = type("OfKey", (Run,), {"partition_key": key, "partition_date": date})
+    found = interval_of(load_pipeline(project / "dags/shop.py"), {"params": {}, "dag_run": run})
+    assert str(found) == f"[2024-01-{day:02d}, 2024-01-{day + 1:02d})"
+
+
+def test_a_partition_that_is_no_instant_is_refused(project: Path):
+    from muntin.cli.definition import load_pipeline
+
+    run = type("OfKey", (Run,), {"partition_key": "berlin"})
+    with pytest.raises(DefinitionError, match=r"partition 'berlin', which is no instant.*interval_start"):
+        interval_of(load_pipeline(project / "dags/shop.py"), {"params": {}, "dag_run": run})

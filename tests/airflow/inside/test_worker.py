@@ -67,5 +67,5 @@ def test_a_definition_that_needs_spark_is_refused(dags: dict[str, Any]) -> None:
         windows={"half_day": shop.windows["half_day"]},
         aggregates=dict(shop.aggregates),
     )
-    with pytest.raises(DefinitionError, match=r"airflow_dag\(needs, spark=None\): sources.spark needs Spark; leave spark= out"):
+    with pytest.raises(DefinitionError, match=r"needs, spark=None: sources.spark needs Spark; leave spark= out"):
         airflow_dag(needs, spark=None)

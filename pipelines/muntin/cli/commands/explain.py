@@ -15,7 +15,9 @@ from muntin.cli.working import working
 from muntin.definition.amounts import many
 
 if TYPE_CHECKING:
-    from muntin.jobs.inspect.explain import Explained, Explanation, Part
+    from muntin.jobs.accumulate.other_batches.told_changes import ToldChange
+    from muntin.jobs.inputs.dimensions.looked_up import MetRow
+    from muntin.jobs.inspect.explain import Explained, Explanation
 
 T = TypeVar("T")
 
@@ -99,9 +101,30 @@ def _say_window(one: "Explained", limit: int) -> None:
         names = ["batch (UTC)", "look-up", "answers", "no row", "now"]
         shown = [[u.batch, u.lookup, u.answers, u.without, "changed" if u.changed else "the same"] for u in _some(one.looked_up, limit)]
         say(columns(names, shown))
+    if one.met:
+        say("in the time of the window they met:")
+        say(columns(["look-up", "key", "since (UTC)", "until"], [_met(each) for each in _some(one.met, limit)]))
+        _say_left(one.met, limit, "row")
+    if one.unread:
+        say(f"what later batches change in its batches cannot be read: {one.unread}")
+    if one.changes:
+        say("rows of its batches that later batches change or take back:")
+        say(columns(["batch (UTC)", "by batch", "what", "file", "place", "row"], [_change(each) for each in _some(one.changes, limit)]))
+        _say_left(one.changes, limit, "change")
     say("")
 
 
-def _say_left(parts: "Sequence[Part]", limit: int) -> None:
+def _met(row: "MetRow") -> list[str | datetime]:
+    return [row.lookup, ", ".join(map(str, row.key)), row.since, row.until or "still"]
+
+
+def _change(change: "ToldChange") -> list[str | datetime]:
+    file = change.file if change.version is None else f"{change.file} (version {change.version})"
+    counted = "offset" if change.file.startswith("kafka://") else "line"
+    place = f"row {change.position}" if change.line is None else f"{counted} {change.line}"
+    return [change.batch, change.by, change.what, file, place, change.row]
+
+
+def _say_left(parts: "Sequence[object]", limit: int, what: str = "state") -> None:
     if left := len(parts) - len(_some(parts, limit)):
-        say(f"... {many(left, 'state')} more; --limit 0 shows all")
+        say(f"... {many(left, what)} more; --limit 0 shows all")

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.repeated_rows import Changes
 
 
 def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
     first = counted = _reported(share, found) or count(session, found.rows, times, local=local)
     by_file, compared, every = found.by_file(first.read), None, found.rows
     if share.bound.source.dedupe:
-        found = replace(found, rows=_once(session, found.rows, times, last=share.bound.source.changes is not None))
+        found = replace(found, rows=_once(session, found.rows, times, share.bound.source.changes))
         if share.bound.source.dedupe_within_us is not None:
             compared = without_repeated(session, share, split, found.rows, found.columns, times)
         if compared and compared.late:
@@ -113,9 +114,9 @@ def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, local:
     return Counted(*session.execute(tally(rows, times, local=local)).fetchall()[0])
 
 
-def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, last: bool) -> str:
+def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, changes: Changes | None) -> str:
     """The table of the rows without duplicates."""
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(rows, times, last=last)}")
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(rows, times, changes)}")
     return ONCE
 
 

@@ -20,17 +20,22 @@ if TYPE_CHECKING:
 
     from muntin.jobs.deduplication.earlier import Earlier
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.delta.table_changes import Step
     from muntin.sources.listing import SourceFile
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A later batch that changes rows of a batch: its interval, microseconds, its files, and the name of these changes."""
+    """A later batch that changes rows of a batch: its interval, microseconds, its files, and the name of these changes.
+
+    `steps`: as of `Split`.
+    """
 
     batch_us: int
     end_us: int
     paths: tuple[str, ...]
     name: int
+    steps: Mapping[str, Step] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class Split:
         rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
         size: of its files or its part, bytes, about.
         later: the batches that change its rows, ascending.
+        steps: path of a file -> its place in the log of a Delta table whose changes are read; empty of other sources.
     """
 
     batch_us: int
@@ -62,6 +68,7 @@ class Split:
     rows: range | None = None
     size: int = 0
     later: tuple[Later, ...] = ()
+    steps: Mapping[str, Step] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -136,9 +143,15 @@ def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], w
             places[piece[0].path],
             part,
             size=sum(file.size for file in piece) // (part.of if part else 1),
+            steps=steps_of_files(piece),
         )
         for number, (piece, part) in enumerate(cut, OF_SOURCE * before)
     ]
+
+
+def steps_of_files(files: Sequence[SourceFile]) -> dict[str, Step]:
+    """Path -> its step, of files that have steps."""
+    return {file.path: file.step for file in files if file.step}
 
 
 def _parts(bound: Bound, piece: Sequence[SourceFile], size: int) -> Sequence[Part | None]:

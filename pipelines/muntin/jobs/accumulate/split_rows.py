@@ -14,6 +14,7 @@ from muntin.jobs.quarantine.refused_places import BAD, KEPT, REFUSED, placed, ro
 from muntin.jobs.quarantine.row_faults import Fault, first_fault, row_faults
 from muntin.jobs.schema_check.names_of_columns import check_names
 from muntin.jobs.schema_check.times_of_files import check_times
+from muntin.sources.delta.table_changes import in_order, with_steps
 from muntin.sources.reading.column_types import check_numbers, told_columns
 from muntin.sources.reading.dimensions.answers import TIMED, with_answers
 from muntin.sources.reading.dimensions.dimension import applied
@@ -113,7 +114,8 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     check_times(session, source, columns, split.paths)
     check_numbers(session, source, split.paths, told.fractions)
     only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept, rows=split.rows)
-    rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(bound) or compared)})"
+    read = f"(FROM {found} WHERE {only})" if only else with_steps(found, split.steps)
+    rows = in_order(f"({staged(source, read, columns, ordinal=keeps_order(bound) or compared)})", split.steps, columns)
     if kept:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
         rows = KEPT
@@ -163,7 +165,8 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     check_names(session, source, columns, paths)
     check_times(session, source, columns, paths)
     casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in cast_behind(source, told).items()]
-    timed = f"({staged(source, _cast(source, split, files, told, columns, casts), columns, ordinal=True)})"
+    read = with_steps(_cast(source, split, files, told, columns, casts), split.steps)
+    timed = in_order(f"({staged(source, read, columns, ordinal=True)})", split.steps, columns)
     found_up = _answered(session, source, timed, taken(bound, split), split) if applied(source) else None
     timed = found_up[0] if found_up else timed
     faults = [*casts, *row_faults(session, bound, timed), *odd]

@@ -35,37 +35,39 @@ class Homes(NamedTuple):
     late: Flags
 
 
-def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
+def homes(own: Ids, earlier: Iterable[Ids], within_us: int, *, of_table: bool) -> Homes:
     """The homes of ids.
 
     Args:
         own: ids of some batches.
         earlier: the ids of all batches up to twice the reach before, some at a time; those of `own` may be among them.
         within_us: the reach.
+        of_table: whether ids have an odd `row` where they change a row that was there. If the first batch within reach that has an id has
+            such a row, the id is older than that.
     """
     pairs = [_pairs(own, ids) for ids in earlier if len(own)]
-    number, batch = (np.concatenate([pair[at] for pair in pairs] or [np.empty(0, np.int64)]) for at in (0, 1))
+    number, batch, row = (np.concatenate([pair[at] for pair in pairs] or [np.empty(0, np.int64)]) for at in range(3))
     home = own.batch.copy()
     near = batch >= own.batch[number] - within_us
     np.minimum.at(home, number[near], batch[near])
-    late = np.zeros(len(own), np.bool_)
+    late = (home == own.batch) & (own.row & 1 == 1) & of_table
     older = (home[number] < own.batch[number]) & (batch < home[number]) & (batch >= home[number] - within_us)
-    late[number[older]] = True
+    late[number[older | ((batch == home[number]) & (row & 1 == 1) & of_table)]] = True
     return Homes(home, late)
 
 
-def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints]:
-    """Number of an own id, and the start of an earlier batch that has it, too."""
+def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints, Ints]:
+    """Number of an own id, the start of an earlier batch that has it, too, and the hash of the row there."""
     session = any_session()
     session.register(_OWN, pa.table({"batch": own.batch, "high": own.high, "low": own.low, "number": np.arange(len(own))}))
-    session.register(_EARLIER, pa.table({"batch": earlier.batch, "high": earlier.high, "low": earlier.low}))
+    session.register(_EARLIER, pa.table({"batch": earlier.batch, "high": earlier.high, "low": earlier.low, "row": earlier.row}))
     query = (
-        f"SELECT number, earlier.batch AS batch FROM {_OWN} AS own JOIN {_EARLIER} AS earlier USING (high, low) "
+        f"SELECT number, earlier.batch AS batch, earlier.row AS row FROM {_OWN} AS own JOIN {_EARLIER} AS earlier USING (high, low) "
         "WHERE earlier.batch < own.batch"
     )
     try:
         found = session.execute(query).fetchnumpy()
-        return found["number"], found["batch"]
+        return found["number"], found["batch"], found["row"]
     finally:
         session.unregister(_OWN)
         session.unregister(_EARLIER)

@@ -76,6 +76,11 @@ def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) 
     keep(bound, ids.start_us, names[facts.position(ids.start_us)], decided, {})
 
 
+def changed_by(bound: Bound, start: int) -> Changing:
+    """The earlier batches whose rows a batch changes, each with the name of these changes, as was decided last."""
+    return _read(bound)[1].get(start, _NONE)
+
+
 def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int, int]]]:
     """Start of a batch -> the later batches that change its rows, ascending, and the name of these changes, as was decided last."""
     found: dict[int, list[tuple[int, int]]] = {start: [] for start in starts}

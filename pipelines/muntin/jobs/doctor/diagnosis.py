@@ -78,7 +78,7 @@ def _of_memory(bound: Bound) -> Iterator[Finding]:
     try:
         left, _ = len(forgotten(bound.home).open), hashed(bound)
     except StateError as wrong:
-        yield Finding(str(bound.home / FORGOTTEN), str(wrong), "put it back from a backup: nothing else knows the keys")
+        yield Finding(str(bound.home / FORGOTTEN), f"{wrong}", "put it back from a backup: nothing else knows the keys")
         return
     if left:
         yield Finding(

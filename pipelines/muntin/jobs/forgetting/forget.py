@@ -176,10 +176,9 @@ def _doubted(bound: Bound, keys: Plain) -> Sequence[int]:
 
 def _texts_and_stagings(bound: Bound, keys: Plain) -> None:
     """Overwrite values in texts, and remove staged folders that hold rows: a run that wants to publish them derives them again."""
-    columns = {name for key in keys.keys for name, _ in key}
     for staged in stagings(bound.folder):
         files = (path for path, *_ in sizes_below(bound.folder / staged.folder) if path.suffix == ".parquet")
-        if any(rows_in_file(str(path), "", columns, keys) for path in files):
+        if any(rows_in_file(str(path), "", keys) for path in files):
             remove_folder(bound.folder / staged.folder)
     for path in texts_of(bound):
         overwrite(path, keys)
@@ -187,12 +186,12 @@ def _texts_and_stagings(bound: Bound, keys: Plain) -> None:
 
 def _end_old_versions(bound: Bound, keys: Plain) -> None:
     """End the old versions of tables that held some keys: their old files or the ranges in their logs tell."""
-    columns = {name for key in keys.keys for name, _ in key} | {"row"}
     for table in tables_below(bound):
         folder = bound.table(table)
 
         def held(path: AnyPath, table: str = table) -> bool:
-            return rows_in_file(str(path), table, columns, keys) > 0
+            return rows_in_file(str(path), table, keys) > 0
 
-        if any(held(path) for path, *_ in old_files(folder)) or any(log_tells(path, keys) for path in old_commits(folder)):
+        old = old_commits(folder, bound.store.snapshot(table).version)
+        if any(held(path) for path, *_ in old_files(folder)) or any(log_tells(path, keys) for path in old):
             end_old_versions(folder, held)

@@ -45,9 +45,8 @@ def notes_without(bound: Bound, keys: Keys, doubted: Sequence[int] = ()) -> None
     """
     for window in windows_of(bound.store):
         _of_window(bound, window, keys, doubted)
-    columns = {name for names in keys.columns for name in names}
     for path, *_ in sizes_below(bound.folder / NOTES):
-        if path.suffix == ".parquet" and rows_in_file(str(path), NOTES, columns, keys):
+        if path.suffix == ".parquet" and rows_in_file(str(path), NOTES, keys):
             path.unlink(missing_ok=True)
 
 

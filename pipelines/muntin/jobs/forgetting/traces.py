@@ -17,11 +17,11 @@ from muntin.files.pages import opened
 from muntin.files.paths import ascending, relative, sizes_below
 from muntin.jobs.forgetting.texts import tells_of, texts_of
 from muntin.jobs.forgetting.verdicts import texts_in
-from muntin.jobs.housekeeping.forgotten_rows import rows_among
+from muntin.jobs.housekeeping.forgotten_rows import rows_among, rows_in_file
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.states.forgotten_keys import text_of_value
 from muntin.store.log_checkpoint import old_commits, old_files
-from muntin.store.paths import IDS, LOOKED_UP
+from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
 from muntin.store.state import WINDOWS, states_of
 
 if TYPE_CHECKING:
@@ -90,11 +90,12 @@ def _of_table(bound: Bound, table: str, keys: Plain) -> Iterator[Trace]:
     folder = bound.table(table)
     now = [folder / file.path for file in bound.store.snapshot(table).files if file.rows]
     yield from _of_files(bound, "rows", table, {path: _rows_of(path, table, keys) for path in now})
-    yield from _of_files(bound, "values", table, {path: _values_in(path, table, keys) for path in now})
+    if table != QUARANTINE:
+        yield from _of_files(bound, "values", table, {path: _values_in(path, keys) for path in now})
     yield from _of_files(bound, "texts", table, {path: texts_in(path, table, keys) for path in now})
     old_rows = {path: _rows_of(path, table, keys) + texts_in(path, table, keys) for path, *_ in old_files(folder)}
     yield from _of_files(bound, "old versions", table, old_rows)
-    old = old_commits(folder)
+    old = old_commits(folder, bound.store.snapshot(table).version)
     log = [path for path in ascending((folder / "_delta_log").glob("*")) if path.is_file()]
     told = {path: int(log_tells(path, keys)) for path in log}
     yield from _of_files(bound, "old versions", f"{table}/_delta_log", {path: count for path, count in told.items() if path in old})
@@ -113,22 +114,26 @@ def _of_files(bound: Bound, what: str, table: str, counts: dict[AnyPath, int]) -
 
 def _rows_of(path: AnyPath, table: str, keys: Plain) -> int:
     try:
-        with opened(path) as file:
-            return int(rows_among(table, file.read(), keys).sum())
+        return rows_in_file(str(path), table, keys)
     except FileNotFoundError:
         return 0
     except (OSError, pa.ArrowException) as wrong:
         raise StateError(f"{path} cannot be read ({wrong}), so that nobody can tell what it holds; ask muntin doctor FILE") from wrong
 
 
-def _values_in(path: AnyPath, table: str, keys: Plain) -> int:
+def _values_in(path: AnyPath, keys: Plain) -> int:
     """How many rows of other keys hold a value of a key in a text: in a column of texts, or inside of lists and structs."""
-    with opened(path) as file:
-        rows = file.read()
-    others = rows.filter(pa.array(~rows_among(table, rows, keys)))
     own = {name for key in keys.keys for name, _ in key}
-    found = [_holds(others[name], keys) for name in others.column_names if name not in own]
-    return int(sum(found))
+    with opened(path) as file:
+        texts = [each.name for each in file.schema_arrow if _may_hold(each.type) and each.name not in own]
+        rows = file.read([*texts, *(name for name in file.schema_arrow.names if name in own)]) if texts else pa.table({})
+    others = rows.filter(pa.array(~rows_among("", rows, keys))) if texts else rows
+    return sum(_holds(others[name], keys) for name in texts)
+
+
+def _may_hold(kind: pa.DataType) -> bool:
+    """Whether values of a type may be or contain texts."""
+    return pa.types.is_nested(kind) or pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def _holds(column: pa.ChunkedArray, keys: Plain) -> int:

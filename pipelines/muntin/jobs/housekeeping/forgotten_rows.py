@@ -55,13 +55,13 @@ def holding(folder: AnyPath, table: str, files: Sequence[File], keys: Keys) -> d
     Raises:
         OSError, pa.ArrowInvalid: a file is gone or damaged.
     """
-    wanted = {_ROW} if table == QUARANTINE else {name for columns in keys.columns for name in columns}
-    counts = {file: rows_in_file(f"{folder}/{file.path}", table, wanted, keys) for file in files if file.rows}
+    counts = {file: rows_in_file(f"{folder}/{file.path}", table, keys) for file in files if file.rows}
     return {file: count for file, count in counts.items() if count}
 
 
-def rows_in_file(place: str, table: str, wanted: set[str], keys: Keys) -> int:
-    """How many rows of a file are of one of some keys."""
+def rows_in_file(place: str, table: str, keys: Keys) -> int:
+    """How many rows of a file are of one of some keys. Only columns that can tell are read."""
+    wanted = {_ROW} if table == QUARANTINE else {name for columns in keys.columns for name in columns}
     with opened(place) as file:
         names = [name for name in file.schema_arrow.names if name in wanted]
         return int(rows_among(table, file.read(names), keys).sum()) if names else 0

@@ -18,14 +18,14 @@ from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.sources import TableSource
-from muntin.sources.table_log import table_log
+from muntin.sources.delta.table_files import log_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.table_log import TableLog
+    from muntin.sources.delta.table_log import TableLog
 
 
 def source_changes(bound: Bound, *, unread: bool = False) -> SourceChanges:
@@ -46,7 +46,7 @@ def late_commits(bound: Bound) -> SourceChanges:
     Raises:
         SourceError, StorageError: as `muntin.jobs.inputs.inputs.inputs`.
     """
-    log = table_log(bound.source.path)  # type: ignore[attr-defined]  # it is a table
+    log = log_of(bound.source)  # type: ignore[arg-type]  # it is a table
     seen = seen_up_to(bound, log.root)
     near = readable(bound, sorted(_read_before(bound, log, (version for version in log.made_us if version >= seen))))
     return SourceChanges(tuple(each for each in _changed(bound, near)), log.root, log.newest + 1)

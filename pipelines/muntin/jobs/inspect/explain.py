@@ -9,8 +9,9 @@ import numpy as np
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.engine.past import Past
-from muntin.errors import DefinitionError
-from muntin.jobs.inputs.dimensions.looked_up import looked_up
+from muntin.errors import DefinitionError, SourceError
+from muntin.jobs.accumulate.other_batches.told_changes import told_changes
+from muntin.jobs.inputs.dimensions.looked_up import looked_up, met_rows
 from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.published.given_tables import as_readers_know
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.engine.windows import Combined
     from muntin.files.paths import AnyPath
-    from muntin.jobs.inputs.dimensions.looked_up import LookedUp
+    from muntin.jobs.accumulate.other_batches.told_changes import ToldChange
+    from muntin.jobs.inputs.dimensions.looked_up import LookedUp, MetRow
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
     from muntin.windows import Window
@@ -56,6 +58,9 @@ class Explained:
         before: states of the time before it, whose last values hold when it begins (`carry=`).
         hidden: the `having` that does not hold for it, so that readers do not see it; None: it is shown.
         looked_up: the look-ups of the batches of its states.
+        met: the rows of dimensions that events of these batches met in the time of the window.
+        changes: the rows of later batches that change rows of these batches, or take them back.
+        unread: why these rows cannot be read; None: they are.
     """
 
     window: Mapping[str, Any]
@@ -65,6 +70,9 @@ class Explained:
     before: tuple[Part, ...] = ()
     hidden: str | None = None
     looked_up: tuple[LookedUp, ...] = ()
+    met: tuple[MetRow, ...] = ()
+    changes: tuple[ToldChange, ...] = ()
+    unread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +109,38 @@ def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequen
     found = _of_key(bound, todo, key, around)
     explained = [_explained(bound, todo, one, row) for one, rows in found for row in rows if _holds(kind, one, row, at_us)]
     if explained:
-        return Explanation(tuple(_with_look_ups(bound, explained)))
+        return Explanation(tuple(_with_changes(bound, _with_look_ups(bound, explained))))
     return Explanation((), _why(pipeline, todo, _of_key(bound, todo, key, ALL_US), at_us))
 
 
 def _with_look_ups(bound: Bound, explained: Sequence[Explained]) -> list[Explained]:
     """The windows, with what the events of their batches looked up."""
-    starts = sorted({instant_us(part.batch, "batch") for each in explained for part in each.parts})
+    starts = sorted({start for each in explained for start in _batches(each)})
     found = looked_up(bound, np.array(starts, np.int64))
     of = [{part.batch for part in each.parts} for each in explained]
     return [
-        replace(each, looked_up=tuple(one for one in found if one.batch in batches)) for each, batches in zip(explained, of, strict=True)
+        replace(each, looked_up=tuple(one for one in found if one.batch in batches), met=_met(bound, each))
+        for each, batches in zip(explained, of, strict=True)
     ]
+
+
+def _met(bound: Bound, one: Explained) -> tuple[MetRow, ...]:
+    begin, end = (instant_us(one.window[name], name) for name in ("window_start", "window_end"))
+    return met_rows(bound, np.array(_batches(one), np.int64), (begin, end + 1))
+
+
+def _with_changes(bound: Bound, explained: Sequence[Explained]) -> list[Explained]:
+    """The windows, with the changes of rows of their batches."""
+    try:
+        found = told_changes(bound, {start for each in explained for start in _batches(each)})
+    except SourceError as gone:
+        return [replace(each, unread=str(gone)) for each in explained]
+    return [replace(each, changes=tuple(one for one in found if instant_us(one.batch, "batch") in _batches(each))) for each in explained]
+
+
+def _batches(one: Explained) -> list[int]:
+    """Starts of the batches of a window's states, ascending."""
+    return sorted({instant_us(part.batch, "batch") for part in one.parts})
 
 
 def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int]) -> list[tuple[Combined, np.ndarray]]:

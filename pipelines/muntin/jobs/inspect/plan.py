@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.errors import SourceError
+from muntin.jobs.accumulate.other_batches.foreseen import foreseen
 from muntin.jobs.check import check_columns, check_suites
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.inputs import difference, inputs_of_each
@@ -108,7 +109,8 @@ def _document(batch: PlannedBatch) -> dict[str, Any]:
 def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, check: bool = True) -> Plan:
     """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
 
-    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it reads a row.
+    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it reads a row;
+    then files of new batches are read, too, where their rows may change rows of others.
 
     Raises:
         DefinitionError, SourceError, StateError: as `run`; but an interval without files is part of the plan.
@@ -118,12 +120,16 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     check_no_lost_commits(bound)
     looked_up = lookup_changes(bound, intervals)
     intervals = sorted({*intervals, *looked_up.intervals})
-    batches, given = _batches(bound, intervals, looked_up.why)
+    why = dict(looked_up.why)
+    batches, given = _batches(bound, intervals, why)
     if validate:
         check_suites(bound)
     if check:
         check_columns(bound, given)
-    anew = [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading not in ("unchanged", "unknown")]
+    if more := foreseen(bound, given, _anew(intervals, batches)) if check else {}:
+        intervals, why = sorted({*intervals, *more}), why | more
+        batches, given = _batches(bound, intervals, why)
+    anew = _anew(intervals, batches, missing=True)
     touched = {name: planned_windows(bound, name, intervals, anew) for name in pipeline.windows}
     holes = {(hole.start_us, hole.end_us) for each in touched.values() for hole in each.missing}
     return Plan(
@@ -135,8 +141,14 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     )
 
 
-def _batches(bound: Bound, intervals: Sequence[Interval], looked_up: Mapping[Interval, str]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
-    """The batches, and the files of each batch that has files. `looked_up`: why what was looked up is other by now."""
+def _anew(intervals: Sequence[Interval], batches: Sequence[PlannedBatch], *, missing: bool = False) -> list[Interval]:
+    """The batches that are new or have changed; those without files, too, if they count."""
+    kinds = ("new", "changed", *(["missing"] if missing else []))
+    return [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading in kinds]
+
+
+def _batches(bound: Bound, intervals: Sequence[Interval], others: Mapping[Interval, str]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
+    """The batches, and the files of each batch that has files. `others`: why batches are read again whose files are the same."""
     known, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
     asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
     found, batches = list[Inputs](), []
@@ -159,7 +171,7 @@ def _batches(bound: Bound, intervals: Sequence[Interval], looked_up: Mapping[Int
         elif start not in reports or reports[start]["version"] != known[start]:
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
-            why = difference(bound, reports[start], files) or looked_up.get(interval)
+            why = difference(bound, reports[start], files) or others.get(interval)
             batches.append(_planned(interval, files, "changed" if why else "unknown" if by_spark else "unchanged", why or by_spark))
     return tuple(batches), Inputs.joined(found)
 

@@ -7,6 +7,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from inspect import getattr_static, signature
 from pathlib import Path
 from threading import RLock
@@ -22,7 +23,7 @@ from muntin.tasks.by_value import ship_by_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_GLUE, _GLUE_IS_IN = "airflow_dag", ("muntin", "muntin.airflow")
+_GLUE_IS_IN = ("muntin", "muntin.airflow")
 _IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 _OLD_NAME = "pipelines"  # of the package, before its first release
@@ -53,8 +54,9 @@ class Defined:
     """The pipelines and calls that a file defines.
 
     Attributes:
-        pipelines: all pipelines with a name in the file, also imported pipelines; in the order of their names' first assignment.
-        dags: (pipeline, root) of each call of `airflow_dag`; root None: not given.
+        pipelines: all pipelines with a name in the file, also imported pipelines, in the order of their names' first assignment; then
+            those of `dags` alone, as a loop makes them.
+        dags: (pipeline, root) of each call of `airflow_dag` and `muntin_tasks`; root None: not given.
     """
 
     pipelines: tuple[Pipeline, ...]
@@ -70,7 +72,7 @@ def run_file(file: Path) -> Defined:
     with _ONE:
         dags: list[tuple[Pipeline, Any]] = []
         names = _executed(file, dags)
-    found = {id(value): value for value in names.values() if isinstance(value, Pipeline)}
+    found = {id(value): value for value in (*names.values(), *(each for each, _ in dags)) if isinstance(value, Pipeline)}
     return Defined(tuple(found.values()), tuple(dags))
 
 
@@ -113,22 +115,30 @@ def _executed(file: Path, dags: list[tuple[Pipeline, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def _without_airflow(dags: list[tuple[Pipeline, Any]]) -> Iterator[None]:
-    """`from muntin import airflow_dag` gives a function that builds nothing: a definition costs no import of Airflow."""
+    """`from muntin import airflow_dag` gives a function that builds nothing: a definition costs no import of Airflow.
+
+    `muntin_tasks` builds its tasks: it stands in a DAG of the user's, among tasks that want it, and Airflow is imported already.
+    """
 
     def noted(*pipeline: Any, root: Any = None, **_: Any) -> None:  # noqa: ANN401 - as the real function has them
         dags.extend((each, root) for each in pipeline if isinstance(each, Pipeline))
 
+    def noted_and_made(*pipeline: Any, **options: Any) -> Any:  # noqa: ANN401 - as the real function has them
+        noted(*pipeline, root=options.get("root"))
+        return import_module("muntin.airflow.group").muntin_tasks(*pipeline, **options)
+
+    glue = {"airflow_dag": noted, "muntin_tasks": noted_and_made}
     modules = [vars(sys.modules[name]) for name in _GLUE_IS_IN if name in sys.modules]
-    before = [names.get(_GLUE) for names in modules]
+    before = [{name: names[name] for name in glue if name in names} for names in modules]
     for names in modules:
-        names[_GLUE] = noted
+        names.update(glue)
     try:
         yield
     finally:
         for names, was in zip(modules, before, strict=True):
-            del names[_GLUE]
-            if was is not None:
-                names[_GLUE] = was
+            for name in glue:
+                del names[name]
+            names.update(was)
 
 
 def _place(file: Path, wrong: BaseException) -> str:

@@ -18,6 +18,8 @@ from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
 from muntin.engine.given_spans import END, START, given_spans, repeated_rows
 from muntin.errors import SourceError
+from muntin.sources.delta.table_files import in_full, table_files
+from muntin.sources.delta.table_log import table_log
 from muntin.sources.file_source import FileSource
 from muntin.sources.files import files
 from muntin.sources.listing import source_files
@@ -29,8 +31,6 @@ from muntin.sources.reading.sql_types import stored_type
 from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.object_files import let_read
-from muntin.sources.table_files import in_full, table_files
-from muntin.sources.table_log import table_log
 from muntin.states.columns import INSTANT
 from muntin.states.keys import contiguous
 from muntin.states.stored_types import storable_type

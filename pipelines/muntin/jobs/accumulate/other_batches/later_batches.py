@@ -6,15 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
-from muntin.jobs.accumulate.shares import Later
+from muntin.jobs.accumulate.shares import Later, steps_of_files
 from muntin.jobs.deduplication.kept_decisions import changers
 from muntin.jobs.inputs.inputs import inputs
+from muntin.jobs.inputs.listings.listing import Inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from muntin.jobs.accumulate.readings import Reading
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.listing import SourceFile
 
 
 def with_later(bound: Bound, found: Sequence[Reading]) -> list[Reading]:
@@ -27,14 +29,26 @@ def with_later(bound: Bound, found: Sequence[Reading]) -> list[Reading]:
     """
     if bound.source.changes is None:
         return list(found)
-    known = changers(bound, {split.batch_us for reading in found for split in reading.splits})
-    after = bound.pipeline.intervals.after
-    intervals = {start: Interval(start, after(start)) for changing in known.values() for start, _ in changing}
-    files = inputs(bound, [intervals[start] for start in sorted(intervals)]).files if intervals else {}
-    later = {
-        home: tuple(
-            Later(start, intervals[start].end_us, tuple(file.path for file in files[intervals[start]]), name) for start, name in changing
-        )
-        for home, changing in known.items()
-    }
+    _, later = later_of(bound, {split.batch_us for reading in found for split in reading.splits})
     return [replace(reading, splits=[replace(split, later=later[split.batch_us]) for split in reading.splits]) for reading in found]
+
+
+def later_of(bound: Bound, starts: Collection[int]) -> tuple[Bound, dict[int, tuple[Later, ...]]]:
+    """The definition with what only reading tells of its source, and the later batches that change rows of each of some batches.
+
+    `bound`: of a source with changes. `starts`: of the batches.
+
+    Raises:
+        SourceError, StorageError, BrokerError: as `with_later`.
+    """
+    known, after = changers(bound, starts), bound.pipeline.intervals.after
+    intervals = {start: Interval(start, after(start)) for changing in known.values() for start, _ in changing}
+    given = inputs(bound, [intervals[start] for start in sorted(intervals)]) if intervals else Inputs({}, {})
+    files = {interval.start_us: found for interval, found in given.files.items()}
+    later = {home: tuple(later_batch(intervals[start], files[start], name) for start, name in changing) for home, changing in known.items()}
+    return given.of(bound), later
+
+
+def later_batch(interval: Interval, files: Sequence[SourceFile], name: int) -> Later:
+    """A batch by its files. `name`: of the changes that it makes."""
+    return Later(interval.start_us, interval.end_us, tuple(file.path for file in files), name, steps_of_files(files))

@@ -8,9 +8,11 @@ A row that changes another takes its place in the order of rows: sums of doubles
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -19,6 +21,7 @@ from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED
 from muntin.jobs.accumulate.shares import Split, taken
 from muntin.jobs.accumulate.split_rows import carefully
 from muntin.jobs.deduplication.changed_rows import with_changes
+from muntin.jobs.deduplication.event_ids import Ids, of_batch
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.sources.casts import widened
@@ -26,17 +29,16 @@ from muntin.sources.common_types import common_type
 from muntin.sources.reading.event_ids import ids_of_rows
 from muntin.sources.reading.scan import quoted
 from muntin.sources.repeated_rows import once
-from muntin.sources.sessions.duckdb_session import careful_session, described
+from muntin.sources.sessions.duckdb_session import careful_session, described, explained
 from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import duckdb
+    from collections.abc import Iterator, Mapping
 
     from muntin.jobs.accumulate.other_batches.split_deduplication import ComparedRows
     from muntin.jobs.accumulate.shares import Later, Share
     from muntin.jobs.accumulate.split_rows import SplitRows
+    from muntin.sources.reading.mended import Mended
 
 _IDS, _OWN, _THERE, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_ids_there", "muntin_later_rows", "muntin_changed"
 
@@ -122,22 +124,61 @@ def _cast(table: str, kinds: Mapping[str, str], both: Mapping[str, str]) -> str:
 
 
 def _rows_of(share: Share, later: Later, own: pa.Table | None) -> tuple[pa.Table, Mapping[str, str]]:
-    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; and the types of their columns.
+    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; and the types of their columns."""
+    with rows_among(share, later, own) as found:
+        return (found.session.table(found.rows).to_arrow_table(), found.columns) if found else (pa.table({}), {})
+
+
+class LaterRows(NamedTuple):
+    """Rows of a later batch: the session, the table of these rows there, the types of their columns, and the files they are of."""
+
+    session: duckdb.DuckDBPyConnection
+    rows: str
+    columns: Mapping[str, str]
+    files: Mended
+
+
+@contextmanager
+def rows_among(share: Share, later: Later, own: pa.Table | None) -> Iterator[LaterRows | None]:
+    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; None where no row can be read.
 
     What cannot be read of it is in the quarantine of its own batch.
     """
-    source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True)
+    with _with_ids(share, later) as found:
+        if found:
+            found.session.register(_OWN, own)
+            found.session.register(_THERE, _ids_of(share, later))
+            among = " ".join(f"SEMI JOIN {table} USING ({ID_HIGH}, {ID_LOW})" for table in (_OWN, _THERE))
+            query = f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM (FROM {_IDS} {among}) AS ids JOIN {ONCE} AS once USING ({ORDINAL})"
+            found.session.execute(f"CREATE OR REPLACE TEMP TABLE {_LATER} AS {query}")
+        yield found._replace(rows=_LATER) if found else None
+
+
+def ids_in(share: Share, batch: Later) -> Ids:
+    """The ids of a batch by its files, whatever is known of them.
+
+    Raises:
+        SourceError: its files cannot be read.
+    """
+    try:
+        with _with_ids(share, batch) as found:
+            return of_batch(found.session.table(found.rows).to_arrow_table(), batch.batch_us, changes=True) if found else Ids.none()
+    except duckdb.Error as wrong:
+        raise explained(wrong, batch.paths) from wrong
+
+
+@contextmanager
+def _with_ids(share: Share, later: Later) -> Iterator[LaterRows | None]:
+    """The ids of a batch in a table, and the last row of each id in the table `ONCE`; None where no row can be read."""
+    source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True, steps=later.steps)
     with careful_session(source, later.paths) as session, fitting(session, share.bound, later.paths) as (bound, files):
         if files.has_no_row_left:
-            return pa.table({}), {}
+            yield None
+            return
         found, times = carefully(session, bound, split, files), taken(bound, split)
-        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, last=True)}")
-        session.register(_OWN, own)
-        session.register(_THERE, _ids_of(share, later))
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, source.changes)}")
         session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
-        among = " ".join(f"SEMI JOIN {table} USING ({ID_HIGH}, {ID_LOW})" for table in (_OWN, _THERE))
-        query = f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM (FROM {_IDS} {among}) AS ids JOIN {ONCE} AS once USING ({ORDINAL})"
-        return session.sql(query).to_arrow_table(), found.columns
+        yield LaterRows(session, _IDS, found.columns, files)
 
 
 def _ids_of(share: Share, later: Later) -> pa.Table:

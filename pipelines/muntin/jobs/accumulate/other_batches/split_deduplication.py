@@ -87,7 +87,7 @@ def _left_out(share: Share, split: Split, ids: Ids, *, changes: bool) -> tuple[F
     if not changes:
         return share.earlier.repeated(ids, begin_us), nothing
     found = share.earlier.homes(ids, begin_us)
-    return found.batch < ids.batch, found.late
+    return (found.batch < ids.batch) | found.late, found.late
 
 
 def _move(session: duckdb.DuckDBPyConnection, rows: str, places: pa.ChunkedArray) -> None:

@@ -22,6 +22,7 @@ from muntin.definition.amounts import many, size_of
 from muntin.definition.schedule import Interval
 from muntin.files.pages import opened
 from muntin.files.paths import names_in
+from muntin.jobs.inputs.dimensions.compared_versions import ALWAYS, differing, otherwise
 from muntin.jobs.inputs.dimensions.read_dimensions import path_of_versions, read_dimensions
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.published.kept_states import readable
@@ -119,7 +120,7 @@ def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupCh
     for dimension, table in read_dimensions(bound):
         digests[dimension.name] = dimension.digest
         if noted.get(dimension.name) != dimension.digest and snapshot.files:
-            before = _before(bound, dimension, noted.get(dimension.name))
+            before = _before(bound, dimension.name, noted.get(dimension.name))
             starts = _affected(bound, snapshot.files, dimension, before, versions_of(table))
             found |= dict.fromkeys(starts.tolist(), f"rows of {dimension.name} that its events looked up have changed")
     after = bound.pipeline.intervals.after
@@ -152,12 +153,18 @@ def _noted(bound: Bound) -> dict[str, str]:
         return {}
 
 
-def _before(bound: Bound, dimension: Dimension, digest: str | None) -> Versions | None:
+def _before(bound: Bound, name: str, digest: str | None) -> Versions | None:
     """The versions on which all batches rest; None where they are not known."""
     try:
-        return versions_of(opened(bound.folder / DIMENSIONS / path_of_versions(dimension.name, digest)).read()) if digest else None
+        return versions_of(opened(bound.folder / DIMENSIONS / path_of_versions(name, digest)).read()) if digest else None
     except (OSError, pa.ArrowInvalid):
         return None
+
+
+def noted_versions(bound: Bound) -> dict[str, Versions]:
+    """Name of a dimension -> the versions on which all batches rest; nothing of a dimension where they are not known."""
+    found = {name: _before(bound, name, digest) for name, digest in _noted(bound).items()}
+    return {name: versions for name, versions in found.items() if versions}
 
 
 def outlived_versions(folder: AnyPath) -> list[str]:
@@ -184,8 +191,8 @@ def _apart(bound: Bound, files: Sequence[File]) -> Ints:
 
 def _affected(bound: Bound, files: Sequence[File], dimension: Dimension, before: Versions | None, now: Versions) -> Ints:
     """Starts of the batches that met what differs. `before`: None: everything may."""
-    keys, begin, end = _differing(before, now) if before else (None, np.empty(0, np.int64), np.empty(0, np.int64))
-    low, high = (int(begin.min(initial=np.iinfo(np.int64).max)), int(end.max(initial=np.iinfo(np.int64).min))) if before else _ALWAYS
+    keys, begin, end = differing(before, now) if before else (None, np.empty(0, np.int64), np.empty(0, np.int64))
+    low, high = (int(begin.min(initial=np.iinfo(np.int64).max)), int(end.max(initial=np.iinfo(np.int64).min))) if before else ALWAYS
     found = [np.empty(0, np.int64)]
     for file in files:
         path = parse_states_path(file.path)
@@ -196,74 +203,5 @@ def _affected(bound: Bound, files: Sequence[File], dimension: Dimension, before:
         if keys is not None:
             mask = pc.and_(mask, pc.is_in(met[_KEY], value_set=pa.array(keys)))
         met = met.filter(mask)
-        found.append(instants(met[BATCH])[_otherwise(met, now)])
+        found.append(instants(met[BATCH])[otherwise(met, now)])
     return np.unique(np.concatenate(found))
-
-
-_ALWAYS = (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
-
-
-def _otherwise(met: pa.Table, now: Versions) -> np.ndarray:
-    """Whether what was met would be answered otherwise now."""
-    keys, first, last = met[_KEY].to_numpy(), instants(met[_FIRST]), instants(met[_LAST])
-    answer, found = met[_ANSWER].fill_null(0).to_numpy(), met[_ANSWER].is_valid().to_numpy()
-    version, until = _at(now, keys, first)
-    known = version >= 0
-    same = (known == found) & (~found | (np.append(now.answer, 0)[version] == answer))
-    return ~(same & (last < until))
-
-
-def _at(versions: Versions, keys: Ints, times: Ints) -> tuple[Ints, Ints]:
-    """The version that is valid for each key at a time, -1 without one, and until when the answer stays as it is."""
-    order = np.argsort(versions.key, kind="stable")
-    place = np.minimum(np.searchsorted(versions.key[order], keys), max(len(order) - 1, 0))
-    ids = order[place] if len(order) else np.zeros(len(keys), np.int64)
-    there = versions.key[ids] == keys if len(order) else np.zeros(len(keys), np.bool_)
-    ids = np.where(there, ids, 0)
-    number = _last_begun(versions, ids, times, there)
-    begun = there & (number >= (versions.first[ids] if len(order) else 0))
-    following = number + 1
-    behind = there & (following < (versions.first[ids + 1] if len(order) else 0))
-    ahead = np.where(behind, np.append(versions.since, 0)[np.where(behind, following, -1)], _ALWAYS[1])
-    until = np.append(versions.until, 0)[np.where(begun, number, -1)]
-    valid = begun & (times < until)
-    return np.where(valid, number, -1), np.where(valid, until, ahead)
-
-
-def _last_begun(versions: Versions, ids: Ints, times: Ints, there: np.ndarray) -> Ints:
-    """The last version of each key that began by a time; one before the first of the key where none did."""
-    owner = np.repeat(np.arange(len(versions.key)), np.diff(versions.first))
-    at = np.arange(len(times))
-    events = np.concatenate([owner, ids[there]])
-    moments, kind = np.concatenate([versions.since, times[there]]), np.repeat([0, 1], [len(owner), int(there.sum())])
-    order = np.lexsort((kind, moments, events))
-    begun = np.cumsum(kind[order] == 0) - 1
-    number = np.full(len(times), -1, np.int64)
-    asked = order[kind[order] == 1] - len(owner)
-    number[at[there][asked]] = begun[kind[order] == 1]
-    return number
-
-
-def _differing(before: Versions, now: Versions) -> tuple[Ints, Ints, Ints]:
-    """The keys that have other answers than before, and the stretches of time in which they have: keys, begins, ends."""
-    rows = [np.stack([np.repeat(each.key, np.diff(each.first)), each.since, each.until, each.answer]) for each in (before, now)]
-    both = np.concatenate(rows, axis=1)
-    order = np.lexsort(both)
-    ordered = both[:, order]
-    twice = (ordered[:, 1:] == ordered[:, :-1]).all(axis=0)
-    alone = np.ones(both.shape[1], np.bool_)
-    alone[1:] &= ~twice
-    alone[:-1] &= ~twice
-    changed = ordered[:, alone]
-    keys = np.concatenate([changed[0], changed[0]])
-    moments = np.concatenate([changed[1], changed[2]])
-    order = np.lexsort((moments, keys))
-    keys, moments = keys[order], moments[order]
-    moments = np.minimum(moments, _ALWAYS[1] - 1)
-    ends = np.where(
-        np.append(keys[1:] == keys[:-1], np.zeros(min(len(keys), 1), np.bool_)), np.append(moments[1:], 0)[: len(keys)], _ALWAYS[1]
-    )
-    (was, _), (is_now, _) = _at(before, keys, moments), _at(now, keys, moments)
-    answers = [np.append(each.answer, 0)[version] for each, version in ((before, was), (now, is_now))]
-    differs = ((was >= 0) != (is_now >= 0)) | ((was >= 0) & (answers[0] != answers[1]))
-    return np.unique(keys[differs]), moments[differs], ends[differs]

@@ -1,17 +1,20 @@
-"""Look-ups of batches, for people: how many answers, how many found nothing, and whether they hold still."""
+"""Look-ups of batches, for people: which rows they met, how many answers, how many found nothing, and whether they hold still."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import from_us
 from muntin.files.pages import opened
-from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes, noted_versions
+from muntin.jobs.inputs.dimensions.compared_versions import version_at
 from muntin.sources.reading.dimensions.answers import MET
+from muntin.sources.reading.dimensions.dimension import FOREVER
 from muntin.states.columns import BATCH, INSTANT
 from muntin.states.sorted import instants
 from muntin.store.contents import whole_content
@@ -19,10 +22,11 @@ from muntin.store.paths import LOOKED_UP
 from muntin.store.shared_files import within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.reading.dimensions.dimension import Versions
     from muntin.states.frames import Ints
     from muntin.store.store import File
 
@@ -65,6 +69,51 @@ def looked_up(bound: Bound, starts: Ints) -> tuple[LookedUp, ...]:
         LookedUp(from_us(batch), name, answers, without, batch in changed)
         for batch, name, answers, without in zip(instants(counts[BATCH]).tolist(), *columns, strict=True)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class MetRow:
+    """A row of a dimension that events met.
+
+    Attributes:
+        lookup: name of the look-up.
+        key: the values of its key columns.
+        since: from when on it is valid.
+        until: until when; None: still.
+    """
+
+    lookup: str
+    key: tuple[Any, ...]
+    since: datetime
+    until: datetime | None
+
+
+def met_rows(bound: Bound, starts: Ints, within_us: tuple[int, int]) -> tuple[MetRow, ...]:
+    """The rows of dimensions that events of some batches met in a stretch of time, by look-up, key and time.
+
+    Args:
+        bound: the pipeline state.
+        starts: of the batches.
+        within_us: begin and end of the stretch, microseconds.
+    """
+    if not bound.pipeline.lookups or not len(starts):
+        return ()
+    files = [file for file in bound.store.snapshot(LOOKED_UP).files if len(within(starts, file.path))]
+    met = _met(bound, files, np.sort(starts))
+    met = met.filter(pa.array((instants(met[_LAST]) >= within_us[0]) & (instants(met[_FIRST]) < within_us[1])))
+    return tuple(row for name, versions in sorted(noted_versions(bound).items()) for row in _rows(name, versions, met))
+
+
+def _rows(name: str, versions: Versions, met: pa.Table) -> Iterator[MetRow]:
+    """The rows of one dimension that were met: those that still give the answers that are noted."""
+    own = met.filter(pc.equal(met[_LOOKUP], name)).drop_null()
+    number, _ = version_at(versions, own[_KEY].to_numpy(), instants(own[_FIRST]))
+    same = np.append(versions.answer, 0)[number] == own[_ANSWER].to_numpy()
+    owner = np.repeat(np.arange(len(versions.key)), np.diff(versions.first))
+    for each in np.unique(number[(number >= 0) & same]).tolist():
+        (key,) = versions.keys.drop_columns("id").slice(owner[each], 1).to_pylist()
+        until = int(versions.until[each])
+        yield MetRow(name, tuple(key.values()), from_us(int(versions.since[each])), None if until == FOREVER else from_us(until))
 
 
 def _met(bound: Bound, files: Sequence[File], starts: Ints) -> pa.Table:

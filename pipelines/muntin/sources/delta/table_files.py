@@ -10,6 +10,8 @@ A commit has its time in the log, so that the files of an interval follow from t
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -18,16 +20,19 @@ import pyarrow as pa
 from muntin.definition.instants import spell_instant
 from muntin.errors import ForgottenError, SourceError
 from muntin.files.paths import stats_of
+from muntin.sources.delta.table_changes import Step, last_steps, steps_of
+from muntin.sources.delta.table_layout import check_folders, check_layout, layout, open_table, with_columns_of
+from muntin.sources.delta.table_log import Added, active, table_log
 from muntin.sources.listing import SourceFile
-from muntin.sources.table_layout import check_folders, check_layout, layout, open_table, with_columns_of
-from muntin.sources.table_log import Added, active, table_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from muntin.definition.schedule import Interval
-    from muntin.sources.table_log import Commit, TableLog
+    from muntin.sources.delta.table_log import Commit, TableLog
     from muntin.sources.tables import TableSource
+
+    Stepped = list[tuple[Added, Step]]
 
 
 def table_files(source: TableSource, intervals: Sequence[Interval], first_us: int) -> dict[Interval, list[SourceFile]]:
@@ -43,17 +48,31 @@ def table_files(source: TableSource, intervals: Sequence[Interval], first_us: in
             is an error. ForgottenError: commits or files of an interval are gone.
         StorageError: the object store cannot be used.
     """
-    log = table_log(source.path)
+    log = log_of(source)
     by_time = _by_interval(log, intervals)
     found = {}
     for interval in intervals:
         begins = interval.start_us <= first_us
-        added, versions = _held(source, log, interval) if begins else _added(source, log, interval, by_time[interval])
-        _check_marks(source, added)
-        check_folders(source, added)
-        found[interval] = [SourceFile(f"{source.path}/{each.path}", each.size, 0, versions) for each in added]
+        stepped, versions = _held(source, log, interval) if begins else _added(source, log, interval, by_time[interval])
+        _check_marks(source, [each for each, step in stepped if step.said])
+        check_folders(source, [each for each, _ in stepped])
+        found[interval] = [_file(source, each, versions, step) for each, step in last_steps(stepped)]
     _check_there(source, found)
     return found
+
+
+def _file(source: TableSource, added: Added, versions: str, step: Step) -> SourceFile:
+    return SourceFile(f"{source.path}/{added.path}", added.size, 0, versions, step=step if source.changes else None)
+
+
+def log_of(source: TableSource) -> TableLog:
+    """The log of a table. Where changes are read, commits are in the order of their versions, whatever their writers' clocks said.
+
+    Raises:
+        SourceError, StorageError: as `table_log`.
+    """
+    log = table_log(source.path)
+    return replace(log, made_us=dict(zip(log.made_us, accumulate(log.made_us.values(), max), strict=True))) if source.changes else log
 
 
 def in_full(source: TableSource) -> TableSource:
@@ -95,7 +114,7 @@ def _by_interval(log: TableLog, intervals: Sequence[Interval]) -> Mapping[Interv
     return found
 
 
-def _added(source: TableSource, log: TableLog, interval: Interval, versions: Sequence[int]) -> tuple[list[Added], str]:
+def _added(source: TableSource, log: TableLog, interval: Interval, versions: Sequence[int]) -> tuple[Stepped, str]:
     """The files that some versions added, and a name of these files."""
     if log.oldest > 0 and log.made_us[log.oldest] >= interval.start_us:
         raise _cleaned(source, log, interval)
@@ -103,20 +122,22 @@ def _added(source: TableSource, log: TableLog, interval: Interval, versions: Seq
     return [each for commit in commits for each in _new(source, log, commit)], _named(versions)
 
 
-def _new(source: TableSource, log: TableLog, commit: Commit) -> Iterator[Added]:
-    """The files with the new rows of a commit."""
-    if not commit.data_removed:
-        yield from (each for each in commit.added if each.path in commit.data_added)
+def _new(source: TableSource, log: TableLog, commit: Commit) -> Iterator[tuple[Added, Step]]:
+    """The files with the new rows of a commit, or with all that it changed."""
+    if source.changes:
+        yield from steps_of(commit)
+    elif not commit.data_removed:
+        yield from ((each, Step(commit.version)) for each in commit.added if each.path in commit.data_added)
     elif source.on_change == "error":
         made = spell_instant(log.made_us[commit.version])
         raise SourceError(
             f"{source.path}: version {commit.version} ({commit.operation or 'no name'}, {made}) removed or changed rows, which windows may "
             f'hold already; say on_change="skip" in sources.table(...) to pass over such versions, or begin anew behind it: '
-            f"let start= of the pipeline be after {made}"
+            f"let start= of the pipeline be after {made}. With changes=True rows are changed where they are"
         )
 
 
-def _held(source: TableSource, log: TableLog, interval: Interval) -> tuple[list[Added], str]:
+def _held(source: TableSource, log: TableLog, interval: Interval) -> tuple[Stepped, str]:
     """The files of the table at the end of an interval, and a name of its version."""
     within = [version for version, made_us in log.made_us.items() if made_us < interval.end_us]
     last = next((version - 1 for version, made_us in log.made_us.items() if made_us >= interval.end_us), log.newest)
@@ -125,7 +146,7 @@ def _held(source: TableSource, log: TableLog, interval: Interval) -> tuple[list[
     later = [version for version in within if version > last]  # by a clock that went wrong
     more = [each for version in later for each in _new(source, log, log.commit(version))]
     held = list(active(log, last)) if log.oldest == 0 else _of_checkpoint(source, log, last)
-    return [*held, *more], _named([0, *within]) if within else ""
+    return [*((each, Step(last)) for each in held), *more], _named([0, *within]) if within else ""
 
 
 def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Added]:
@@ -179,6 +200,6 @@ def _check_there(source: TableSource, found: Mapping[Interval, Sequence[SourceFi
             if file.path not in there:
                 raise ForgottenError(
                     f"{file.path}: gone from {source.path} since {file.checksum} added it for the batch {interval} (VACUUM?); bring it "
-                    f"back, read batches sooner than files are removed, or let start= of the pipeline be later: its first batch takes "
-                    f"what is there"
+                    f"back, read batches sooner than files are removed (delta.deletedFileRetentionDuration), or let start= of the "
+                    f"pipeline be later: its first batch takes what is there"
                 )

@@ -1,11 +1,11 @@
-"""Assets: each window of a pipeline is an asset, and publishing it emits an event with the batch's report."""
+"""Assets: each window of a pipeline is an asset, and publishing it emits an event with the batch's report, and one for each key."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from airflow.sdk import Asset, Context
 
@@ -29,12 +29,23 @@ def window_assets(pipeline: Pipeline) -> list[Asset]:
     return [window_asset(pipeline, window) for window in pipeline.windows]
 
 
-def emit(pipeline: Pipeline, context: Context, extras: Mapping[str, Mapping[str, Any]]) -> None:
-    """Emit an event for each published window, for no other. `extras`: window -> the `extra` of its event.
+def emit(pipeline: Pipeline, context: Context, extras: Mapping[str, Mapping[str, Any]], keys: Mapping[str, Sequence[str]]) -> None:
+    """Emit an event for each published window, for no other, and an event for each of its keys.
 
     Airflow emits an event for each outlet that the task has when it ends: from now on it has the published windows only.
+
+    Args:
+        pipeline: the definition.
+        context: of the task.
+        extras: window -> the `extra` of its events.
+        keys: window -> partition keys. A DAG that is scheduled by the asset as a whole takes no event with a key, so there is one without.
     """
     published = {window: window_asset(pipeline, window) for window in extras}
     context["task"].outlets = [*published.values()]
     for window, asset in published.items():
-        context["outlet_events"][asset].extra = dict(extras[window])
+        event = context["outlet_events"][asset]
+        event.extra = dict(extras[window])
+        if keys.get(window):
+            event.add_partitions([*keys[window]])
+            if extras[window]["published"]:
+                event.partition_keys.add(None)  # type: ignore[arg-type]  # an event without a key

@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from muntin.definition.durations import DAY_US, spell
 from muntin.errors import SourceError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import options_of, table_address
+from muntin.sources.repeated_rows import CHANGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from deltalake import DeltaTable
 
-    from muntin.sources.table_log import Added
+    from muntin.sources.delta.table_log import Added
     from muntin.sources.tables import TableSource
 
 _SQL = {
@@ -39,6 +41,10 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 # What a reader must know of Delta, and that changes nothing where only added files of Parquet are read.
 _READ = {"timestampNtz", "columnMapping", "deletionVectors", "typeWidening", "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck"}
+_KEPT = {"delta.deletedFileRetentionDuration": "interval 1 week", "delta.logRetentionDuration": "interval 30 days"}
+"""Property -> how long a table keeps removed files and its log where it says nothing else."""
+_UNITS = {"week": 7 * DAY_US, "day": DAY_US, "hour": DAY_US // 24, "minute": DAY_US // 1440, "second": 1_000_000}
+_PART = re.compile(r"(\d+) (week|day|hour|minute|second)s?")
 _SECOND, _THIRD = 2, 3  # protocols: with column mapping; with features, by name
 
 
@@ -51,12 +57,14 @@ class Layout:
         partitions: the columns that are not in the files.
         features: what a reader must know in addition to the first protocol.
         mapped: whether columns have other names in the files.
+        settings: the properties of the table, as "delta.logRetentionDuration".
     """
 
     types: Mapping[str, Any]
     partitions: tuple[str, ...]
     features: frozenset[str]
     mapped: bool
+    settings: Mapping[str, str]
 
 
 def open_table(root: str, version: int | None = None) -> DeltaTable:
@@ -89,7 +97,8 @@ def layout(root: str) -> Layout:
     fields = json.loads(opened.schema().to_json())["fields"]
     mapped = protocol.min_reader_version >= _SECOND and told.configuration.get("delta.columnMapping.mode", "none") != "none"
     features = protocol.reader_features if protocol.min_reader_version >= _THIRD else ()
-    return Layout({each["name"]: each["type"] for each in fields}, tuple(told.partition_columns), frozenset(features or ()), mapped)
+    types = {each["name"]: each["type"] for each in fields}
+    return Layout(types, tuple(told.partition_columns), frozenset(features or ()), mapped, dict(told.configuration))
 
 
 def check_layout(source: TableSource, found: Layout) -> None:
@@ -112,11 +121,14 @@ def check_layout(source: TableSource, found: Layout) -> None:
         if not _NAME.fullmatch(name) or _sql(found.types[name]) in (None, "BLOB"):
             raise SourceError(f"{source.path}: sources.table cannot read its partition column {name!r}; read it with sources.spark(...)")
     _check_columns(source, found)
+    if source.changes:
+        _check_kept(source, found, source.changes.within_us)
 
 
 def _check_columns(source: TableSource, found: Layout) -> None:
     named = {"event_time": source.event_time, "arrival_time": source.arrival_time, "arrival_order": source.arrival_order}
-    asked = [*named.items(), *(("types", name) for name in source.types), *(("dedupe", name) for name in source.dedupe)]
+    ids = "id" if source.changes else "dedupe"
+    asked = [*named.items(), *(("types", name) for name in source.types), *((ids, name) for name in source.dedupe)]
     for what, name in asked:
         if name and name not in found.types:
             raise SourceError(
@@ -126,6 +138,34 @@ def _check_columns(source: TableSource, found: Layout) -> None:
         raise SourceError(
             f"{source.path}: timezone={source.timezone!r} is for times without a zone, and {source.event_time!r} has instants; leave it out"
         )
+
+
+def _check_kept(source: TableSource, found: Layout, within_us: int) -> None:
+    """Refuse a table whose writer may remove what is needed while rows may still change.
+
+    Raises:
+        SourceError: names the property.
+    """
+    if CHANGE in found.types:
+        raise SourceError(f"{source.path}: its column {CHANGE!r} has the name of a column of the change feed; rename it")
+    for name, usual in _KEPT.items():
+        kept_us = _interval_us(found.settings.get(name, usual))
+        if kept_us is not None and kept_us < within_us:
+            raise SourceError(
+                f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps for {spell(kept_us)} what it "
+                f"takes to read their batches again ({name}); say a shorter changes_within=, or let the table keep it some days longer: "
+                f"ALTER TABLE ... SET TBLPROPERTIES ('{name}' = 'interval {-(-within_us // DAY_US) + 2} days')"
+            )
+
+
+def _interval_us(text: str) -> int | None:
+    """A duration as Delta writes it, microseconds; None where it is written otherwise.
+
+    >>> _interval_us("interval 1 week 12 hours") == 180 * 3_600_000_000
+    True
+    """
+    parts = _PART.findall(text.lower())
+    return sum(int(count) * _UNITS[unit] for count, unit in parts) if parts else None
 
 
 def check_folders(source: TableSource, added: Iterable[Added]) -> None:
@@ -149,7 +189,8 @@ def with_columns_of(source: TableSource, found: Layout) -> TableSource:
     """The source with the columns of its table: columns that folders give, and columns that older files may lack."""
     hive = {name: kind for name in found.partitions if (kind := _sql(found.types[name]))}
     columns = {name: kind for name, each in found.types.items() if name not in hive and (kind := _sql(each))}
-    return replace(source, hive=hive, columns=columns, types={**hive, **source.types})
+    of_feed = {CHANGE: "VARCHAR"} if source.changes else {}
+    return replace(source, hive=hive, columns={**columns, **of_feed}, types={**hive, **source.types})
 
 
 def _sql(kind: Any) -> str | None:  # noqa: ANN401 - JSON

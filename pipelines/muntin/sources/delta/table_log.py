@@ -54,9 +54,11 @@ class Commit:
         version: its number.
         operation: what the writer calls it, as WRITE.
         added: the files, in the order of the commit.
-        removed: their paths.
+        removed: the paths of the files that it removed.
         data_added: the paths of the added files with rows that are new. A compaction adds files without any.
         data_removed: whether rows were removed or changed.
+        gone: the removed files whose rows are not merely in other files now.
+        feed: the files that say which rows it changed (the change feed); none where its table writes no feed, or whole files tell it.
     """
 
     version: int
@@ -65,6 +67,8 @@ class Commit:
     removed: frozenset[str]
     data_added: frozenset[str]
     data_removed: bool
+    gone: Sequence[Added] = ()
+    feed: Sequence[Added] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +161,13 @@ def _commit(version: int, lines: Sequence[Mapping[str, Any]]) -> Commit:
         frozenset(unquote(each["path"]) for each in removes),
         frozenset(unquote(each["path"]) for each in adds if each["dataChange"]),
         any(each["dataChange"] for each in removes) or operation == "RESTORE",
+        [_added(each) for each in removes if each["dataChange"]],
+        [_added(line["cdc"]) for line in lines if "cdc" in line],
     )
 
 
 def _added(line: Mapping[str, Any]) -> Added:
-    return Added(unquote(line["path"]), line["size"], line.get("partitionValues") or {}, bool(line.get("deletionVector")))
+    return Added(unquote(line["path"]), line.get("size") or 0, line.get("partitionValues") or {}, bool(line.get("deletionVector")))
 
 
 def active(log: TableLog, version: int) -> Iterator[Added]:

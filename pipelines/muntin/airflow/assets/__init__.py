@@ -1,0 +1,1 @@
+"""What a run tells the DAGs after it: the assets of windows, their events, and the partition keys of events."""

@@ -1,0 +1,139 @@
+"""Starts of closed windows: of rows and of the grid, judged by a naive count over the clock.
+
+batches    |    0    |    1    |    2    |      of six hours, windows of an hour or two
+rows        x           x x                     hours without rows are closed, too
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from muntin import Pipeline, run, sources, windows
+from muntin import aggregates as agg
+from muntin.airflow.assets.partitions import MOST, announced_keys, by_batch, by_window
+from muntin.definition.instants import instant_us
+from muntin.errors import DefinitionError
+from muntin.jobs.published.closed_starts import closed_starts, starts_if_closed
+from muntin.jobs.records.keys_left import KeysLeft, keys_left, note_keys
+from muntin.jobs.state.bound import Bound, bind
+
+BEGIN = datetime(2024, 3, 30, tzinfo=UTC)  # Berlin's clock changes on the 31st
+SIX = timedelta(hours=6)
+HOUR_US = 3_600_000_000
+AT = [BEGIN + timedelta(hours=hours) for hours in (0.5, 7.2, 8.9, 20, 26, 47.5)]
+KINDS: dict[str, Any] = {
+    "hour": windows.tumbling("1h"),
+    "graced": windows.tumbling("1h", grace="90m"),
+    "two": windows.sliding("2h", step="1h"),
+    "right": windows.tumbling("1h", closed="right"),
+    "so_far": windows.cumulating("6h", step="2h"),
+    "local_day": windows.tumbling("1d", timezone="Europe/Berlin"),
+    "holes": windows.sliding("1h", step="3h", gaps=True),
+    "visit": windows.session("30m"),
+}
+
+
+@pytest.fixture(scope="module")
+def bound(tmp_path_factory: pytest.TempPathFactory) -> Bound:
+    """Eight batches of six hours, published."""
+    folder = tmp_path_factory.mktemp("closed")
+    for number in range(8):
+        begin = BEGIN + number * SIX
+        rows = [at.isoformat() for at in AT if begin <= at < begin + SIX]
+        (folder / f"{begin:%Y-%m-%dT%H}.csv").write_text("\n".join(["at", *rows]) + "\n", encoding="utf-8")
+    pipeline = Pipeline(
+        name="closed",
+        source=sources.files(str(folder / "{start:%Y-%m-%dT%H}.csv"), event_time="at", types={"at": "TIMESTAMPTZ"}),
+        schedule="6h",
+        start=BEGIN,
+        windows=KINDS,
+        aggregates={"n": agg.count()},
+    )
+    run(pipeline, root=folder / "state", start=BEGIN, end=BEGIN + 8 * SIX)
+    return bind(pipeline, folder / "state")
+
+
+def hours(starts: Sequence[int]) -> list[float]:
+    return [(start - instant_us(BEGIN, "begin")) / HOUR_US for start in starts]
+
+
+def batches(*numbers: int) -> list[int]:
+    return [instant_us(BEGIN + number * SIX, "batch") for number in numbers]
+
+
+def naive(window: str, number: int) -> set[float]:
+    """Starts whose ends the watermark passes in a batch, minute by minute."""
+    kind, low, high = KINDS[window], number * 6, number * 6 + 6
+    found = set()
+    for minute in range(-48 * 60, 60 * 60):
+        instant = instant_us(BEGIN + timedelta(minutes=minute), "instant") + (1 if window == "right" else 0)
+        for start, end in kind.windows_for(instant):
+            closes = hours([end + kind.grace_us + kind.inside_us])[0]
+            if low < closes <= high and (number or hours([end])[0] > 0):
+                found.add(hours([start])[0])
+    return found
+
+
+@pytest.mark.parametrize("window", [name for name in KINDS if name != "visit"])
+def test_a_window_of_a_grid_is_of_the_batch_that_closes_it(bound: Bound, window: str) -> None:
+    for number in range(8):
+        assert set(hours(closed_starts(bound, window, batches(number)))) == naive(window, number), number
+    some = closed_starts(bound, window, batches(2, 5))
+    assert set(hours(some)) == naive(window, 2) | naive(window, 5)
+
+
+def test_windows_without_a_grid_are_those_of_the_table(bound: Bound) -> None:
+    assert hours(closed_starts(bound, "visit", batches(0))) == [0.5]
+    assert hours(closed_starts(bound, "visit", batches(1))) == pytest.approx([7.2, 8.9])
+    assert closed_starts(bound, "visit", batches(2)) == []
+
+
+def test_a_batch_that_was_not_published_has_none(bound: Bound) -> None:
+    assert closed_starts(bound, "hour", batches(99)) == []
+    assert closed_starts(bound, "hour", []) == []
+
+
+def test_a_span_counts_once_all_of_its_windows_are_closed(bound: Bound) -> None:
+    day = instant_us(BEGIN, "day"), instant_us(BEGIN + timedelta(days=1), "day")
+    last = instant_us(BEGIN + timedelta(days=1), "day"), instant_us(BEGIN + timedelta(days=2), "day")
+    assert hours(starts_if_closed(bound, "hour", *day)) == list(range(24))
+    assert hours(starts_if_closed(bound, "hour", *last)) == list(range(24, 48))
+    assert hours(starts_if_closed(bound, "graced", *day)) == list(range(24))
+    assert starts_if_closed(bound, "graced", *last) == []  # the last hours wait for late rows
+    assert starts_if_closed(bound, "visit", *day) == []
+
+
+def test_new_keys_come_alone_and_a_corrected_key_with_its_span(bound: Bound) -> None:
+    told = announced_keys(bound, "hour", by_window(whole="1d"), batches(3), KeysLeft(batches(2)[0]))
+    assert told == {"keys": [f"2024-03-30T{hour}:00:00" for hour in range(18, 24)], "left": [], "last": batches(3)[0]}
+    told = announced_keys(bound, "hour", by_window(whole="1d"), batches(1), KeysLeft(batches(7)[0]))
+    assert told["keys"] == [f"2024-03-30T{hour:02d}:00:00" for hour in range(24)]
+    assert told["last"] == batches(7)[0]
+    local = windows.tumbling("1d", timezone="Europe/Berlin")
+    told = announced_keys(bound, "hour", by_window(whole=local), batches(4), KeysLeft(batches(7)[0]))
+    assert told["keys"] == ["2024-03-30T23:00:00", *(f"2024-03-31T{hour:02d}:00:00" for hour in range(22))]  # 23 hours
+    assert len(announced_keys(bound, "hour", by_window(), batches(1), KeysLeft(batches(7)[0]))["keys"]) == 6
+
+
+def test_batches_are_keys_too(bound: Bound) -> None:
+    told = announced_keys(bound, "visit", by_batch(whole="1d"), batches(1), KeysLeft(batches(7)[0]))
+    assert told["keys"] == [f"2024-03-30T{hour:02d}:00:00" for hour in (0, 6, 12, 18)]
+    assert announced_keys(bound, "visit", by_batch(whole="1w"), batches(1), KeysLeft(batches(7)[0]))["keys"] == ["2024-03-30T06:00:00"]
+
+
+def test_keys_beyond_the_cap_are_left_for_later_runs(bound: Bound) -> None:
+    many = [*range(0, 2 * MOST * HOUR_US, HOUR_US)]
+    first = announced_keys(bound, "hour", by_batch(), many, KeysLeft())
+    assert (len(first["keys"]), first["left"]) == (MOST, many[:MOST])
+    note_keys(bound, {"hour": {name: first[name] for name in ("last", "left")}})
+    assert keys_left(bound) == {"hour": KeysLeft(many[-1], many[:MOST])}
+    rest = announced_keys(bound, "hour", by_batch(), [], keys_left(bound)["hour"])
+    assert (len(rest["keys"]), rest["left"], rest["last"]) == (MOST, [], many[-1])
+    assert not {*rest["keys"]} & {*first["keys"]}
+
+
+def test_a_span_that_is_none_is_refused() -> None:
+    with pytest.raises(DefinitionError, match="does not cut time into spans"):
+        by_window(whole=windows.session("1h"))  # type: ignore[arg-type]
