@@ -22,7 +22,7 @@ _MAPPING = "schema.name-mapping.default"
 
 
 def follow_columns(metadata: TableMetadata, wanted: pa.Schema) -> list[TableUpdate]:
-    """What gives a table the columns of the windows; nothing where it has them.
+    """Updates that give a table the columns of the windows; none where it has them.
 
     A type that widens as Iceberg allows keeps its field. Another type is another field.
 

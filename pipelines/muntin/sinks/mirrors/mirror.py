@@ -191,7 +191,7 @@ class Mirror:
         return f"{folder}/{METADATA}/{sha256(self.sink.name.encode()).hexdigest()[:12]}"
 
     def _updates(self, table: Table, mirrored: Mirrored, at: datetime) -> Iterator[TableUpdate]:
-        """All that the table lacks."""
+        """Updates for everything that the table lacks."""
         from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate, SetSnapshotRefUpdate, update_table_metadata
 
         from muntin.sinks.mirrors.snapshots import Snapshots, paths_of
