@@ -97,7 +97,7 @@ def _properties(connection: Connection) -> dict[str, Any]:
 
 
 def _told(wrong: Exception, properties: Mapping[str, Any]) -> str:
-    """What went wrong, in one line, without secrets."""
+    """The error in one line, without secrets."""
     secrets = [str(value) for name, value in properties.items() if _SECRET.search(name)]
     secrets += [str(value) for name, value in properties.items() if name == "uri" and urlsplit(str(value)).password]
     secrets += [word for name, value in properties.items() if name == "uri" if (word := urlsplit(str(value)).password)]
