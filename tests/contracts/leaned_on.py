@@ -18,13 +18,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (ROOT / "pipelines/muntin", ROOT / "plugins")
-LIBRARIES = {"airflow", "deltalake", "duckdb", "great_expectations", "numba", "py4j", "pyspark"}
+LIBRARIES = {"airflow", "deltalake", "duckdb", "great_expectations", "numba", "py4j", "pyiceberg", "pyspark"}
 ERROR_TEXT = "text of an error"
 
 DOCUMENTED = {
     "airflow.configuration", "airflow.plugins_manager", "airflow.sdk", "airflow.sdk.exceptions",
     "airflow.providers.apache.spark.decorators.pyspark", "airflow.providers.apache.spark.hooks.spark_connect",
     "deltalake", "deltalake.exceptions", "duckdb", "great_expectations", "great_expectations.expectations", "numba",
+    "pyiceberg.catalog", "pyiceberg.exceptions", "pyiceberg.io", "pyiceberg.manifest", "pyiceberg.schema", "pyiceberg.table",
+    "pyiceberg.table.metadata", "pyiceberg.table.name_mapping", "pyiceberg.table.snapshots", "pyiceberg.table.update",
+    "pyiceberg.types", "pyiceberg.utils.config",
     "pyspark", "pyspark.errors", "pyspark.sql", "pyspark.sql.types",
 }  # fmt: skip
 """Modules of these libraries that their reference has."""
@@ -57,6 +60,7 @@ ONLY_SHOWN = {
     "spark",  # of ours, from a task to the driver
     "postgres_table", "postgres_rows", "misfits", "kafka_topic", "client",  # of psycopg and confluent-kafka, which document errors
     "redis_sink", "mysql_sink", "mysql_rows",  # of redis-py and PyMySQL
+    "catalogs",  # of pyiceberg and of databases
 }  # fmt: skip
 """Modules that show the text of an error, or hand it on to a module that looks into it."""
 

@@ -41,7 +41,7 @@ def sinks_of(
     given = [to] if hasattr(to, "opened") else to
     if isinstance(given, str) or not all(hasattr(sink, "opened") for sink in given):
         raise DefinitionError(f'to: {to!r} is not a list of sinks; write [sinks.postgres("warehouse", table="flights_day", window="day")]')
-    found = tuple(_with_window(sink, windows) for sink in given)
+    found = tuple(one for sink in given for one in _with_windows(sink, windows))
     for sink in found:
         sink.check_keys(keys_of(str(sink.window)))
         sink.check_columns([*dict.fromkeys([*columns, *_BOUNDS, *windows[str(sink.window)].columns, "revision"])])
@@ -52,6 +52,13 @@ def sinks_of(
         if name in columns:
             raise DefinitionError(f"to: changes have a column {name!r} of their own; give the key or result of this name another")
     return found
+
+
+def _with_windows(sink: Sink, windows: Mapping[str, Kind]) -> list[Sink]:
+    """The sink of its window; of each window, where its name says so."""
+    if sink.window is None and sink.of_each:
+        return [sink.of(window) for window in windows]
+    return [_with_window(sink, windows)]
 
 
 def _with_window(sink: Sink, windows: Mapping[str, Kind]) -> Sink:

@@ -21,6 +21,7 @@ EXTRAS = {
     "redis": "redis",
     "confluent_kafka": "kafka",
     "fastavro": "kafka",
+    "pyiceberg": "iceberg",
 }
 
 

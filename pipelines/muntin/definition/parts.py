@@ -217,6 +217,11 @@ class Sink(Protocol):
         """The window whose results go there; None: the only one."""
         ...
 
+    @property
+    def of_each(self) -> bool:
+        """Whether each window has one, where none is named."""
+        ...
+
     def of(self, window: str) -> Sink:
         """The sink of a window."""
         ...

@@ -1,20 +1,23 @@
-"""Where results go after they are published: databases, Redis, Kafka, or what a function does with a DataFrame of Spark."""
+"""Where results go after they are published: databases, Redis, Kafka, Iceberg, or what a function does with a DataFrame of Spark."""
 
 from muntin.sinks.declaration import KafkaSink, PostgresSink, SparkSink, kafka, postgres, spark
+from muntin.sinks.mirrors.declaration import IcebergSink, iceberg
 from muntin.sinks.of_mysql.mysql_sink import MySqlSink, mysql
 from muntin.sinks.of_redis.redis_sink import RedisSink, redis
 
-Sink = PostgresSink | MySqlSink | RedisSink | KafkaSink | SparkSink
+Sink = PostgresSink | MySqlSink | RedisSink | KafkaSink | SparkSink | IcebergSink
 jdbc = postgres
 """The name that `postgres` had."""
 
 __all__ = [
+    "IcebergSink",
     "KafkaSink",
     "MySqlSink",
     "PostgresSink",
     "RedisSink",
     "Sink",
     "SparkSink",
+    "iceberg",
     "jdbc",
     "kafka",
     "mysql",

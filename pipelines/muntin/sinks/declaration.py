@@ -29,12 +29,18 @@ class Declared:
     __slots__ = ()
     patience_us = PATIENCE_US
     latest = False
+    mirrors = False
     window: str | None
 
     @property
     def name(self) -> str:
         """The name of the sink in logs and notes, which tells its target from other targets."""
         raise NotImplementedError
+
+    @property
+    def of_each(self) -> bool:
+        """Whether each window has one, where none is named."""
+        return False
 
     @property
     def connection_name(self) -> str | None:

@@ -28,6 +28,7 @@ from muntin.jobs.forgetting.verdicts import verdicts_without
 from muntin.jobs.housekeeping.forgotten_rows import batches_holding, rows_in_file, without_keys
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.published.mirrors import without_history
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.send import after_run
@@ -149,6 +150,8 @@ def forget(
         with runner_for(spark, needed=spark_needed(pipeline)) as runner:
             finish(bound, runner, [], validate=True, tell=progress)
     progress("sinks")
+    for table in filter(is_of_windows, tables_below(bound)):
+        without_history(bound.table(table))
     sent = tuple(each.line for each in after_run(bound, None) if each.failed)
     progress("old versions")
     for state in states_below(bound):

@@ -44,6 +44,7 @@ class Sent:
         misfits: windows that the sink does not have as they are published, since their values do not fit.
         failed: why the sink does not have what is published; "": it has, but for the misfits.
         blocked: whether no later run mends that by itself.
+        what: what a row is: a change of a window, or of a mirror a version of the table.
     """
 
     sink: str
@@ -54,6 +55,7 @@ class Sent:
     misfits: tuple[Misfit, ...] = ()
     failed: str = ""
     blocked: bool = False
+    what: str = "change"
 
     @property
     def line(self) -> str:
@@ -62,7 +64,7 @@ class Sent:
             later = "no later run mends that by itself" if self.blocked else "the next run catches up"
             return f"{self.window} not sent to {self.sink} ({self.failed}); {later}"
         why = f", all windows, since {self.remark}" if self.remark else ""
-        told = f"{self.rows:,} changes of {self.window} sent to {self.sink}{why}; it is at version {self.version}"
+        told = f"{many(self.rows, self.what)} of {self.window} sent to {self.sink}{why}; it is at version {self.version}"
         return f"{told}; {of_misfits(self.misfits)}" if self.misfits else told
 
     @property

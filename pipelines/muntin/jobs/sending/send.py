@@ -7,11 +7,12 @@ import time
 from contextlib import nullcontext, suppress
 from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muntin.errors import MuntinError
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent, catch_up
+from muntin.jobs.sending.mirror import mirror
 from muntin.jobs.sending.notes import Note, write_note
 from muntin.jobs.sending.patience import Patience
 from muntin.printable import printable
@@ -86,7 +87,8 @@ class _Attempt:
     def _work(self) -> None:
         begun = time.monotonic()
         try:
-            self._sent.append(catch_up(self._bound, self._sink, self._reach, self._patience, anew=self._anew))
+            bring: Any = mirror if self._sink.mirrors else catch_up
+            self._sent.append(bring(self._bound, self._sink, self._reach, self._patience, anew=self._anew))
         except (SinkError, MuntinError) as wrong:
             if not self._patience.over:
                 self._sent.append(self._failed(str(wrong), blocked=not isinstance(wrong, SinkError) or isinstance(wrong, BlockedError)))

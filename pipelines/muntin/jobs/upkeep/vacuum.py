@@ -16,6 +16,7 @@ from muntin.jobs.published.staging_folders import staged_entries, staged_windows
 from muntin.jobs.published.window_tables import published, windows_of
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.state_folders import bind_existing, stagings, state_folders
+from muntin.jobs.upkeep.mirrored_files import Mirrors
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import DIMENSIONS, GIVEN, MATERIALISED, NOTES
 from muntin.store.seen_tables import open_table
@@ -40,8 +41,8 @@ _DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.
 class Removed:
     """Files removed from one place.
 
-    `what`: replaced files, files of no commit, outlived notes, outlived tables, abandoned staging, rows of killed runs, outlived versions
-    of dimensions, half-written files, or a superseded state.
+    `what`: replaced files, files of no commit, outlived files of mirrors, outlived notes, outlived tables, abandoned staging, rows of
+    killed runs, outlived versions of dimensions, half-written files, or a superseded state.
     """
 
     what: str
@@ -86,8 +87,11 @@ def _drafts(root: AnyPath) -> Iterator[Found]:
 def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     """Sweep a state, or the folder of the live tables."""
     for log in ascending(folder.rglob("_delta_log")):
-        yield _replaced(root, log.parent, older_than_us, oldest, dry_run=dry_run)
-        yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
+        mirrors = Mirrors(log.parent)
+        yield _replaced(root, log.parent, mirrors, older_than_us, oldest, dry_run=dry_run)
+        yield _unnamed(root, log.parent, mirrors, oldest, dry_run=dry_run)
+        own = [found for found in mirrors.own() if not mirrors.names(found[0])]
+        yield _old(root, log.parent, "outlived files of mirrors", own, oldest, dry_run=dry_run)
     if folder.name != WINDOWS:
         yield _outlived(root, folder, oldest, dry_run=dry_run)
         yield _outlived_tables(root, folder, oldest, dry_run=dry_run)
@@ -99,25 +103,26 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 
 
-def _replaced(root: AnyPath, table: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Removed:
-    """Remove the files that a commit took out of the table. Files that the log does not know stay.
+def _replaced(root: AnyPath, table: AnyPath, mirrors: Mirrors, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the files that a commit took out of the table, unless a mirror names them. Files that the log does not know stay.
 
     Delta's own vacuum only tells which: it goes by the time of that commit alone. A run that finds the same content again makes the file
     young, and is about to commit it.
     """
     hours = -(-older_than_us // UNITS["h"])
     names = {*open_table(table).vacuum(hours, dry_run=True, enforce_retention_duration=False)}
-    files = [file for file in sizes_below(table) if relative(file[0], table) in names] if names else []
+    found = [file for file in sizes_below(table) if relative(file[0], table) in names] if names else []
+    files = [file for file in found if not mirrors.names(file[0])]
     return _old(root, table, "replaced files", files, oldest, dry_run=dry_run)
 
 
-def _unnamed(root: AnyPath, table: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
+def _unnamed(root: AnyPath, table: AnyPath, mirrors: Mirrors, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files of a table that no commit names: of runs that ended before they committed."""
     opened = open_table(table)
     removed = opened.vacuum(0, dry_run=True, enforce_retention_duration=False)  # Delta's own vacuum sees to them
     named = {*pa.table(opened.get_add_actions(flatten=True))["path"].to_pylist(), *removed}
     found = ((relative(file[0], table), file) for file in sizes_below(table) if file[0].suffix == ".parquet")
-    files = [file for path, file in found if _of_table(path) and path not in named]
+    files = [file for path, file in found if _of_table(path) and path not in named and not mirrors.names(file[0])]
     return _old(root, table, "files of no commit", files, oldest, dry_run=dry_run)
 
 

@@ -1,0 +1,43 @@
+"""Files of a table of windows that mirrors still name: a snapshot that replaced files stay readable in as long as the mirror keeps it."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from muntin.errors import MuntinError
+from muntin.files.paths import sizes_below
+from muntin.jobs.published.mirrors import mirrors_of
+from muntin.sinks.addresses import of_environment
+from muntin.sinks.delivery import Reach
+from muntin.sinks.errors import SinkError
+from muntin.sinks.mirrors.mirror import METADATA
+from muntin.sinks.mirrors.named_files import named_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.files.paths import AnyPath
+
+_log = logging.getLogger("muntin")
+
+
+class Mirrors:
+    """The mirrors of a table of windows. Where one does not answer, each file may be named by it."""
+
+    def __init__(self, table: AnyPath) -> None:
+        self._table, self._named, self._answered = table, set[str](), True
+        for catalog, name in mirrors_of(table):
+            try:
+                self._named |= named_files(catalog, name, Reach(of_environment))
+            except (SinkError, MuntinError, OSError) as wrong:
+                self._answered = False
+                _log.warning("%s: no file is removed, as its mirror %s may name it: %s", table, name, wrong)
+
+    def names(self, path: AnyPath) -> bool:
+        """Whether a mirror names a file, or may name it."""
+        return not self._answered or str(path) in self._named
+
+    def own(self) -> Sequence[tuple[AnyPath, int, float]]:
+        """The files of mirrors themselves, as `sizes_below` has them."""
+        return sizes_below(self._table / METADATA) if mirrors_of(self._table) else []

@@ -1,0 +1,104 @@
+"""Catalogs of Iceberg by name: of pyiceberg's own configuration, or of an Airflow connection."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from muntin.definition.extras import need
+from muntin.sinks.addresses import without
+from muntin.sinks.errors import BlockedError, SinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyiceberg.catalog import Catalog
+
+    from muntin.files.connections import Connection
+    from muntin.sinks.delivery import Reach
+
+_FREE: dict[tuple[object, ...], list[Catalog]] = {}
+_SECRET = re.compile(r"password|secret|token|credential|key", re.IGNORECASE)
+
+
+@contextmanager
+def catalog_of(name: str, reach: Reach) -> Iterator[Catalog]:
+    """A catalog, opened.
+
+    Raises:
+        SinkError: it is not configured, or does not answer; a `BlockedError`: it refuses. The text holds no secret.
+        MissingPackageError: pyiceberg is not installed.
+    """
+    need("pyiceberg")
+    from pyiceberg.exceptions import BadRequestError, ForbiddenError, NotInstalledError, RESTError, UnauthorizedError, ValidationError
+    from pyiceberg.utils.config import Config
+
+    settings = Config().get_catalog_config(name)
+    properties: Mapping[str, Any] = settings if settings is not None else _properties(reach.connection(name))
+    try:
+        with _taken(name, properties) as catalog:
+            yield catalog
+    except (BadRequestError, ForbiddenError, UnauthorizedError, ValidationError, NotInstalledError, ValueError, TypeError) as wrong:
+        raise BlockedError(f"catalog {name}: {_told(wrong, properties)}; mend its configuration, its rights or the table") from None
+    except (RESTError, OSError) as wrong:
+        raise SinkError(f"catalog {name}: {_told(wrong, properties)}; see that it is up and can be reached") from None
+    except Exception as wrong:
+        if _of_database(wrong):
+            raise SinkError(f"catalog {name}: {_told(wrong, properties)}; see that its database is up and can be reached") from None
+        raise
+
+
+@contextmanager
+def _taken(name: str, properties: Mapping[str, Any]) -> Iterator[Catalog]:
+    """A catalog that nobody else uses: which was used before, as its connection and its statements are made, or a new one."""
+    key = os.getpid(), name, tuple(sorted((each, str(value)) for each, value in properties.items()))
+    free = _FREE.setdefault(key, [])
+    try:
+        catalog = free.pop()
+    except IndexError:
+        catalog = _loaded(name, properties)
+    try:
+        yield catalog
+    except BaseException:
+        catalog.close()
+        raise
+    free.append(catalog)
+
+
+def _loaded(name: str, properties: Mapping[str, Any]) -> Catalog:
+    """A catalog. Of two that make a database's tables at once, the second finds them made."""
+    from pyiceberg.catalog import load_catalog
+
+    try:
+        return load_catalog(name, **properties)
+    except Exception as wrong:
+        if not _of_database(wrong):
+            raise
+        return load_catalog(name, **properties)
+
+
+def _of_database(wrong: Exception) -> bool:
+    """Whether the database of a catalog raised this: sqlalchemy need not be there."""
+    return type(wrong).__module__.startswith("sqlalchemy")
+
+
+def _properties(connection: Connection) -> dict[str, Any]:
+    """The properties of a catalog in a connection: its extra, and the address and the credentials of a REST catalog."""
+    found = {name: value for name, value in connection.extra.items() if value is not None}
+    if connection.host and "uri" not in found:
+        place = connection.host if "://" in connection.host else f"{connection.extra.get('scheme', 'https')}://{connection.host}"
+        found["uri"] = f"{place}:{connection.port}" if connection.port else place
+    if connection.login and connection.password and "credential" not in found:
+        found["credential"] = f"{connection.login}:{connection.password}"
+    return found
+
+
+def _told(wrong: Exception, properties: Mapping[str, Any]) -> str:
+    """The error in one line, without secrets."""
+    secrets = [str(value) for name, value in properties.items() if _SECRET.search(name)]
+    secrets += [str(value) for name, value in properties.items() if name == "uri" and urlsplit(str(value)).password]
+    secrets += [word for name, value in properties.items() if name == "uri" if (word := urlsplit(str(value)).password)]
+    return without(str(wrong) or type(wrong).__name__, secrets)

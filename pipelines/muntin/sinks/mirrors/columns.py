@@ -1,0 +1,105 @@
+"""Columns of a mirror follow the columns of the windows.
+
+A file of Parquet has names and no field ids: the table's name mapping says which name is which field. So at any time a name stands for one
+field, for old snapshots too: a name that gets another field makes them unreadable, and they have to go.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from pyiceberg.schema import Schema
+    from pyiceberg.table.metadata import TableMetadata
+    from pyiceberg.table.update import TableUpdate
+    from pyiceberg.types import IcebergType, NestedField
+
+_MAPPING = "schema.name-mapping.default"
+
+
+def follow_columns(metadata: TableMetadata, wanted: pa.Schema) -> list[TableUpdate]:
+    """Updates that give a table the columns of the windows; none where it has them.
+
+    A type that widens as Iceberg allows keeps its field. Another type is another field.
+
+    Args:
+        metadata: of the table.
+        wanted: the columns of the windows; a comment is in the metadata of its field.
+
+    Raises:
+        TypeError: Iceberg does not have a type.
+    """
+    from pyiceberg.table.update import AddSchemaUpdate, SetCurrentSchemaUpdate, SetPropertiesUpdate
+
+    schema = _schema(metadata, documented(wanted))
+    updates: list[TableUpdate] = []
+    if schema.fields != metadata.schema().fields:
+        known = [each.schema_id for each in metadata.schemas if each.fields == schema.fields]
+        updates += [] if known else [AddSchemaUpdate(schema=schema)]
+        updates.append(SetCurrentSchemaUpdate(schema_id=known[0] if known else schema.schema_id))
+    if updates or metadata.name_mapping() is None:
+        updates.append(SetPropertiesUpdate(updates={_MAPPING: _mapping(metadata, schema)}))
+    return updates
+
+
+def names_another_field(before: TableMetadata, after: TableMetadata) -> bool:
+    """Whether a name stands for another field than in an earlier snapshot, which could not be read rightly any more."""
+    fields = {field.name: field.field_id for field in after.schema().fields}
+    return any(fields.get(field.name, field.field_id) != field.field_id for schema in before.schemas for field in schema.fields)
+
+
+def documented(schema: pa.Schema) -> pa.Schema:
+    """Columns that may all be null, with comments where pyiceberg looks for them."""
+    import pyarrow as pa
+
+    comments = {field.name: (field.metadata or {}).get(b"comment") for field in schema}
+    return pa.schema(
+        [pa.field(each.name, each.type, metadata={b"doc": text} if (text := comments[each.name]) else None) for each in schema]
+    )
+
+
+def _schema(metadata: TableMetadata, wanted: pa.Schema) -> Schema:
+    """The wanted columns as fields of the table: of the same number where the table has them."""
+    from pyiceberg.io.pyarrow import schema_to_pyarrow
+    from pyiceberg.schema import Schema, assign_fresh_schema_ids
+    from pyiceberg.types import NestedField
+
+    there = {field.name: field for field in metadata.schema().fields}
+    have, want = _fields(schema_to_pyarrow(metadata.schema(), include_field_ids=False)), _fields(wanted)
+    fields, numbers = list[NestedField](), count(metadata.last_column_id + 1)
+    for name, field in want.items():
+        if name in have and _widens(have[name].field_type, field.field_type):
+            kind = field.field_type if field.field_type.is_primitive else there[name].field_type
+            fields.append(NestedField(there[name].field_id, name, kind, required=False, doc=field.doc))
+        else:
+            fields += assign_fresh_schema_ids(Schema(field), lambda: next(numbers)).fields
+    return Schema(*fields, schema_id=1 + max(each.schema_id for each in metadata.schemas))
+
+
+def _mapping(metadata: TableMetadata, schema: Schema) -> str:
+    """Which name of a file is which field: of this schema, and of columns that only old snapshots have."""
+    from pyiceberg.table.name_mapping import NameMapping
+
+    names = {field.name for field in schema.fields}
+    earlier = [each for each in metadata.name_mapping() or [] if not names & {*each.names}]
+    return NameMapping([*schema.name_mapping, *earlier]).model_dump_json()
+
+
+def _fields(schema: pa.Schema) -> Mapping[str, NestedField]:
+    """Name -> field of Iceberg, all without numbers: so fields of two tables can be compared."""
+    from pyiceberg.io.pyarrow import _pyarrow_to_schema_without_ids
+
+    return {field.name: field for field in _pyarrow_to_schema_without_ids(schema).fields}
+
+
+def _widens(have: IcebergType, want: IcebergType) -> bool:
+    """Whether a type is the same, or one that Iceberg lets it become. https://iceberg.apache.org/spec/#schema-evolution."""
+    from pyiceberg.types import DecimalType, DoubleType, FloatType, IntegerType, LongType
+
+    if isinstance(have, DecimalType) and isinstance(want, DecimalType):
+        return have.scale == want.scale and have.precision <= want.precision
+    return have == want or (type(have), type(want)) in {(IntegerType, LongType), (FloatType, DoubleType)}
