@@ -178,6 +178,13 @@ def test_another_definition_forgets_too_and_must_have_the_column(visits: Visits)
         bare.run(0)
 
 
+def test_a_state_of_another_schedule_stops_it_before_anything_changes(visits: Visits) -> None:
+    other = Visits(visits.folder, more={"schedule": "30m"}, rows=visits.rows)
+    with pytest.raises(StateError, match="another schedule"):
+        forget(other.pipeline, KEY, root=visits.root)
+    assert remembered(visits.pipeline, root=visits.root).events == ()
+
+
 def test_keys_that_were_forgotten_while_a_batch_was_read(visits: Visits, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run commits states that hold the key behind the command that removed it; it notices that, and reads again."""
     from muntin.jobs.accumulate import accumulate as jobs

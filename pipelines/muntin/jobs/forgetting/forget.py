@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from muntin.errors import StateError
 from muntin.files.paths import remove_folder, sizes_below
 from muntin.jobs.forgetting.notes_and_ledgers import notes_without
 from muntin.jobs.forgetting.remembered import bound_home, plain_keys
@@ -32,6 +33,7 @@ from muntin.jobs.published.mirrors import without_history
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.send import after_run
+from muntin.jobs.state import definition_note
 from muntin.jobs.state.forgotten import note
 from muntin.jobs.state.state_folders import stagings
 from muntin.store.log_checkpoint import end_old_versions, old_commits, old_files
@@ -127,6 +129,7 @@ def forget(
         ExpectationsError: totals that were derived again fail their suite.
     """
     bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
+    _check_schedules(bound)
     before = plan_forget(pipeline, keys, root=root)
     progress("remember")
     note(bound, "forget", plain.keys, now or utc_now())
@@ -162,6 +165,21 @@ def forget(
     if done.done:
         note(bound, "done", plain.keys, now or utc_now(), report=done.register())
     return done
+
+
+def _check_schedules(bound: Bound) -> None:
+    """Check that batches of all states end as the definition says: files that are written anew say when.
+
+    Raises:
+        StateError: a state is of a definition with another schedule.
+    """
+    for state in states_below(bound):
+        before = (definition_note.read(state.folder) or {}).get("schedule")
+        if before not in (None, definition_note.described(bound.pipeline)["schedule"]):
+            raise StateError(
+                f"{state.folder} is the state of a definition with another schedule ({before}); nothing was changed. Forget by that definition "
+                f"first, or remove the state: muntin maintain FILE --superseded"
+            )
 
 
 def _is_rewritten(table: str) -> bool:
