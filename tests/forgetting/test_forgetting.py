@@ -179,7 +179,7 @@ def test_another_definition_forgets_too_and_must_have_the_column(visits: Visits)
 
 
 def test_a_state_of_another_schedule_stops_it_before_anything_changes(visits: Visits) -> None:
-    other = Visits(visits.folder, more={"schedule": "30m"}, rows=visits.rows)
+    other = Visits(visits.folder, more={"schedule": "2h"}, rows=visits.rows)
     with pytest.raises(StateError, match="another schedule"):
         forget(other.pipeline, KEY, root=visits.root)
     assert remembered(visits.pipeline, root=visits.root).events == ()

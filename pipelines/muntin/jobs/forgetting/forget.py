@@ -177,8 +177,8 @@ def _check_schedules(bound: Bound) -> None:
         before = (definition_note.read(state.folder) or {}).get("schedule")
         if before not in (None, definition_note.described(bound.pipeline)["schedule"]):
             raise StateError(
-                f"{state.folder} is the state of a definition with another schedule ({before}); nothing was changed. Forget by that definition "
-                f"first, or remove the state: muntin maintain FILE --superseded"
+                f"{state.folder} is the state of a definition with another schedule ({before}); nothing was changed. "
+                f"Remove that state: muntin maintain FILE --superseded"
             )
 
 
