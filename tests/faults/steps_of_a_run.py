@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from muntin import Pipeline
-from muntin.airflow import events, steps
+from muntin.airflow import steps
+from muntin.airflow.assets import events
 from muntin.airflow.place import Place
 from muntin.airflow.publishing import publish
 from muntin.definition.instants import instant_us

@@ -59,8 +59,8 @@ def test_reports_say_the_rows_of_each_source(shop: Shop) -> None:
     assert (second.rows_read, second.rows_accepted, second.rows_quarantined) == (4, 3, 1)
     told = second.to_dict()["sources"]
     assert told == {
-        "clicks": {"read": 2, "accepted": 2, "quarantined": 0, "duplicate": 0, "ambiguous": 0, "nonexistent": 0},
-        "orders": {"read": 2, "accepted": 1, "quarantined": 1, "duplicate": 0, "ambiguous": 0, "nonexistent": 0},
+        "clicks": {"read": 2, "accepted": 2, "quarantined": 0, "duplicate": 0, "ambiguous": 0, "nonexistent": 0, "forgotten": 0},
+        "orders": {"read": 2, "accepted": 1, "quarantined": 1, "duplicate": 0, "ambiguous": 0, "nonexistent": 0, "forgotten": 0},
     }
     store = DeltaStore(bind(shop.pipeline, shop.folder / "state").folder)
     files = [(file.source, Path(file.path).parent.name, file.rows) for file in manifest(last_accumulated(store)[_us(at(60))])]

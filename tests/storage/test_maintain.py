@@ -72,7 +72,7 @@ def test_half_of_a_commit_goes(small: Small) -> None:
         draft = log / f"{99:020d}.{uuid4().hex}.draft"
         for half in (log / f"{99:020d}.json#1", draft, draft.with_name(f".{draft.name}.{uuid4().hex}.partial")):
             half.write_text('{"add":')
-    seen_tables.tables().clear()
+    vars(seen_tables._KEPT).clear()  # with the weight of the tables
     assert same(small.tables("state"), before)
     assert swept(small)["half-written files"]
     assert not [path for log in logs for path in log.iterdir() if f"{99:020d}" in path.name]
