@@ -11,9 +11,11 @@ from muntin import forget, read
 from muntin.errors import DefinitionError, StateError
 from muntin.jobs.forgetting.forget import plan_forget
 from muntin.jobs.forgetting.remembered import count_again, new_secret, remembered, undo
+from muntin.jobs.forgetting.texts import overwrite, tells_of
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.forgotten import SECRET
+from muntin.states.forgotten_keys import Plain
 from tests.end_to_end.hourly import hour
 from tests.forgetting.visits import Visits, without
 
@@ -235,3 +237,9 @@ def test_what_was_staged_before_is_derived_again(visits: Visits) -> None:
     if staged.windows:
         assert is_stale(bound.store, staged)
     assert without(before["hour"], "bob").equals(visits.tables()["hour"])
+
+
+def test_a_text_that_a_run_removes_meanwhile_tells_nothing(tmp_path: Path) -> None:
+    gone = tmp_path / "attempts/.1.json.partial"
+    assert not overwrite(gone, Plain(frozenset({(("person", "bob"),)})))
+    assert not tells_of(gone, Plain(frozenset({(("person", "bob"),)})))

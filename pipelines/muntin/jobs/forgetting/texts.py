@@ -33,9 +33,18 @@ def texts_of(bound: Bound) -> Iterator[AnyPath]:
                 yield path
 
 
-def tells_of(text: str, keys: Plain) -> bool:
-    """Whether a text of JSON tells of a key."""
+def tells_of(path: AnyPath, keys: Plain) -> bool:
+    """Whether a file of JSON tells of a key. A run may have removed or renamed it meanwhile."""
+    text = _text(path)
     return without(text, keys) != text
+
+
+def _text(path: AnyPath) -> str:
+    """The text of a file; "" where it is gone."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
 
 
 def overwrite(path: AnyPath, keys: Plain) -> bool:
@@ -44,7 +53,7 @@ def overwrite(path: AnyPath, keys: Plain) -> bool:
     Raises:
         StateError: the disk refuses.
     """
-    text = path.read_text(encoding="utf-8")
+    text = _text(path)
     new = without(text, keys)
     if new != text:
         write_whole(path, new.encode())

@@ -82,7 +82,7 @@ def traces(bound: Bound, keys: Plain) -> list[Trace]:
     known = {path for table in tables_below(bound) for path, *_ in sizes_below(bound.table(table))}
     loose = [path for path, *_ in sizes_below(bound.folder) if path not in known and path.suffix == ".parquet"]
     found += _of_files(bound, "rows", "", {path: _rows_of(path, "", keys) for path in loose})
-    found += _of_files(bound, "texts", "", {path: int(tells_of(path.read_text(encoding="utf-8"), keys)) for path in texts_of(bound)})
+    found += _of_files(bound, "texts", "", {path: int(tells_of(path, keys)) for path in texts_of(bound)})
     return [trace for trace in found if trace.files]
 
 
@@ -109,14 +109,20 @@ def _of_files(bound: Bound, what: str, table: str, counts: dict[AnyPath, int]) -
         if count:
             by_place.setdefault(relative(bound.table(table) if table else path.parent, bound.root), []).append(path)
     for place, paths in by_place.items():
-        yield Trace(what, place, sum(counts[path] for path in paths), len(paths), sum(path.stat().st_size for path in paths))
+        yield Trace(what, place, sum(counts[path] for path in paths), len(paths), sum(_size(path) for path in paths))
+
+
+def _size(path: AnyPath) -> int:
+    """The bytes of a file; 0 of a file that a run has removed meanwhile."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _rows_of(path: AnyPath, table: str, keys: Plain) -> int:
     try:
         return rows_in_file(str(path), table, keys)
-    except FileNotFoundError:
-        return 0
     except (OSError, pa.ArrowException) as wrong:
         raise StateError(f"{path} cannot be read ({wrong}), so that nobody can tell what it holds; ask muntin doctor FILE") from wrong
 

@@ -60,11 +60,14 @@ def holding(folder: AnyPath, table: str, files: Sequence[File], keys: Keys) -> d
 
 
 def rows_in_file(place: str, table: str, keys: Keys) -> int:
-    """How many rows of a file are of one of some keys. Only columns that can tell are read."""
+    """How many rows of a file are of one of some keys; 0 of a file that is gone. Only columns that can tell are read."""
     wanted = {_ROW} if table == QUARANTINE else {name for columns in keys.columns for name in columns}
-    with opened(place) as file:
-        names = [name for name in file.schema_arrow.names if name in wanted]
-        return int(rows_among(table, file.read(names), keys).sum()) if names else 0
+    try:
+        with opened(place) as file:
+            names = [name for name in file.schema_arrow.names if name in wanted]
+            return int(rows_among(table, file.read(names), keys).sum()) if names else 0
+    except FileNotFoundError:
+        return 0
 
 
 def without_keys(bound: Bound, table: str, keys: Keys) -> int:
