@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, forget, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.jobs.forgetting.forget import plan_forget
-from muntin.jobs.housekeeping.forgotten_rows import holding
+from muntin.jobs.housekeeping.without_keys import holding
 from muntin.jobs.state.bound import bind
 from muntin.states.forgotten_keys import Plain, key_of
 from muntin.tasks import Local

@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+from examples.demo.home import Home
 
 DEFINITION = """
 from datetime import UTC, datetime
@@ -103,3 +106,14 @@ def half_days(days: Sequence[int]) -> list[tuple[str, int, int]]:
         for who, hour, amount in DAYS[day]:
             found.setdefault((who, day, hour >= 12), []).append(amount)
     return [(who, len(amounts), sum(amounts)) for (who, _, _), amounts in sorted(found.items())]
+
+
+def making_runs(home: Home, project: Path) -> Home:
+    """Airflow's home whose scheduler makes runs of the DAGs of a project by itself."""
+    settings = {
+        "AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"),
+        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "True",
+        "MUNTIN_HOME": str(project),
+    }
+    return replace(home, env=home.env | settings)

@@ -1,7 +1,6 @@
 """The real scheduler: a pipeline on a schedule, and one over its windows that is woken by their asset."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from examples.demo.servers import Airflow, scheduling, spark, until_spark
 from examples.demo.watch import Inspection
 from muntin import read
 from muntin.cli.definition import load_pipeline
-from tests.airflow.project import DAYS, write_project, write_totals
+from tests.airflow.project import DAYS, making_runs, write_project, write_totals
 
 LAST = 2
 UNTIL = f"airflow_dag(shop, end_date=datetime(2024, 1, {LAST}, tzinfo=UTC))"
@@ -25,14 +24,7 @@ def home(tmp_path: Path) -> Home:
     write_totals(project)
     shop = project / "dags/shop.py"
     shop.write_text(shop.read_text(encoding="utf-8").replace("airflow_dag(shop)", UNTIL), encoding="utf-8")
-    made = make_home(tmp_path / "home", state=tmp_path / "state")
-    settings = {
-        "AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"),
-        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
-        "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "True",
-        "MUNTIN_HOME": str(project),
-    }
-    return replace(made, env=made.env | settings)
+    return making_runs(make_home(tmp_path / "home", state=tmp_path / "state"), project)
 
 
 @pytest.fixture

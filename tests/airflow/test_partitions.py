@@ -6,7 +6,6 @@ DAG day             run     run          Airflow's RollupMapper waits for 24 hou
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from examples.demo.servers import Airflow, scheduling
 from examples.demo.watch import Inspection
 from muntin import read
 from muntin.cli.definition import load_pipeline
+from tests.airflow.project import making_runs
 
 DEFINITIONS = """
 from datetime import UTC, datetime
@@ -105,14 +105,7 @@ def home(tmp_path: Path) -> Home:
         (project / f"dags/{name}.py").write_text(text, encoding="utf-8")
     write(project, "00", {1: 1, 5: 2})  # most hours have no row, and are closed all the same
     write(project, "12", {23: 4})
-    made = make_home(tmp_path / "home", state=tmp_path / "state")
-    settings = {
-        "AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"),
-        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
-        "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "True",
-        "MUNTIN_HOME": str(project),
-    }
-    return replace(made, env=made.env | settings)
+    return making_runs(make_home(tmp_path / "home", state=tmp_path / "state"), project)
 
 
 @pytest.fixture

@@ -7,20 +7,34 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from muntin import forget, read
+from muntin import aggregates as agg
+from muntin import alerts, forget, read
+from muntin.alerts.findings import findings
+from muntin.definition.instants import instant_us
+from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.alerting.gathered import ended_well
+from muntin.jobs.doctor.diagnosis import diagnose
+from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.forgetting.forget import plan_forget
 from muntin.jobs.forgetting.remembered import count_again, new_secret, remembered, undo
 from muntin.jobs.forgetting.texts import overwrite, tells_of
+from muntin.jobs.inspect.status import status
+from muntin.jobs.publish.publish import is_stale
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.forgotten import SECRET
+from muntin.page.installation import Known
+from muntin.page.views.overview import line
 from muntin.states.forgotten_keys import Plain
+from muntin.tasks import Local
 from tests.end_to_end.hourly import hour
-from tests.forgetting.visits import Visits, without
+from tests.forgetting.visits import Visits
 
 ANN, BOB = [(5, "ann", "x", 1.0, "a"), (70, "ann", "y", 2.0, "a")], [(10, "bob", "x", 3.0, "b"), (80, "bob", "x", 4.0, "b")]
 KEY = [{"person": "bob"}]
+_HOUR = instant_us(hour(0), "start"), instant_us(hour(1), "end")
 
 
 @pytest.fixture
@@ -119,8 +133,6 @@ def test_texts_are_overwritten(visits: Visits) -> None:
 
 
 def test_a_value_of_another_keys_row_is_found_and_stays(tmp_path: Path) -> None:
-    from muntin import aggregates as agg
-
     visits = Visits(tmp_path, more={"aggregates": {"devices": agg.collect("device")}})
     visits.write(0, [(5, "ann", "x", 1.0, "bob"), (6, "bob", "x", 1.0, "a")])
     visits.run(0)
@@ -189,8 +201,6 @@ def test_a_state_of_another_schedule_stops_it_before_anything_changes(visits: Vi
 
 def test_keys_that_were_forgotten_while_a_batch_was_read(visits: Visits, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run commits states that hold the key behind the command that removed it; it notices that, and reads again."""
-    from muntin.jobs.accumulate import accumulate as jobs
-
     met = list[str]()
 
     def committing(*given: object) -> bool:
@@ -199,7 +209,7 @@ def test_keys_that_were_forgotten_while_a_batch_was_read(visits: Visits, monkeyp
             assert forget(visits.pipeline, KEY, root=visits.root).done
         return commit_refused(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(jobs, "commit_refused", committing)
+    monkeypatch.setattr("muntin.jobs.accumulate.accumulate.commit_refused", committing)
     assert visits.run(0, 1).batches[0].rows_forgotten == 2
     assert people(visits) == ["ann", "ann"]
     assert plan_forget(visits.pipeline, KEY, root=visits.root).found == ()
@@ -223,20 +233,34 @@ def test_without_a_root(visits: Visits, tmp_path: Path) -> None:
 
 def test_what_was_staged_before_is_derived_again(visits: Visits) -> None:
     """Windows that wait for their suite hold the key; they are stale, and their folder goes."""
-    from muntin.jobs.finalize.finalize import finalize
-    from muntin.jobs.publish.publish import is_stale
-    from muntin.tasks import Local
-
     visits.write(1, [ANN[1], BOB[1], (75, "bob", "y", 4.0, "b")])
-    bound = bind(visits.pipeline, visits.root)
-    visits.hours.run(1, 1)
-    visits.write(1, [ANN[1], BOB[1]])
-    staged = finalize(bound, Local(1), [int(hour(1).timestamp() * 1_000_000)])
-    before = visits.tables()
+    bound, interval = bind(visits.pipeline, visits.root), Interval(instant_us(hour(1), "start"), instant_us(hour(2), "end"))
+    accumulate(bound, Local(1), [interval])
+    staged = finalize(bound, Local(1), [interval.start_us])
+    assert [window.window for window in staged.windows if window.files]
+    assert not is_stale(bound.store, staged)
     assert forget(visits.pipeline, KEY, root=visits.root).done
-    if staged.windows:
-        assert is_stale(bound.store, staged)
-    assert without(before["hour"], "bob").equals(visits.tables()["hour"])
+    assert is_stale(bound.store, staged)
+    assert not (bound.folder / staged.folder).exists()
+    assert people(visits) == ["ann", "ann"]
+
+
+def test_whoever_looks_sees_that_something_may_be_left(tmp_path: Path) -> None:
+    visits = Visits(tmp_path, more={"aggregates": {"devices": agg.collect("device")}})
+    visits.write(0, [(5, "ann", "x", 1.0, "bob"), (6, "bob", "x", 1.0, "a")])
+    visits.run(0)
+    said = "something may be left of 1 key"
+    for here in (False, True):
+        told = {"quality": (), "published": {}, "missing": (), "link": ""}
+        run = ended_well(bind(visits.pipeline, visits.root), visits.pipeline.intervals.intervals(*_HOUR), (), **told)
+        seen = [status(visits.pipeline, root=visits.root).unforgotten == 1]
+        seen += [any(said in each.problem for each in diagnose(visits.pipeline, root=visits.root))]
+        seen += [
+            any(said in each.what for each in line(Known("visits", visits.root, visits.pipeline, tmp_path / "visits.py"), _HOUR[1]).calls)
+        ]
+        seen += [any(said in each.found for each in findings(alerts.to("alerts"), run))]
+        assert seen == [here] * 4
+        forget(visits.pipeline, KEY, root=visits.root)
 
 
 def test_a_text_that_a_run_removes_meanwhile_tells_nothing(tmp_path: Path) -> None:

@@ -15,8 +15,10 @@ import pytest
 from muntin import forget
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.forgetting.forget import plan_forget
+from muntin.jobs.forgetting.remembered import undo
 from tests.case_counts import seeds
 from tests.forgetting.visits import KINDS, PEOPLE, Visits, drawn, others_are
+from tests.properties.equal_values import bitwise
 
 HOURS = 6
 
@@ -57,3 +59,18 @@ def test_a_pipeline_that_forgot_a_person(kind: str, seed: int, tmp_path: Path) -
 
 def _is(row: tuple[float, str, str, float, str], key: dict[str, str]) -> bool:
     return row[1] == key["person"] and key.get("page", row[2]) == row[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_not_forgotten_any_more_comes_back_as_it_was(kind: str, tmp_path: Path) -> None:
+    visits, dice = Visits(tmp_path, kind), random.Random(7)
+    for hour in range(4):
+        visits.write(hour, drawn(dice, hour))
+    visits.run(0, 3)
+    before = {name: visits.published(name) for name in visits.pipeline.windows}
+    for _ in range(2):
+        assert forget(visits.pipeline, [{"person": "bob"}], root=visits.root).done
+        undo(visits.pipeline, [{"person": "bob"}], root=visits.root)
+        visits.run(0, 3)
+        for name, wanted in before.items():
+            assert bitwise(visits.published(name), wanted), name

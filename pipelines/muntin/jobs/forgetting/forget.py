@@ -26,7 +26,7 @@ from muntin.jobs.forgetting.remembered import bound_home, plain_keys
 from muntin.jobs.forgetting.texts import overwrite, texts_of
 from muntin.jobs.forgetting.traces import Trace, all_traces, log_tells, states_below, tables_below, undecided
 from muntin.jobs.forgetting.verdicts import verdicts_without
-from muntin.jobs.housekeeping.forgotten_rows import batches_holding, rows_in_file, without_keys
+from muntin.jobs.housekeeping.without_keys import batches_holding, rows_in_file, without_keys
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.mirrors import without_history
@@ -134,8 +134,8 @@ def forget(
     progress("remember")
     note(bound, "forget", plain.keys, now or utc_now())
     for state in states_below(bound):
-        doubted = _doubted(state, plain) if totals == "redo" and state.folder == bound.folder else ()
-        notes_without(state, plain, doubted)
+        if totals == "redo" and state.folder == bound.folder:  # noted while states tell which batches; a run would derive them, too
+            notes_without(state, plain, _doubted(state, plain))
         for table in tables_below(state):
             if _is_rewritten(table):
                 progress(table.removeprefix("../"))

@@ -17,7 +17,7 @@ from muntin.files.pages import opened
 from muntin.files.paths import ascending, relative, sizes_below
 from muntin.jobs.forgetting.texts import tells_of, texts_of
 from muntin.jobs.forgetting.verdicts import texts_in
-from muntin.jobs.housekeeping.forgotten_rows import rows_among, rows_in_file
+from muntin.jobs.housekeeping.without_keys import rows_among, rows_in_file
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.states.forgotten_keys import text_of_value
 from muntin.store.log_checkpoint import old_commits, old_files

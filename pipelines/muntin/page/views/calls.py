@@ -125,7 +125,8 @@ def _of_forgetting(known: Known, now: PipelineStatus) -> list[Call]:
     if not now.unforgotten:
         return []
     what = f"something may be left of {many(now.unforgotten, 'key')} to be forgotten"
-    return [Call(what, "run with these keys again", f"muntin forget {quote(str(known.file))} --root {quote(str(known.root))} --yes --key")]
+    listed = f"muntin forget {quote(str(known.file))} --root {quote(str(known.root))}"
+    return [Call(what, "run muntin forget with these keys again; without a key it lists the requests", listed)]
 
 
 def _of_sinks(known: Known, now: PipelineStatus) -> list[Call]:
