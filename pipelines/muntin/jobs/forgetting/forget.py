@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from muntin.errors import StateError
-from muntin.files.paths import remove_folder, sizes_below
+from muntin.files.paths import relative, remove_folder, sizes_below
 from muntin.jobs.forgetting.notes_and_ledgers import notes_without
 from muntin.jobs.forgetting.remembered import bound_home, plain_keys
 from muntin.jobs.forgetting.texts import overwrite, texts_of
@@ -136,25 +136,13 @@ def forget(
     for state in states_below(bound):
         if totals == "redo" and state.folder == bound.folder:  # noted while states tell which batches; a run would derive them, too
             notes_without(state, plain, _doubted(state, plain))
-        for table in tables_below(state):
-            if _is_rewritten(table):
-                progress(table.removeprefix("../"))
-                without_keys(state, table, plain)
-        progress("notes")
-        notes_without(state, plain)
-        for table in filter(is_of_windows, tables_below(state)):
-            progress(table.removeprefix("../"))
-            without_keys(state, table, plain)
-        progress("texts")
-        verdicts_without(state, plain)
-        _texts_and_stagings(state, plain)
+        _take_out(state, plain, progress)
     if totals == "redo":
         progress("totals")
         with runner_for(spark, needed=spark_needed(pipeline)) as runner:
             finish(bound, runner, [], validate=True, tell=progress)
     progress("sinks")
-    for table in filter(is_of_windows, tables_below(bound)):
-        without_history(bound.table(table))
+    _mirrors_begin_anew(bound, before.found)
     sent = tuple(each.line for each in after_run(bound, None) if each.failed)
     progress("old versions")
     for state in states_below(bound):
@@ -165,6 +153,29 @@ def forget(
     if done.done:
         note(bound, "done", plain.keys, now or utc_now(), report=done.register())
     return done
+
+
+def _take_out(state: Bound, keys: Plain, progress: Callable[[str], None]) -> None:
+    """Take some keys out of everything that a state holds now. Windows come last: what a run has staged is stale before."""
+    for table in filter(_is_rewritten, tables_below(state)):
+        progress(table)
+        without_keys(state, table, keys)
+    progress("notes")
+    notes_without(state, keys)
+    for table in filter(is_of_windows, tables_below(state)):
+        progress(table.removeprefix("../"))
+        without_keys(state, table, keys)
+    progress("texts")
+    verdicts_without(state, keys)
+    _texts_and_stagings(state, keys)
+
+
+def _mirrors_begin_anew(bound: Bound, found: Sequence[Trace]) -> None:
+    """Let mirrors of windows that held some keys lose their history, which names files that are to go. `found`: what lay there."""
+    held = {trace.place.removesuffix("/_delta_log") for trace in found}
+    for folder in map(bound.table, filter(is_of_windows, tables_below(bound))):
+        if relative(folder, bound.root) in held:
+            without_history(folder)
 
 
 def _check_schedules(bound: Bound) -> None:
