@@ -20,7 +20,8 @@ apt_install() {
   command -v apt-get >/dev/null && may_be_root || return 1
   as_root apt-get update -qq || return 1
   for name; do
-    apt-cache policy "$name" | grep -q 'Candidate: [0-9]' || continue
+    # Not `grep -q`: it ends at the first match, apt-cache dies of the closed pipe, and `pipefail` takes that for "not found".
+    apt-cache policy "$name" | grep 'Candidate: [0-9]' >/dev/null || continue
     say "installing $name with apt-get"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$name" >&2
     return
