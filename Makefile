@@ -3,7 +3,7 @@
 .PHONY: help setup demo check test cluster-test newest lint up docs bench soak audit pin clean
 
 ARGS :=
-AZURE := $(addprefix tests/storage/test_,object_store.py file_layer.py delta.py crash_points.py at_once.py)
+STORES := $(addprefix tests/storage/test_,object_store.py file_layer.py delta.py crash_points.py at_once.py)
 
 # exec: an interrupt reaches Python itself, which cleans up after itself.
 python = exec env JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python
@@ -20,18 +20,19 @@ demo: setup ## a week of real flights through Airflow and Spark to published win
 check: setup lint ## style, types, arrows, and the quick tests, which start neither Spark nor Airflow nor Great Expectations: while you work
 	@$(python) -m pytest -n 2 --dist loadfile --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
 
-test: setup lint ## lint, then every test, five files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
-	@bash setup/for_tests.sh
+test: setup ## lint, then every test, six files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
+# Side by side: to fetch is to wait.
+	@bash setup/for_tests.sh & $(MAKE) --no-print-directory lint; linted=$$?; wait; exit $$linted
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.
 	@.venv/bin/python -m compileall -q pipelines examples
-	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 5 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 6 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
 	@bash setup/object_store.sh
 	@bash setup/azure_store.sh
 	@bash setup/kafka.sh
 	@bash setup/compose.sh
-	@MUNTIN_OBJECT_STORE=azure JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(AZURE) $(ARGS)
+	@for store in s3 azure; do MUNTIN_OBJECT_STORE=$$store JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(STORES) $(ARGS) || exit; done
 	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster tests/compose $(ARGS)
 
 newest: setup ## the newest versions that pyproject.toml allows, in build/newest, and the tests that a new version may break

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A server of S3 for the tests of object stores: versitygw in build/bin, where there is Go to build it; else moto in build/moto. Never an error:
-# without a server those tests are skipped.
+# A server of S3 for the tests of object stores: versitygw in build/bin, where there is Go to build it; else, or with the argument `moto`, moto in
+# build/moto. Never an error: without a server those tests are skipped.
 set -uo pipefail
 cd -P "$(dirname "$0")/.." || exit 0
 source setup/system.sh
@@ -11,7 +11,7 @@ GO=${GO:-$(command -v go || echo /usr/local/go/bin/go)}
 
 use_moto() {
   [ -e build/moto/ready ] && exit 0
-  say "no object store: $1; moto, a server of S3 in Python, stands in (half a minute, the first time)"
+  say "object store: $1; moto, a server of S3 in Python, stands in (some seconds, the first time)"
   use_pip_settings_for_uv
   rm -rf build/moto
   .venv/bin/uv venv --quiet --python .venv/bin/python build/moto &&
@@ -21,8 +21,9 @@ use_moto() {
 }
 
 [ -x build/bin/versitygw ] && exit 0
+[ "${1:-}" = moto ] && use_moto "to build versitygw takes five minutes of a core, and 'bash setup/object_store.sh' does"
 [ -x "$GO" ] || use_moto "there is no Go to build versitygw"
-say "building an object store for the tests (versitygw $VERSION; a minute, the first time)"
+say "building an object store for the tests (versitygw $VERSION; some minutes, the first time)"
 mkdir -p build/bin
 GOBIN=$PWD/build/bin "$GO" install "github.com/versity/versitygw/cmd/versitygw@$VERSION" >/dev/null 2>&1 ||
   use_moto "versitygw could not be built"

@@ -1,4 +1,4 @@
-"""A server of S3 in Python, for tests where there is no Go to build versitygw: it keeps all in memory, and knows no wrong credentials.
+"""A server of S3 in Python, for tests where versitygw is not built: it keeps all in memory, and knows no wrong credentials.
 
 `python -m tests.moto_server PORT`, of the Python in build/moto, is the server. It answers one request after the other, since moto looks
 whether an object is new and writes it in two steps.

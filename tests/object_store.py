@@ -1,4 +1,4 @@
-"""An object store for tests: versitygw, a server of S3 with a folder behind it, that `setup/object_store.sh` builds; else moto."""
+"""An object store for tests: versitygw, a server of S3 with a folder behind it, if `setup/object_store.sh` has built it; else moto."""
 
 import os
 import subprocess
@@ -45,13 +45,13 @@ def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnyServer
         with moto_server.started() as server:
             yield server
     else:
-        pytest.skip("no object store: bash setup/object_store.sh builds one where Go is, and fetches another elsewhere")
+        pytest.skip("no object store: bash setup/object_store.sh builds one where Go is, and `... moto` fetches another")
 
 
 def only_of_versitygw(server: AnyServer) -> Server:
     """Leave out a test of what moto does not do: it has no folder, and takes all credentials."""
     if isinstance(server, moto_server.MotoServer):
-        pytest.skip("moto has no folder, and takes all credentials; versitygw is there where Go is")
+        pytest.skip("moto has no folder, and takes all credentials; make cluster-test runs it with versitygw")
     return server
 
 
