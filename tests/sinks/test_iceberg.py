@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyiceberg.catalog import load_catalog
 
 from muntin import Pipeline, read, run, sinks
 from muntin import aggregates as agg
-from muntin.jobs.forgetting.forget import forget
+from muntin.errors import StateError
+from muntin.jobs.forgetting.forget import forget, plan_forget
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote, rollback
@@ -20,7 +22,7 @@ from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.mirrors.named_files import named_files
 from tests.storage.test_changes_since import Changing
-from tests.storage.three_batches import FIRST, HERE, HOUR, OTHER, START
+from tests.storage.three_batches import FIRST, HERE, HOUR, OTHER, SCHEMA, START
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -278,3 +280,39 @@ def test_a_key_that_is_forgotten_is_in_no_snapshot(small: Mirrored) -> None:
     assert not before & {path.name for path in small.table("hours").rglob("_iceberg/*/*")}
     assert [*small.history().values()] == [small.published()]
     assert {row[0] for row in small.rows()} == {"ü"}
+
+
+@pytest.mark.parametrize("names", [("a", "ü"), ("a-very-long-name-of-ann", "a-very-long-name-of-bob")])
+def test_a_manifest_that_tells_of_a_forgotten_key_is_found(small: Mirrored, names: tuple[str, str]) -> None:
+    """Of long names, bounds have what both have in common; a file that is there tells whose it is."""
+    key, root = [{"k": names[0]}], small.folder / "state"
+    rows = [{"t": START, "k": name, "x": 1.0} for name in names]
+    pq.write_table(pa.Table.from_pylist(rows, SCHEMA), small.folder / "data/00.parquet")
+    small.ran(0)
+    run(small.pipeline, root=root, start=START + HOUR, end=START + 3 * HOUR, spark=HERE)
+    small.sent()
+    kept = shutil.copytree(small.table("hours") / "_iceberg", small.folder / "kept")
+    told = {each.place: each.rows for each in plan_forget(small.mirrored, key, root=root).found if each.what == "bounds in a mirror"}
+    assert [*told] == ([f"changing/windows/{window}" for window in ("hours", "twos", "visits")] if len(names[0]) == 1 else [])
+    assert forget(small.mirrored, key, root=root, spark=HERE).done
+    assert plan_forget(small.mirrored, key, root=root).found == ()
+    shutil.copytree(kept, small.table("hours") / "_iceberg/left")
+    found = plan_forget(small.mirrored, key, root=root).found
+    assert [(each.what, each.place) for each in found] == [("bounds in a mirror", "changing/windows/hours")]
+
+
+def test_where_nobody_can_read_manifests_they_are_named(small: Mirrored, monkeypatch: pytest.MonkeyPatch) -> None:
+    small.ran(0)
+    small.sent()
+    monkeypatch.setattr("muntin.jobs.forgetting.mirrored.is_installed", lambda _: False)
+    told = plan_forget(small.mirrored, [{"k": "a"}], root=small.folder / "state").undecided
+    assert "windows/hours: manifests of a mirror in Iceberg; pip install 'muntin[iceberg]' reads them" in told
+
+
+def test_a_damaged_manifest_is_named(small: Mirrored) -> None:
+    small.ran(0)
+    small.sent()
+    manifest = next(small.table("hours").rglob("_iceberg/*/*-m0.avro"))
+    manifest.write_bytes(manifest.read_bytes()[:200])
+    with pytest.raises(StateError, match=r"-m0.avro cannot be read .*--send --anew"):
+        plan_forget(small.mirrored, [{"k": "a"}], root=small.folder / "state")

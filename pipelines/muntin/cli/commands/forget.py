@@ -152,6 +152,8 @@ def _say(found: "Forgetting", *, deed: bool, prove: bool) -> None:
                 ["what", "place", "rows", "files", "bytes"], [[one.what, one.place, one.rows, one.files, size(one.bytes)] for one in shown]
             )
         )
+    if found.mend:
+        say(found.mend)
     for place in found.undecided:
         say(f"cannot be told: {place}")
     for line in found.sinks:

@@ -21,6 +21,7 @@ import numpy as np
 
 from muntin.errors import StateError
 from muntin.files.paths import relative, remove_folder, sizes_below
+from muntin.jobs.forgetting.copies import COPIES, MEND
 from muntin.jobs.forgetting.notes_and_ledgers import notes_without
 from muntin.jobs.forgetting.remembered import bound_home, plain_keys
 from muntin.jobs.forgetting.texts import overwrite, texts_of
@@ -32,7 +33,7 @@ from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.mirrors import without_history
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.jobs.records.reports_table import utc_now
-from muntin.jobs.sending.send import after_run
+from muntin.jobs.sending.send import send
 from muntin.jobs.state import definition_note
 from muntin.jobs.state.forgotten import note
 from muntin.jobs.state.state_folders import stagings
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
+    from muntin.sinks.delivery import Reach
     from muntin.states.forgotten_keys import Plain
     from muntin.tasks import Runner
 
@@ -75,6 +77,11 @@ class Forgetting:
     sinks: tuple[str, ...] = ()
     keys: int = 0
     done: bool = field(default=False)
+
+    @property
+    def mend(self) -> str:
+        """What somebody has to do about what this command leaves alone; "" where there is nothing."""
+        return MEND if any(each.what == COPIES for each in self.left) else ""
 
     def register(self) -> dict[str, Any]:
         """The report for a register of such requests: what, where and how much, without the keys."""
@@ -107,6 +114,7 @@ def forget(
     root: str | AnyPath,
     totals: Totals = "keep",
     spark: SparkSession | str | Runner | None = None,
+    reach: Reach | None = None,
     progress: Callable[[str], None] = lambda _: None,
     now: datetime | None = None,
 ) -> Forgetting:
@@ -119,6 +127,7 @@ def forget(
         pipeline, keys, root: as for `plan_forget`.
         totals: what becomes of totals.
         spark: who derives totals again; see `muntin.run`.
+        reach: how sinks are reached; None: by addresses of the environment.
         progress: called with the name of each step as it begins.
         now: the present; None: the clock tells.
 
@@ -143,7 +152,7 @@ def forget(
             finish(bound, runner, [], validate=True, tell=progress)
     progress("sinks")
     _mirrors_begin_anew(bound, before.found)
-    sent = tuple(each.line for each in after_run(bound, None) if each.failed)
+    sent = tuple(each.line for each in send(bound, reach) if each.failed)
     progress("old versions")
     for state in states_below(bound):
         _end_old_versions(state, plain)

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 from muntin.errors import StateError
 from muntin.files.pages import opened
 from muntin.files.paths import ascending, relative, sizes_below
+from muntin.jobs.forgetting.copies import COPIES, copies_of, rows_of_copy
+from muntin.jobs.forgetting.mirrored import manifests_that_tell, unread
 from muntin.jobs.forgetting.texts import tells_of, texts_of
 from muntin.jobs.forgetting.verdicts import texts_in
 from muntin.jobs.housekeeping.without_keys import rows_among, rows_in_file
@@ -37,7 +39,8 @@ class Trace:
     """Files of one place that hold something of the keys.
 
     Attributes:
-        what: rows, old versions, texts, values (of rows of other keys), or names in a log.
+        what: rows, old versions, texts, values (of rows of other keys), bounds in a mirror, names in a log, or copies of the
+            user's own tables.
         place: a table or a folder, below the root.
         rows: so many.
         files, bytes: of the files that hold them.
@@ -80,7 +83,9 @@ def traces(bound: Bound, keys: Plain) -> list[Trace]:
     """
     found = [trace for table in tables_below(bound) for trace in _of_table(bound, table, keys)]
     known = {path for table in tables_below(bound) for path, *_ in sizes_below(bound.table(table))}
-    loose = [path for path, *_ in sizes_below(bound.folder) if path not in known and path.suffix == ".parquet"]
+    copies = {path: _rows_in_copy(bound, path, keys) for path in copies_of(bound)}
+    found += _of_files(bound, COPIES, "", copies)
+    loose = [path for path, *_ in sizes_below(bound.folder) if path not in {*known, *copies} and path.suffix == ".parquet"]
     found += _of_files(bound, "rows", "", {path: _rows_of(path, "", keys) for path in loose})
     found += _of_files(bound, "texts", "", {path: int(tells_of(path, keys)) for path in texts_of(bound)})
     return [trace for trace in found if trace.files]
@@ -99,6 +104,7 @@ def _of_table(bound: Bound, table: str, keys: Plain) -> Iterator[Trace]:
     log = [path for path in ascending((folder / "_delta_log").glob("*")) if path.is_file()]
     told = {path: int(log_tells(path, keys)) for path in log}
     yield from _of_files(bound, "old versions", f"{table}/_delta_log", {path: count for path, count in told.items() if path in old})
+    yield from _of_files(bound, "bounds in a mirror", table, manifests_that_tell(folder, keys))
     yield from _of_files(bound, "names in the log", table, {path: count for path, count in told.items() if path not in old})
 
 
@@ -124,7 +130,21 @@ def _rows_of(path: AnyPath, table: str, keys: Plain) -> int:
     try:
         return rows_in_file(str(path), table, keys)
     except (OSError, pa.ArrowException) as wrong:
-        raise StateError(f"{path} cannot be read ({wrong}), so that nobody can tell what it holds; ask muntin doctor FILE") from wrong
+        raise _unreadable(path, wrong) from wrong
+
+
+def _rows_in_copy(bound: Bound, path: AnyPath, keys: Plain) -> int:
+    try:
+        rows = rows_of_copy(bound, path)
+    except FileNotFoundError:
+        return 0
+    except (OSError, pa.ArrowException) as wrong:
+        raise _unreadable(path, wrong) from wrong
+    return int(rows_among("", rows, keys).sum()) + _other_values(rows, keys)
+
+
+def _unreadable(path: AnyPath, wrong: Exception) -> StateError:
+    return StateError(f"{path} cannot be read ({wrong}), so that nobody can tell what it holds; ask muntin doctor FILE")
 
 
 def _values_in(path: AnyPath, keys: Plain) -> int:
@@ -133,6 +153,13 @@ def _values_in(path: AnyPath, keys: Plain) -> int:
     with opened(path) as file:
         texts = [each.name for each in file.schema_arrow if _may_hold(each.type) and each.name not in own]
         rows = file.read([*texts, *(name for name in file.schema_arrow.names if name in own)]) if texts else pa.table({})
+    return _other_values(rows, keys)
+
+
+def _other_values(rows: pa.Table, keys: Plain) -> int:
+    """How many values are or contain a text of a key, in rows of other keys and columns of no key."""
+    own = {name for key in keys.keys for name, _ in key}
+    texts = [each.name for each in rows.schema if _may_hold(each.type) and each.name not in own]
     others = rows.filter(pa.array(~rows_among("", rows, keys))) if texts else rows
     return sum(_holds(others[name], keys) for name in texts)
 
@@ -189,5 +216,8 @@ def undecided(bound: Bound) -> list[str]:
         schema = bound.store.snapshot(table).schema or pa.schema([])
         kinds = {each.name: each.type for each in schema if pa.types.is_binary(each.type) or pa.types.is_large_binary(each.type)}
         place = relative(bound.table(table), bound.home)
+        found += (
+            [f"{place}: manifests of a mirror in Iceberg; pip install 'muntin[iceberg]' reads them"] if unread(bound.table(table)) else []
+        )
         found += [f"{place}: {name} ({'result' if is_of_windows(table) else 'state'} in bytes)" for name in kinds]
     return found

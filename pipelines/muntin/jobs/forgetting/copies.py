@@ -1,0 +1,45 @@
+"""Copies of a user's own tables: of dimensions, and of tables that say where windows lie. They are looked through, and stay as they are.
+
+A copy without the key would be another table than the user's: rows that look it up would find something else than the table says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muntin.files.pages import opened
+from muntin.files.paths import sizes_below
+from muntin.store.paths import DIMENSIONS, GIVEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.state.bound import Bound
+
+COPIES = "copies of your tables"
+MEND = (
+    f"{COPIES} are not written anew: take the key out of the table itself, run the pipeline, which makes a new copy, remove the old one "
+    "by muntin vacuum --root ROOT --older-than 1h, and forget again"
+)
+
+
+def copies_of(bound: Bound) -> Iterator[AnyPath]:
+    """The files of a state that are copies."""
+    for folder in (DIMENSIONS, GIVEN):
+        yield from (path for path, *_ in sizes_below(bound.folder / folder) if path.suffix == ".parquet")
+
+
+def rows_of_copy(bound: Bound, path: AnyPath) -> pa.Table:
+    """The rows of a copy. Keys of a dimension have the names of the columns of events that look them up.
+
+    Raises:
+        OSError, pa.ArrowInvalid: it is gone or damaged.
+    """
+    with opened(path) as file:
+        rows = file.read()
+    lookup: Any = bound.pipeline.lookups.get(path.name.rpartition("_")[0]) if path.parent.name == DIMENSIONS else None
+    names = {f"k{number}": column for number, column in enumerate(lookup.keys)} if lookup else {}
+    return rows.rename_columns([names.get(name, name) for name in rows.column_names])
