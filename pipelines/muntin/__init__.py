@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from muntin import aggregates, alerts, errors, sinks, sources, windows
     from muntin.airflow.dag import airflow_dag
+    from muntin.airflow.forget_dag import forget_dag
     from muntin.airflow.group import muntin_tasks
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.forgetting.forget import forget
@@ -31,6 +32,7 @@ _HOMES = {
     "airflow_dag": "muntin.airflow.dag",
     "as_of": "muntin.jobs.lookups.as_of",
     "forget": "muntin.jobs.forgetting.forget",
+    "forget_dag": "muntin.airflow.forget_dag",
     "muntin_tasks": "muntin.airflow.group",
     "over": "muntin.jobs.lookups.over",
     "plan": "muntin.jobs.inspect.plan",
@@ -50,6 +52,7 @@ __all__ = [
     "as_of",
     "errors",
     "forget",
+    "forget_dag",
     "muntin_tasks",
     "over",
     "plan",

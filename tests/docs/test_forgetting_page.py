@@ -56,15 +56,3 @@ def test_the_commands_of_the_page(place: Path, capsys: pytest.CaptureFixture[str
     assert "1 key: nothing is found" in told
     assert main(["forget", "dags/visits.py", "--root", "state", "--key", "user=u8", "--prove"]) == 3
     assert "something is left" in capsys.readouterr().out
-
-
-@pytest.mark.airflow
-def test_the_task_for_airflow(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table({"user": ["u7"]}), place / "data/requests.parquet")
-    monkeypatch.syspath_prepend(str(place))
-    block = BLOCKS[1].replace("\n\nforget_keys()\n", "\n\nmade = forget_keys()\n")
-    defined(block)["made"].get_task("forget_all").python_callable()
-    assert read(defined(BLOCKS[0])["visits"], "hour", root=place / "state")["user"].to_pylist() == ["u8"]

@@ -27,6 +27,7 @@ EVERY_PAGE = (
     "plan?from=2024-01-01&to=2024-01-01T02:00",
     "quarantine",
     "suites",
+    "forgotten",
     "window?window=hour&k0=a&at=2024-01-01T00:10",
     f"window?window=hour&k0={SCRIPT}&at=2024-01-01T00:20",
     "window?window=hour&n0=1&at=2024-01-01T09:00",

@@ -12,7 +12,8 @@ and the engine.
 from muntin.airflow.assets.partitions import by_batch, by_window
 from muntin.airflow.assets.window_assets import window_asset
 from muntin.airflow.dag import airflow_dag
+from muntin.airflow.forget_dag import forget_dag
 from muntin.airflow.group import muntin_tasks
 from muntin.airflow.timetable import schedule_of
 
-__all__ = ["airflow_dag", "by_batch", "by_window", "muntin_tasks", "schedule_of", "window_asset"]
+__all__ = ["airflow_dag", "by_batch", "by_window", "forget_dag", "muntin_tasks", "schedule_of", "window_asset"]

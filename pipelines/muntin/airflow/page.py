@@ -56,7 +56,7 @@ def _made() -> Any:  # noqa: ANN401 - an application
     from airflow.configuration import conf
 
     from muntin.airflow.page_facts import definition_files, runs_that_published
-    from muntin.airflow.page_rights import enter, may_see
+    from muntin.airflow.page_rights import enter, may_see, may_see_forgotten
     from muntin.airflow.page_runs import around
     from muntin.definition.instants import instant_us
     from muntin.jobs.records.reports_table import utc_now
@@ -69,6 +69,7 @@ def _made() -> Any:  # noqa: ANN401 - an application
         installation,
         enter=enter,
         may_see=may_see,
+        may_see_forgotten=may_see_forgotten,
         clock=lambda: instant_us(utc_now(), "now"),
         runs=runs_that_published,
         around=around,

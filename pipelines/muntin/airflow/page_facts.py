@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import from_us
+from muntin.jobs.forgetting import DAG_ENDS
 from muntin.page.views.explained import Run
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def definition_files() -> dict[str, Path]:
 
     with create_session() as session:
         found = session.execute(select(DagModel.dag_id, DagModel.fileloc).where(DagModel.is_stale.is_(False))).all()
-    return {name: Path(file) for name, file in found if file and _is_ours(Path(file))}
+    return {name: Path(file) for name, file in found if file and not name.endswith(DAG_ENDS) and _is_ours(Path(file))}
 
 
 def _is_ours(file: Path) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
 from fastapi import HTTPException, Request
 
+from muntin.jobs.forgetting import DAG_ENDS
+
 
 def enter(request: Request, user: GetUserDep) -> None:
     """Remember who asks, by the token of the request or its cookie; Airflow refuses strangers with 401."""
@@ -20,3 +22,8 @@ def may_see(request: Request, name: str) -> bool:
             return False
         raise
     return True
+
+
+def may_see_forgotten(request: Request, name: str) -> bool:
+    """Whether Airflow lets who asks read the DAG that forgets keys of this pipeline."""
+    return may_see(request, f"{name}{DAG_ENDS}")

@@ -42,13 +42,23 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
     """
     from muntin.jobs.state.bound import bind
 
+    here, place = located(pipeline, context, root)
+    interval = interval_of(pipeline, context)
+    return Place(bind(here, place, claim=True), interval)
+
+
+def located(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath | None) -> tuple[Pipeline, AnyPath]:
+    """The pipeline with absolute paths, and the root of its state. Credentials for both are in the environment then.
+
+    Raises:
+        DefinitionError: the root is an address of no object store.
+    """
     home = home_of(context["dag"].fileloc)
     place = root_of(home, root)
     for source in (pipeline.origin, *pipeline.sources.values()):
         let_reach([place, getattr(source, "path", "")])
         let_connect(getattr(source, "connection", None))
-    interval = interval_of(pipeline, context)
-    return Place(bind(at_home(pipeline, home), place, claim=True), interval)
+    return at_home(pipeline, home), place
 
 
 def home_of(dag_file: str | Path) -> Path:

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
 
     from muntin.files.connections import Connection
     from muntin.jobs.state.bound import Bound
+    from muntin.sinks import Sink
     from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
@@ -34,19 +35,19 @@ def sent_to_sinks(bound: Bound, runners: Callable[[], AbstractContextManager[Run
         with runners() as runner:
             yield runner.spark
 
-    sent = send(bound, Reach(_asked_for(bound), session))
+    sent = send(bound, Reach(connections_of(bound.sinks), session))
     for one in sent:
         if one.rows and not one.failed:
             log.info("sinks: %s", one.line)
     return list(reported(sent))
 
 
-def _asked_for(bound: Bound) -> Callable[[str], Connection]:
-    """The connections that sinks name. They are asked for at once: a task speaks to Airflow from one thread."""
+def connections_of(sinks: Iterable[Sink]) -> Callable[[str], Connection]:
+    """The connections that sinks name, by name. They are asked for at once: a task speaks to Airflow from one thread."""
     from muntin.sinks.errors import SinkError
 
     found = dict[str, Any]()
-    for name in {sink.connection_name for sink in bound.sinks if sink.connection_name}:
+    for name in {sink.connection_name for sink in sinks if sink.connection_name}:
         try:
             found[name] = connection_of(name)
         except SinkError as wrong:

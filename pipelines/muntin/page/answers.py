@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import DefinitionError
+from muntin.jobs.forgetting.remembered import remembered
 from muntin.jobs.inspect.some_windows import Asked
 from muntin.page.address import instant_of, key_of, key_query, number, place_of, query
 from muntin.page.html import page
@@ -25,7 +26,7 @@ from muntin.page.views.trends import trends
 from muntin.page.zone import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from muntin.page.installation import Known
     from muntin.page.views.around import Around
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from muntin.page.views.planned import Planned
     from muntin.page.views.timeline import Bar
 
+FORGOTTEN = "forgotten"
 TABS = (
     ("now", "Now"),
     ("timeline", "Timeline"),
@@ -42,6 +44,7 @@ TABS = (
     ("plan", "Plan"),
     ("quarantine", "Quarantine"),
     ("suites", "Suites"),
+    (FORGOTTEN, "Forgotten"),
 )
 _MOST = 200  # batches in a timeline
 
@@ -51,7 +54,9 @@ def static(name: str) -> str:
     return files("muntin.page").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: Runs, around: Around) -> str:
+def answer(  # noqa: C901 - a case for each page
+    known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: Runs, around: Around, tabs: Sequence[tuple[str, str]] = TABS
+) -> str:
     """A page of a pipeline.
 
     Args:
@@ -61,13 +66,14 @@ def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: 
         now_us: the present.
         runs: who published what.
         around: what Airflow knows.
+        tabs: what the reader may see.
 
     Raises:
         DefinitionError: there is no such page, or the query asks for what cannot be.
         StateError: there is no state.
     """
     at = seen(known)
-    shared = {"up": "../../", "name": at.name, "tab": tab, "tabs": TABS, "asked": asked, "keys": at.keys(asked.get("window"))}
+    shared = {"up": "../../", "name": at.name, "tab": tab, "tabs": tabs, "asked": asked, "keys": at.keys(asked.get("window"))}
     match tab:
         case "now":
             view = _now(at, now_us, around)
@@ -86,6 +92,8 @@ def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: 
             view = {"table": refused_table(at, place_of(asked.get("begin"))), "begin": asked.get("begin")}
         case "suites":
             view = {"verdicts": verdicts(at)}
+        case "forgotten":
+            view = {"now": remembered(at.pipeline, root=at.known.root)}
         case "window":
             view = _window(at, asked, runs)
         case _:

@@ -1,19 +1,22 @@
 """The application: requests to views to HTML. Every address is asked for by GET, and nothing is changed by it.
 
-Whom it is shown to is decided by two functions that are given: `enter`, a dependency of FastAPI's that refuses strangers (401), and
-`may_see`, which says whether who has entered may see a pipeline (403).
+Whom it is shown to is decided by functions that are given: `enter`, a dependency of FastAPI's that refuses strangers (401), and
+`may_see` and `may_see_forgotten`, which say whether who has entered may see a pipeline, and what it forgot (403).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from fastapi import Depends, FastAPI, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from muntin.errors import DefinitionError, MuntinError
+from muntin.jobs.forgetting import DAG_ENDS
 from muntin.page import answers
+from muntin.page.answers import FORGOTTEN, TABS
 from muntin.page.html import page
 from muntin.page.views.around import no_airflow
 from muntin.page.views.explained import no_runs
@@ -43,6 +46,7 @@ def page_app(
     *,
     enter: Callable[..., Any],
     may_see: Callable[[Request, str], bool],
+    may_see_forgotten: Callable[[Request, str], bool] = lambda *_: True,
     clock: Callable[[], int],
     runs: Runs = no_runs,
     around: Callable[[Sequence[str]], Around] = no_airflow,
@@ -53,6 +57,7 @@ def page_app(
         installation: the pipelines.
         enter: raises `HTTPException` 401 for a request of nobody's.
         may_see: whether a request may see the pipeline of a name.
+        may_see_forgotten: whether it may see when keys of this pipeline were forgotten.
         clock: gives the present, microseconds since 1970.
         runs: who published what.
         around: what Airflow knows about pipelines.
@@ -70,10 +75,14 @@ def page_app(
             raise HTTPException(404)
         return Response(answers.static(name), media_type=_STATIC[name])
 
-    def pipeline(request: Request, name: str, tab: str) -> HTMLResponse:
-        if not may_see(request, name):
-            raise HTTPException(403, f"You may not read the DAG {name}.")
-        return HTMLResponse(answers.answer(_known(installation, name), tab, dict(request.query_params), clock(), runs, around([name])))
+    def pipeline(request: Request, name: str, tab: str) -> Response:
+        if name.endswith(DAG_ENDS):  # the tab of the DAG that forgets
+            return RedirectResponse(f"../{quote(name.removesuffix(DAG_ENDS), safe='')}/{FORGOTTEN}")
+        may = {False: may_see(request, name), True: may_see_forgotten(request, name)}
+        if not may[tab == FORGOTTEN]:
+            raise HTTPException(403, f"You may not read the DAG {name}{DAG_ENDS if tab == FORGOTTEN else ''}.")
+        tabs, asked = [each for each in TABS if may[each[0] == FORGOTTEN]], dict(request.query_params)
+        return HTMLResponse(answers.answer(_known(installation, name), tab, asked, clock(), runs, around([name]), tabs))
 
     def nothing(rest: str) -> None:
         raise HTTPException(404, f"There is no page {rest}.")

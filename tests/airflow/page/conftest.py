@@ -12,13 +12,13 @@ from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
 from tests.airflow.page.week import publish_week, write_week
 
-USERS = {"admin": "admin", "viewer": "viewer", "half": "viewer", "nobody": ""}
+USERS = {"admin": "admin", "viewer": "viewer", "half": "viewer", "keeper": "viewer", "nobody": ""}
 HUSH = "hush-4711"
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """The published week's project, its state, and four users."""
+    """The published week's project, its state, and five users."""
     folder = tmp_path_factory.mktemp("page")
     project = write_week(folder / "project")
     publish_week(project, folder / "state")

@@ -25,7 +25,10 @@ NO_FOLDERS = (
 )
 WINDOW = f"{SHOP}/window?window=half_day&k0=ann&at=2024-01-{MENDED:02d}&ends=2024-01-{MENDED:02d}T12:00"
 OF_SHOP = (
-    *(f"{SHOP}/{tab}" for tab in ("now", "timeline", "windows", "results", "batches", "plan", "quarantine", "suites", "nothing")),
+    *(
+        f"{SHOP}/{tab}"
+        for tab in ("now", "timeline", "windows", "results", "batches", "plan", "quarantine", "suites", "forgotten", "nothing")
+    ),
     WINDOW,
 )
 BESIDE = ("/", "/static/page.css", "/static/page.js", "/nothing", "/pipeline/others/timeline", "/pipeline/no_dag/timeline", "/docs")
@@ -81,6 +84,12 @@ def test_rights_are_those_on_each_dag(ask: Ask) -> None:
     assert "others" in ask("/", "half")[1]
     assert ask("/pipeline/others/timeline", "half")[0] == 409  # seen, and never run
     assert ask("/pipeline/others/timeline", "nobody")[0] == 403
+
+
+def test_who_may_read_the_dag_that_forgets_alone_sees_what_was_forgotten_and_no_rows(ask: Ask) -> None:
+    assert "No key was forgotten." in ask(f"{SHOP}/forgotten", "keeper")[1]
+    assert {ask(path, "keeper")[0] for path in OF_SHOP if not path.endswith("forgotten")} == {403}
+    assert ask(f"{SHOP}.forget_keys/now", "keeper")[0] == 307
 
 
 def test_what_is_no_pipeline_is_told_to_who_may_read_it(ask: Ask) -> None:

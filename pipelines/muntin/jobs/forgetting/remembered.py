@@ -41,6 +41,23 @@ def remembered(pipeline: Pipeline, *, root: str | AnyPath) -> Remembered:
     return Remembered(sum(until > UNDONE for until in now.untils.values()), len(now.open), tuple(events))
 
 
+def new_keys(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath) -> list[Mapping[str, Any]]:
+    """The keys that were never forgotten, or of which something may be left; keys that count again are not among them.
+
+    Raises:
+        DefinitionError: a column is no key of the pipeline, or a value is null.
+        StateError: there is no folder of the pipeline, or what is remembered cannot be read.
+    """
+    bound = bound_home(pipeline, root)
+    now = forgotten(bound.home)
+    if not keys or not now.number:
+        return [*keys]
+    plain_keys(pipeline, keys)
+    used = secrets_of(bound, now)
+    named = [(hash_name(key_of(key), used), key) for key in keys]
+    return [key for name, key in named if name in now.open or name not in now.untils]
+
+
 def undo(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath, now: datetime | None = None) -> int:
     """Take keys out of what is remembered: their rows count again in batches that are read from now on. How many keys.
 

@@ -115,7 +115,7 @@ def _executed(file: Path, dags: list[tuple[Pipeline, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def _without_airflow(dags: list[tuple[Pipeline, Any]]) -> Iterator[None]:
-    """`from muntin import airflow_dag` gives a function that builds nothing: a definition costs no import of Airflow.
+    """`from muntin import airflow_dag, forget_dag` gives functions that build nothing: a definition costs no import of Airflow.
 
     `muntin_tasks` builds its tasks: it stands in a DAG of the user's, among tasks that want it, and Airflow is imported already.
     """
@@ -127,7 +127,7 @@ def _without_airflow(dags: list[tuple[Pipeline, Any]]) -> Iterator[None]:
         noted(*pipeline, root=options.get("root"))
         return import_module("muntin.airflow.group").muntin_tasks(*pipeline, **options)
 
-    glue = {"airflow_dag": noted, "muntin_tasks": noted_and_made}
+    glue = {"airflow_dag": noted, "forget_dag": lambda *_, **__: None, "muntin_tasks": noted_and_made}
     modules = [vars(sys.modules[name]) for name in _GLUE_IS_IN if name in sys.modules]
     before = [{name: names[name] for name in glue if name in names} for names in modules]
     for names in modules:
