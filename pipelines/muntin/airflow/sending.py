@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from muntin.files.connections import Connection
     from muntin.jobs.state.bound import Bound
-    from muntin.sinks import Sink
     from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
@@ -42,7 +41,7 @@ def sent_to_sinks(bound: Bound, runners: Callable[[], AbstractContextManager[Run
     return list(reported(sent))
 
 
-def connections_of(sinks: Iterable[Sink]) -> Callable[[str], Connection]:
+def connections_of(sinks: Iterable[Any]) -> Callable[[str], Connection]:
     """The connections that sinks name, by name. They are asked for at once: a task speaks to Airflow from one thread."""
     from muntin.sinks.errors import SinkError
 

@@ -117,7 +117,8 @@ def _shared(bound: Bound, table: str, base: Snapshot, unit: Unit, keys: Keys) ->
     folder = bound.table(table)
     check_whole(folder, unit.files)
     rows = read_states(folder, replace(base, files=tuple(unit.files)))
-    kept = by_key(rows.filter(pa.array(~rows_among(table, rows, keys))), bound.pipeline.keys)
+    kept = rows.filter(pa.array(~rows_among(table, rows, keys)))
+    kept = kept if len(unit.files) == 1 else by_key(kept, bound.pipeline.keys)  # rows of one file stay in its order
     batches = batches_of(folder, unit.files, bound.pipeline.intervals.after)
     counts = np.bincount(batches.position(instants(kept[BATCH])), minlength=len(batches)).astype(np.int64)
     return write_shared(kept, folder, replace(batches, rows=counts), bound.pipeline.keys)
