@@ -46,6 +46,6 @@ def is_cut_from(bound: Any, text: str) -> bool:  # noqa: ANN401 - as a bound is
     >>> is_cut_from("short", "short"), is_cut_from("a-very-long-namx", "a-very-long-name-of-a-person")
     (False, False)
     """
-    from pyiceberg.utils.truncate import truncate_upper_bound_text_string
-
-    return len(text) > CUT and bound in (text[:CUT], truncate_upper_bound_text_string(text, CUT))
+    if not isinstance(bound, str) or len(bound) != CUT or len(text) <= CUT:
+        return False
+    return bound[:-1] == text[: CUT - 1] and ord(bound[-1]) - ord(text[CUT - 1]) in (0, 1)
