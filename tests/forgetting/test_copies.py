@@ -10,7 +10,7 @@ from muntin import forget, sources, windows
 from muntin.jobs.forgetting.copies import COPIES
 from muntin.jobs.forgetting.forget import plan_forget
 from muntin.jobs.upkeep.vacuum import vacuum
-from tests.end_to_end.hourly import hour
+from tests.end_to_end.hourly import Hourly, hour, times
 from tests.forgetting.visits import Visits
 
 CITIES = "id,since,city\n{},2020-01-01T00:00:00Z,Ulm\n{},2020-01-01T00:00:00Z,Bonn\n"
@@ -52,3 +52,17 @@ def test_copies_are_found_and_go_with_the_rows_of_the_users_own_tables(visits: V
     vacuum(visits.root, older_than_us=0)
     assert forget(visits.pipeline, key, root=visits.root).done
     assert plan_forget(visits.pipeline, key, root=visits.root).found == ()
+
+
+@pytest.mark.parametrize("name", ["id", "value", "since"])
+def test_a_key_may_be_called_as_a_column_of_the_copy_is(tmp_path: Path, name: str) -> None:
+    written(tmp_path, "8")
+    cities = sources.lookup(sources.files(str(tmp_path / "cities.csv")), keys={name: "id"}, since="since", columns=["city"])
+    made = Hourly(
+        tmp_path,
+        other={"keys": [name], "lookups": {"cities": cities}, "aggregates": {"ulm": agg.count_if("cities.city = 'Ulm'")}},
+    )
+    made.write("00.parquet", {"at": times(5, 6), name: ["7", "8"]})
+    made.run(0, 0)
+    assert COPIES in {each.what for each in plan_forget(made.pipeline, [{name: "8"}], root=made.root).found}
+    assert COPIES not in {each.what for each in plan_forget(made.pipeline, [{name: "7"}], root=made.root).found}

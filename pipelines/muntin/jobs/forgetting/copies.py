@@ -33,7 +33,7 @@ def copies_of(bound: Bound) -> Iterator[AnyPath]:
 
 
 def rows_of_copy(bound: Bound, path: AnyPath) -> pa.Table:
-    """The rows of a copy. Keys of a dimension have the names of the columns of events that look them up.
+    """The rows of a copy: of a dimension its keys, by the names of the columns of events that look them up, and its other columns as one.
 
     Raises:
         OSError, pa.ArrowInvalid: it is gone or damaged.
@@ -41,5 +41,7 @@ def rows_of_copy(bound: Bound, path: AnyPath) -> pa.Table:
     with opened(path) as file:
         rows = file.read()
     lookup: Any = bound.pipeline.lookups.get(path.name.rpartition("_")[0]) if path.parent.name == DIMENSIONS else None
-    names = {f"k{number}": column for number, column in enumerate(lookup.keys)} if lookup else {}
-    return rows.rename_columns([names.get(name, name) for name in rows.column_names])
+    if not lookup:
+        return rows
+    names = [f"k{number}" for number in range(len(lookup.keys))]
+    return rows.select([*names, "value"]).rename_columns([*lookup.keys, ""])
