@@ -40,16 +40,14 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
 
 
 def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
-    """The table of the upstream's windows, the Delta table or the topic; else files, else their folders. What Spark reads is not known."""
+    """The table of the upstream's windows, the table or the topic; else files, else their folders. What Spark reads is not known."""
     from muntin.jobs.inputs.upstream import upstream
     from muntin.sources import KafkaSource, SparkSource, TableSource, WindowSource
 
     match bound.source:
         case WindowSource() as source:
             return [str(upstream(bound, source).table)]
-        case TableSource(path=path):
-            return [path]
-        case KafkaSource() as source:
+        case TableSource() | KafkaSource() as source:
             return [source.address]
         case SparkSource():
             return []
@@ -83,4 +81,4 @@ def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None: 
 
 
 def _address(path: str) -> str:
-    return path if is_object_store(path) or path.startswith("kafka://") else f"file://{quote(str(Path(path).absolute()))}"
+    return path if is_object_store(path) or path.startswith(("kafka://", "iceberg://")) else f"file://{quote(str(Path(path).absolute()))}"
