@@ -33,10 +33,12 @@ def accumulated(bound: Bound, batches: Sequence[Accumulated], task: Any) -> None
 
 def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
     """Report to Airflow what the task `publish` read and wrote: nothing if no window was published."""
+    from muntin.airflow.column_lineage import emit_columns
     from muntin.jobs.published.window_tables import table_of
 
-    if tables := [str(table_of(bound, window)) for window in windows]:
-        _collect(task, _states(bound), tables)
+    if tables := {window: str(table_of(bound, window)) for window in windows}:
+        _collect(task, _states(bound), [*tables.values()])
+        emit_columns(bound, tables)
 
 
 def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
@@ -73,12 +75,13 @@ def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None: 
 
         collector = get_hook_lineage_collector()
         for path in inputs:
-            collector.add_input_asset(task, uri=_address(path))
+            collector.add_input_asset(task, uri=address_of(path))
         for path in outputs:
-            collector.add_output_asset(task, uri=_address(path))
+            collector.add_output_asset(task, uri=address_of(path))
     except Exception as wrong:  # noqa: BLE001 - windows go before notes about them
         log.warning("lineage: not collected: %s: %s", type(wrong).__name__, wrong)
 
 
-def _address(path: str) -> str:
+def address_of(path: str) -> str:
+    """The address of a path of this machine; any other address as it is."""
     return path if is_object_store(path) or path.startswith(("kafka://", "iceberg://")) else f"file://{quote(str(Path(path).absolute()))}"
