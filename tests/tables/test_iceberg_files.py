@@ -190,6 +190,25 @@ def test_a_file_that_is_gone(lake: Lake) -> None:
         read(1)
 
 
+def test_a_manifest_that_is_gone(lake: Lake) -> None:
+    number = lake.append(rows(1), at(0))
+    [manifest] = lake.table().current_snapshot().manifests(lake.table().io)
+    Path(manifest.manifest_path.removeprefix("file://")).unlink()
+    with pytest.raises(SourceError, match=rf"catalog lake .+: what snapshot {number} says of its files cannot be read .+; bring it"):
+        read(1)
+
+
+def test_a_table_of_the_first_format_is_never_known_to_be_whole(lake: Lake) -> None:
+    lake.make(rows().schema, **{"format-version": "1"})
+    assert read(1) == [[]]
+    for hour in (0.5, 1.5):
+        lake.append(rows(hour), at(hour))
+    assert read(2) == [[0.5], [1.5]]
+    early = Interval(START_US - HOUR_US, START_US)
+    with pytest.raises(SourceError, match="the log begins with snapshot"):
+        table_files(in_full(source()), [early], early.start_us)
+
+
 def test_what_came_since_is_known_by_the_last_snapshot(lake: Lake) -> None:
     lake.make(rows().schema)
     assert log_of(source()).mark == 0

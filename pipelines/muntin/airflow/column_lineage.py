@@ -93,7 +93,7 @@ def folder_of_all(template: str) -> str:
     ('s3://bucket/data', 'data')
     """
     before = min((template.find(sign) for sign in "{*?[" if sign in template), default=len(template))
-    return template[:before].rpartition("/")[0]
+    return template[:before].rpartition("/")[0] or "."
 
 
 def dataset_of(address: str) -> tuple[str, str]:

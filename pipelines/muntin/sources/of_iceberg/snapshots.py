@@ -63,7 +63,7 @@ def snapshot_log(source: IcebergSource) -> SnapshotLog:
         except NoSuchTableError as wrong:
             raise SourceError(f"{source.path}: there is no such table; mend its name in {source.call}") from wrong
     kept = kept_snapshots(table.metadata)
-    if not kept and (table.metadata.snapshots or table.metadata.last_sequence_number):
+    if not kept and (table.metadata.snapshots or getattr(table.metadata, "last_sequence_number", 0)):  # the first format has none
         raise SourceError(f"{source.path}: it had rows, and has no current snapshot; finish what replaces it, or put it back to a snapshot")
     made_us = {version: each.made_us for version, each in enumerate(kept)}
     return SnapshotLog(f"{source.path} {table.metadata.table_uuid}", made_us, table, kept)
@@ -206,11 +206,18 @@ class SnapshotLog(Log):
         """The files that a snapshot names, by older manifests first. `own`: of its own manifests, and those that it removed, too."""
         if not snapshot.manifest_list:
             raise SourceError(
-                f"snapshot {snapshot.snapshot_id} has no list of manifests, as writers before 2019 left it out; read with sources.spark"
+                f"{self.root}: snapshot {snapshot.snapshot_id} has no list of manifests, as old writers of the first format left it out; "
+                f"read the table with sources.spark(...)"
             )
-        for manifest in reversed(snapshot.manifests(self.table.io)):
-            if not own or manifest.added_snapshot_id == snapshot.snapshot_id:
-                yield from manifest.fetch_manifest_entry(self.table.io, discard_deleted=not own)
+        try:
+            for manifest in reversed(snapshot.manifests(self.table.io)):
+                if not own or manifest.added_snapshot_id == snapshot.snapshot_id:
+                    yield from manifest.fetch_manifest_entry(self.table.io, discard_deleted=not own)
+        except (OSError, ValueError) as wrong:
+            raise SourceError(
+                f"{self.root}: what snapshot {snapshot.snapshot_id} says of its files cannot be read ({wrong}); bring it back, or "
+                f"let the catalog's properties say how its store is reached"
+            ) from wrong
 
 
 def _added(entry: ManifestEntry) -> Added:
