@@ -38,7 +38,7 @@ class StateError(MuntinError):
 
 
 class StorageError(MuntinError):
-    """An object store cannot be used: no such bucket, credentials that it refuses, no answer, or a path that deltalake cannot open."""
+    """An object store or a catalog of tables cannot be used: no such bucket, refused credentials, no answer, a path nobody can open."""
 
 
 class BrokerError(MuntinError):

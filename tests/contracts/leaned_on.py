@@ -23,11 +23,12 @@ ERROR_TEXT = "text of an error"
 
 DOCUMENTED = {
     "airflow.configuration", "airflow.plugins_manager", "airflow.sdk", "airflow.sdk.exceptions",
+    "airflow.providers.openlineage.api",
     "airflow.providers.apache.spark.decorators.pyspark", "airflow.providers.apache.spark.hooks.spark_connect",
     "deltalake", "deltalake.exceptions", "duckdb", "great_expectations", "great_expectations.expectations", "numba",
     "pyiceberg.catalog", "pyiceberg.exceptions", "pyiceberg.io", "pyiceberg.manifest", "pyiceberg.schema", "pyiceberg.table",
     "pyiceberg.table.metadata", "pyiceberg.table.name_mapping", "pyiceberg.table.snapshots", "pyiceberg.table.update",
-    "pyiceberg.types", "pyiceberg.utils.config",
+    "pyiceberg.transforms", "pyiceberg.types", "pyiceberg.utils.config",
     "pyspark", "pyspark.errors", "pyspark.sql", "pyspark.sql.types",
 }  # fmt: skip
 """Modules of these libraries that their reference has."""

@@ -14,7 +14,7 @@ from deltalake import DeltaTable, write_deltalake
 from muntin import sources
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
-from muntin.sources.delta.table_files import in_full, table_files
+from muntin.sources.logged.table_files import in_full, table_files
 from muntin.sources.tables import OnChange, TableSource
 from tests.tables.delta_tables import append, dated, without_log_before
 

@@ -59,19 +59,21 @@ class DeltaShop:
     def commit(self, at: float, change: Callable[[], Any], after: Orders) -> None:
         """Change the table at an hour; note what that means for each order."""
         change()
-        if self.versions:
-            dated(self.table, hour(at))
+        self.dated(at)
         rows = self.story.setdefault(int(at), [])
         rows += [("d", order, *self.orders[order][:2]) for order in self.orders if order not in after]
         rows += [_told(self.orders, order, row) for order, row in after.items() if self.orders.get(order) != row]
         self.orders = self.ends[int(at)] = after
         self.versions.append(after)
 
+    def dated(self, at: float) -> None:
+        """Let the newest commit be of an hour."""
+        dated(self.table, hour(at))
+
     def add(self, at: float, more: Orders) -> None:
         settings = {"delta.enableChangeDataFeed": str(self.feed).lower()}
         new = {} if self.versions else {"partition_by": [*self.by], "configuration": settings}
         self.commit(at, lambda: write_deltalake(self.table, rows(more), mode="append", **new), self.orders | more)  # type: ignore[call-overload]
-        dated(self.table, hour(at))
 
     def update(self, at: float, order: int, amount: float) -> None:
         change = {order: (self.orders[order][0], amount, self.orders[order][2])}

@@ -25,9 +25,12 @@ def test_windows_are_those_of_the_rows_that_are_left(seed: int, tmp_path: Path) 
 
 
 def changes_of_table(seed: int, folder: Path) -> None:
-    """Random commits of some hours; hours are run in between, in any order and again; then all, beside a clean run."""
     dice = random.Random(f"a table {seed}")
-    shop = DeltaShop(folder, dice.randint(1, 4), dice.random() < 0.6, dice.choice([(), ("city",)]))
+    check_a_story(DeltaShop(folder, dice.randint(1, 4), dice.random() < 0.6, dice.choice([(), ("city",)])), dice)
+
+
+def check_a_story(shop: DeltaShop, dice: random.Random) -> None:
+    """Random commits of some hours; hours are run in between, in any order and again; then all, beside a clean run."""
     early = dice.random() < 0.5
     for now in tell(shop, dice, HOURS):
         if early and dice.random() < 0.6:

@@ -33,23 +33,23 @@ def accumulated(bound: Bound, batches: Sequence[Accumulated], task: Any) -> None
 
 def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
     """Report to Airflow what the task `publish` read and wrote: nothing if no window was published."""
+    from muntin.airflow.column_lineage import emit_columns
     from muntin.jobs.published.window_tables import table_of
 
-    if tables := [str(table_of(bound, window)) for window in windows]:
-        _collect(task, _states(bound), tables)
+    if tables := {window: str(table_of(bound, window)) for window in windows}:
+        _collect(task, _states(bound), [*tables.values()])
+        emit_columns(bound, tables)
 
 
 def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
-    """The table of the upstream's windows, the Delta table or the topic; else files, else their folders. What Spark reads is not known."""
+    """The table of the upstream's windows, the table or the topic; else files, else their folders. What Spark reads is not known."""
     from muntin.jobs.inputs.upstream import upstream
     from muntin.sources import KafkaSource, SparkSource, TableSource, WindowSource
 
     match bound.source:
         case WindowSource() as source:
             return [str(upstream(bound, source).table)]
-        case TableSource(path=path):
-            return [path]
-        case KafkaSource() as source:
+        case TableSource() | KafkaSource() as source:
             return [source.address]
         case SparkSource():
             return []
@@ -75,12 +75,13 @@ def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None: 
 
         collector = get_hook_lineage_collector()
         for path in inputs:
-            collector.add_input_asset(task, uri=_address(path))
+            collector.add_input_asset(task, uri=address_of(path))
         for path in outputs:
-            collector.add_output_asset(task, uri=_address(path))
+            collector.add_output_asset(task, uri=address_of(path))
     except Exception as wrong:  # noqa: BLE001 - windows go before notes about them
         log.warning("lineage: not collected: %s: %s", type(wrong).__name__, wrong)
 
 
-def _address(path: str) -> str:
-    return path if is_object_store(path) or path.startswith("kafka://") else f"file://{quote(str(Path(path).absolute()))}"
+def address_of(path: str) -> str:
+    """The address of a path of this machine; any other address as it is."""
+    return path if is_object_store(path) or path.startswith(("kafka://", "iceberg://")) else f"file://{quote(str(Path(path).absolute()))}"

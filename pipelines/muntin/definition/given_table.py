@@ -14,7 +14,7 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_TAKEN = {"sources.files(...)", "sources.table(...)"}
+_TAKEN = {"sources.files(...)", "sources.table(...)", "sources.iceberg(...)"}
 _MEND = 'give the path of files that do not change with the batches, as "data/shifts.csv", or sources.table("data/shifts", ...)'
 _OF_BATCHES = ("dedupe", "arrival_order", "arrival_time", "ready")
 

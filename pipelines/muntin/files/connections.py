@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+CONNECTION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,3 +78,14 @@ def connection_of_uri(text: str) -> Connection:
     extra = json.loads(query["__extra__"]) if "__extra__" in query else query
     plain = [None if text is None else unquote(text) for text in (parts.hostname, parts.username, parts.password)]
     return Connection(parts.scheme, plain[0], parts.port, plain[1], plain[2], unquote(parts.path.strip("/")) or None, dict(extra))
+
+
+def without(text: str, secrets: list[str]) -> str:
+    """A text in one line, without secrets.
+
+    >>> without("no user with geheim", ["geheim"])
+    'no user with ***'
+    """
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return " ".join(text.split())[:300]

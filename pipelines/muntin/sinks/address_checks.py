@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from muntin.errors import DefinitionError
-from muntin.sinks.addresses import CONNECTION, ENVIRONMENT
+from muntin.files.connections import CONNECTION
+from muntin.sinks.addresses import ENVIRONMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,14 +9,13 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from muntin.files.connections import connection_of_environment
+from muntin.files.connections import CONNECTION, connection_of_environment
 from muntin.sinks.errors import SinkError
 
 if TYPE_CHECKING:
     from muntin.files.connections import Connection
 
 VARIABLE = "env:"
-CONNECTION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -43,14 +42,3 @@ def of_environment(name: str) -> Connection:
         SinkError: the variable is not set, or is no connection.
     """
     return connection_of_environment(name, SinkError, f"set it to the connection {name!r}, as Airflow has connections")
-
-
-def without(text: str, secrets: list[str]) -> str:
-    """A text in one line, without secrets.
-
-    >>> without("no user with geheim", ["geheim"])
-    'no user with ***'
-    """
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        text = text.replace(secret, "***")
-    return " ".join(text.split())[:300]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from muntin.sinks.addresses import CONNECTION, VARIABLE, variable
+from muntin.files.connections import CONNECTION
+from muntin.sinks.addresses import VARIABLE, variable
 from muntin.sinks.errors import SinkError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.extras import need
-from muntin.sinks.addresses import without
+from muntin.files.connections import without
 from muntin.sinks.errors import BlockedError, RefusedError, SinkError
 from muntin.sinks.json_values import as_json, plain_rows, widest
 from muntin.sinks.kafka_address import secrets_of, settings_of

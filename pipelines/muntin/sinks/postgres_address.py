@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from muntin.sinks.addresses import CONNECTION, VARIABLE, variable
+from muntin.files.connections import CONNECTION
+from muntin.sinks.addresses import VARIABLE, variable
 from muntin.sinks.errors import SinkError
 
 if TYPE_CHECKING:

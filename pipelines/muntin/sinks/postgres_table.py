@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.extras import need
+from muntin.files.connections import without
 from muntin.sinks import postgres_sql as sql
-from muntin.sinks.addresses import without
 from muntin.sinks.delivery import Position, sliced
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
 from muntin.sinks.misfits import Fitted

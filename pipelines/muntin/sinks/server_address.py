@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from muntin.errors import DefinitionError
-from muntin.files.connections import Connection, connection_of_uri
-from muntin.sinks.addresses import CONNECTION, ENVIRONMENT, VARIABLE, variable
+from muntin.files.connections import CONNECTION, Connection, connection_of_uri
+from muntin.sinks.addresses import ENVIRONMENT, VARIABLE, variable
 from muntin.sinks.errors import SinkError
 
 if TYPE_CHECKING:

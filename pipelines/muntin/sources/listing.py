@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Interval
     from muntin.files.paths import Stat
     from muntin.sources import Source
-    from muntin.sources.delta.table_changes import Step
     from muntin.sources.file_source import FileSource
+    from muntin.sources.logged.table_changes import Step
 
 _MAGIC = re.compile(r"[*?[]")
 _LAST = "\U0010ffff"

@@ -31,6 +31,11 @@ class TableSource(LastingFiles):
 
     call = "sources.table(...)"
 
+    @property
+    def address(self) -> str:
+        """The table for those who follow data from place to place."""
+        return self.path
+
     def facts(self, schedule: Schedule) -> dict[str, Any]:
         """The fact that determines states, apart from the columns: the first batch holds all rows that the table had before."""
         return {"begins": schedule.after(schedule.first_us - 1)}
@@ -95,6 +100,48 @@ def table(
     """
     if not isinstance(path, str | Path) or not str(path):
         raise DefinitionError(f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"')
+    terms = checked_table_terms(
+        event_time,
+        unit,
+        timezone,
+        ambiguous,
+        nonexistent,
+        types,
+        arrival_order,
+        arrival_time,
+        time_format,
+        dedupe,
+        dedupe_within,
+        changes,
+        id,
+        changes_within,
+        on_change,
+    )
+    return TableSource(str(known(path, "path")).rstrip("/"), **terms)
+
+
+def checked_table_terms(
+    event_time: str | None,
+    unit: Unit | None,
+    timezone: str | None,
+    ambiguous: Ambiguous,
+    nonexistent: Nonexistent,
+    types: Mapping[str, str] | None,
+    arrival_order: str | None,
+    arrival_time: str | None,
+    time_format: str | None,
+    dedupe: str | Sequence[str] | None,
+    dedupe_within: Duration | None,
+    changes: bool,  # noqa: FBT001 - in the order of `table`
+    id: str | Sequence[str] | None,  # noqa: A002 - as for `table`
+    changes_within: Duration | None,
+    on_change: OnChange | None,
+) -> dict[str, Any]:
+    """The arguments of a `TableSource` but for where it is, from the arguments that a user gave.
+
+    Raises:
+        DefinitionError: as `table`.
+    """
     others = {"arrival_order": arrival_order, "arrival_time": arrival_time, "dedupe": dedupe, "on_change": on_change}
     changed = checked_changes_of_table(changes, id, changes_within, others)
     terms = checked_terms(
@@ -102,4 +149,4 @@ def table(
     )
     on_change = on_change or "error"
     check_choice("on_change", on_change, get_args(OnChange))
-    return TableSource(str(known(path, "path")).rstrip("/"), on_change, **terms)
+    return {**terms, "on_change": on_change}

@@ -141,7 +141,7 @@ def given(
 
     Args:
         source: the path of a file or a glob of files that does not depend on the batch, as "data/shifts.csv"; or `sources.files(...)` with
-            `all_files=True`, or `sources.table(...)`, which say types, units and zones.
+            `all_files=True`, `sources.table(...)` or `sources.iceberg(...)`, which say types, units and zones.
         start: the column with the first instant of a span.
         end: the column with the first instant behind a span.
         keys: the columns with the key of a span, each a key of the pipeline; a span is of every key that has these values. Without keys

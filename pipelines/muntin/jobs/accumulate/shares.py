@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from muntin.jobs.deduplication.earlier import Earlier
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.delta.table_changes import Step
     from muntin.sources.listing import SourceFile
+    from muntin.sources.logged.table_changes import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Source changes: batches to read again since their source has changed, for sources that report it themselves.
 
-Commits to a Delta table that belong to a batch which was read before they came: of a slow clock, or to an interval that was at work.
+Commits to a table that belong to a batch which was read before they came: of a slow clock, or to an interval that was at work.
 
 commits     1     2  | 3                    4 (made in the first interval, by its writer's clock)
 intervals   first    | second | third ...
@@ -18,14 +18,14 @@ from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.sources import TableSource
-from muntin.sources.delta.table_files import log_of
+from muntin.sources.logged.table_files import log_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.delta.table_log import TableLog
+    from muntin.sources.logged.log import Log
 
 
 def source_changes(bound: Bound, *, unread: bool = False) -> SourceChanges:
@@ -48,11 +48,11 @@ def late_commits(bound: Bound) -> SourceChanges:
     """
     log = log_of(bound.source)  # type: ignore[arg-type]  # it is a table
     seen = seen_up_to(bound, log.root)
-    near = readable(bound, sorted(_read_before(bound, log, (version for version in log.made_us if version >= seen))))
-    return SourceChanges(tuple(each for each in _changed(bound, near)), log.root, log.newest + 1)
+    near = readable(bound, sorted(_read_before(bound, log, log.since(seen))))
+    return SourceChanges(tuple(each for each in _changed(bound, near)), log.root, log.mark)
 
 
-def _read_before(bound: Bound, log: TableLog, versions: Iterable[int]) -> set[Interval]:
+def _read_before(bound: Bound, log: Log, versions: Iterable[int]) -> set[Interval]:
     """The intervals of versions whose batches were read."""
     table, schedule = bound.frame_sets[0].table, bound.pipeline.intervals
     known = {*accumulated(bound, table, bound.store.snapshot(table)).start_us.tolist()}

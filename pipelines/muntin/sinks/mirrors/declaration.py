@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from muntin.definition.durations import Duration, positive
-from muntin.errors import DefinitionError
-from muntin.sinks.addresses import CONNECTION
+from muntin.files.catalogs import check_address
 from muntin.sinks.declaration import Declared
 
 if TYPE_CHECKING:
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from muntin.sinks.delivery import Reach
 
 _PLACE = "{window}"
-_TABLE = re.compile(r"[^.{}\"\0/]+(\.[^.{}\"\0/]+)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +69,7 @@ def iceberg(catalog: str, table: str, *, window: str | None = None, keep_snapsho
     Raises:
         DefinitionError: a name that cannot be.
     """
-    if not isinstance(catalog, str) or not CONNECTION.fullmatch(catalog):
-        raise DefinitionError(
-            f'sinks.iceberg: {catalog!r} is not the name of a catalog; write "lake", as pyiceberg\'s configuration has it'
-        )
-    if not isinstance(table, str) or not _TABLE.fullmatch(table.replace(_PLACE, "window")):
-        raise DefinitionError(f'sinks.iceberg: {table!r} is not a namespace and a table; write "shop.day" or "shop.{{window}}"')
+    named = table.replace(_PLACE, "window") if isinstance(table, str) else table
+    check_address("sinks.iceberg", catalog, named, '"shop.day" or "shop.{window}"')
     sink = IcebergSink(catalog, table, None, positive(keep_snapshots, "sinks.iceberg: keep_snapshots"))
     return sink if window is None else sink.of(window)

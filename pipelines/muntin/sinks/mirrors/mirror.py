@@ -9,9 +9,9 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from muntin.files.catalogs import catalog_of
 from muntin.sinks.delivery import Position
 from muntin.sinks.errors import BlockedError, MovedError, SinkError
-from muntin.sinks.mirrors.catalogs import catalog_of
 from muntin.sinks.mirrors.columns import documented, follow_columns, names_another_field
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def opened(sink: IcebergSink, pipeline: str, reach: Reach) -> Iterator[Mirror]:
         SinkError: the catalog does not answer, or refuses.
         MissingPackageError: pyiceberg is not installed.
     """
-    with catalog_of(sink.catalog, reach) as catalog:
+    with catalog_of(sink.catalog, reach.connection, down=SinkError, refused=BlockedError) as catalog:
         logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)  # it warns of each column that has no range, as floats with NaN
         yield Mirror(catalog, sink, pipeline)
 

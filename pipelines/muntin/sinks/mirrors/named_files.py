@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sinks.mirrors.catalogs import catalog_of
+from muntin.files.catalogs import catalog_of
+from muntin.sinks.errors import BlockedError, SinkError
 
 if TYPE_CHECKING:
     from muntin.sinks.delivery import Reach
@@ -18,7 +19,7 @@ def named_files(catalog: str, table: str, reach: Reach) -> set[str]:
         MissingPackageError: pyiceberg is not installed.
         OSError: a file of the table's own cannot be read.
     """
-    with catalog_of(catalog, reach) as opened:
+    with catalog_of(catalog, reach.connection, down=SinkError, refused=BlockedError) as opened:
         from pyiceberg.exceptions import NoSuchTableError
 
         try:

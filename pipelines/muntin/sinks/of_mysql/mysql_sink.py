@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.durations import Duration, positive
 from muntin.definition.extras import need
 from muntin.errors import DefinitionError
-from muntin.sinks.addresses import without
+from muntin.files.connections import without
 from muntin.sinks.declaration import Declared, OnUnsupported, choice_of
 from muntin.sinks.errors import BlockedError, SinkError
 from muntin.sinks.server_address import checked_address, reached

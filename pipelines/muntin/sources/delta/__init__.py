@@ -1,1 +1,1 @@
-"""Delta tables as a source: their log, their files, and the rows that their commits change."""
+"""Delta tables as a source: their log, and how rows lie in their files."""

@@ -12,6 +12,7 @@ from muntin.definition.durations import DAY_US, spell
 from muntin.errors import SourceError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import options_of, table_address
+from muntin.sources.logged.columns import check_columns
 from muntin.sources.repeated_rows import CHANGE
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from deltalake import DeltaTable
 
-    from muntin.sources.delta.table_log import Added
+    from muntin.sources.logged.log import Added
     from muntin.sources.tables import TableSource
 
 _SQL = {
@@ -120,24 +121,9 @@ def check_layout(source: TableSource, found: Layout) -> None:
     for name in found.partitions:
         if not _NAME.fullmatch(name) or _sql(found.types[name]) in (None, "BLOB"):
             raise SourceError(f"{source.path}: sources.table cannot read its partition column {name!r}; read it with sources.spark(...)")
-    _check_columns(source, found)
+    check_columns(source, found.types, {name for name, kind in found.types.items() if kind == "timestamp"})
     if source.changes:
         _check_kept(source, found, source.changes.within_us)
-
-
-def _check_columns(source: TableSource, found: Layout) -> None:
-    named = {"event_time": source.event_time, "arrival_time": source.arrival_time, "arrival_order": source.arrival_order}
-    ids = "id" if source.changes else "dedupe"
-    asked = [*named.items(), *(("types", name) for name in source.types), *((ids, name) for name in source.dedupe)]
-    for what, name in asked:
-        if name and name not in found.types:
-            raise SourceError(
-                f"{source.path}: {what}: no column {name!r} in the table; there are {', '.join(found.types)}; mend it in sources.table(...)"
-            )
-    if source.timezone and found.types[source.event_time] == "timestamp":
-        raise SourceError(
-            f"{source.path}: timezone={source.timezone!r} is for times without a zone, and {source.event_time!r} has instants; leave it out"
-        )
 
 
 def _check_kept(source: TableSource, found: Layout, within_us: int) -> None:
@@ -146,8 +132,6 @@ def _check_kept(source: TableSource, found: Layout, within_us: int) -> None:
     Raises:
         SourceError: names the property.
     """
-    if CHANGE in found.types:
-        raise SourceError(f"{source.path}: its column {CHANGE!r} has the name of a column of the change feed; rename it")
     for name, usual in _KEPT.items():
         kept_us = _interval_us(found.settings.get(name, usual))
         if kept_us is not None and kept_us < within_us:

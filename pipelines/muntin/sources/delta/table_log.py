@@ -10,18 +10,23 @@ from __future__ import annotations
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
+import pyarrow as pa
 
 from muntin.errors import SourceError
 from muntin.files.near import near
 from muntin.files.paths import names_in, path_of, stats_of
+from muntin.sources.delta.table_layout import check_folders, check_layout, layout, open_table, with_columns_of
+from muntin.sources.logged.log import Added, Commit, Log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from muntin.files.paths import Stat
+    from muntin.sources.tables import TableSource
 
 _COMMIT = re.compile(r"(\d{20})\.json")
 _AT_ONCE = 16
@@ -30,85 +35,69 @@ _MADE: dict[tuple[str, int, int | str], int] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """A file that a commit added to a table.
+class TableLog(Log):
+    """The log of a Delta table. `root`: its folder or address."""
 
-    Attributes:
-        path: below the table's folder.
-        size: in bytes.
-        partition: partition column -> its value as text; None: null.
-        marked: whether some of its rows are marked as deleted (a deletion vector).
-    """
-
-    path: str
-    size: int
-    partition: Mapping[str, str | None]
-    marked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """The changes of a commit to a table.
-
-    Attributes:
-        version: its number.
-        operation: what the writer calls it, as WRITE.
-        added: the files, in the order of the commit.
-        removed: the paths of the files that it removed.
-        data_added: the paths of the added files with rows that are new. A compaction adds files without any.
-        data_removed: whether rows were removed or changed.
-        gone: the removed files whose rows are not merely in other files now.
-        feed: the files that say which rows it changed (the change feed); none where its table writes no feed, or whole files tell it.
-    """
-
-    version: int
-    operation: str
-    added: Sequence[Added]
-    removed: frozenset[str]
-    data_added: frozenset[str]
-    data_removed: bool
-    gone: Sequence[Added] = ()
-    feed: Sequence[Added] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TableLog:
-    """A table's log as it was when it was read.
-
-    Attributes:
-        root: the table's folder or address.
-        made_us: version -> when it was committed, ascending by version without a gap.
-    """
-
-    root: str
-    made_us: Mapping[int, int] = field(default_factory=dict)
+    kept_by = "delta.logRetentionDuration"
+    removed_by = "VACUUM", "delta.deletedFileRetentionDuration"
 
     @property
-    def oldest(self) -> int:
-        """The first version whose commit is still there."""
-        return next(iter(self.made_us))
+    def whole(self) -> bool:
+        """Whether it begins with the table's first commit."""
+        return self.oldest == 0
 
     @property
-    def newest(self) -> int:
-        """The last version."""
-        return next(reversed(self.made_us))  # type: ignore[call-overload, no-any-return]
+    def mark(self) -> int:
+        """The number of versions."""
+        return self.newest + 1
+
+    def since(self, mark: int) -> Iterable[int]:
+        """The versions from a number on."""
+        return (version for version in self.made_us if version >= mark)
+
+    def named(self, versions: Sequence[int]) -> str:
+        """Some versions, for people."""
+        if not versions:
+            return ""
+        return f"version {versions[0]}" if versions[0] == versions[-1] else f"versions {versions[0]} to {versions[-1]}"
+
+    def address(self, added: Added) -> str:
+        """The path of a file below the table."""
+        return f"{self.root}/{added.path}"
 
     def commit(self, version: int) -> Commit:
-        """The commit of a version.
-
-        Raises:
-            SourceError: its file is gone or damaged.
-        """
+        """The commit of a version."""
         return _commit(version, _lines(self.root, version))
 
+    def held(self, source: TableSource, version: int) -> list[Added]:
+        """The files of the table at a version."""
+        return _active(self, version) if self.whole else _of_checkpoint(source, self, version)
 
-def table_log(root: str) -> TableLog:
+    def in_full(self, source: TableSource) -> TableSource:
+        """The source with the columns of its table."""
+        found = layout(self.root)
+        check_layout(source, found)
+        return with_columns_of(source, found)
+
+    def check(self, source: TableSource, added: Sequence[Added]) -> None:
+        """Refuse files with rows that are marked as deleted, and in other folders than the log says."""
+        for each in added:
+            if each.marked:
+                raise SourceError(
+                    f"{self.address(each)}: rows of it are marked as deleted (a deletion vector), which sources.table cannot read; "
+                    f"read the table with sources.spark(...), or rewrite it (REORG TABLE ... APPLY (PURGE))"
+                )
+        check_folders(source, added)
+
+
+def table_log(source: TableSource) -> TableLog:
     """The log of a table.
 
     Raises:
         SourceError: there is no table, or a commit is lost or damaged.
         StorageError: the object store cannot be used.
     """
+    root = source.path
     folder = f"{root}/_delta_log"
     found = sorted(int(match[1]) for name in names_in(folder) if (match := _COMMIT.fullmatch(name)))
     if not found:
@@ -170,8 +159,8 @@ def _added(line: Mapping[str, Any]) -> Added:
     return Added(unquote(line["path"]), line.get("size") or 0, line.get("partitionValues") or {}, bool(line.get("deletionVector")))
 
 
-def active(log: TableLog, version: int) -> Iterator[Added]:
-    """The files of a table at a version whose whole history is in the log, in the order in which they came."""
+def _active(log: TableLog, version: int) -> list[Added]:
+    """The files of a table at a version whose whole history is in the log."""
     files: dict[str, Added] = {}
     for each in range(version + 1):
         commit = log.commit(each)
@@ -180,4 +169,23 @@ def active(log: TableLog, version: int) -> Iterator[Added]:
         for added in commit.added:
             files.pop(added.path, None)
             files[added.path] = added
-    yield from files.values()
+    return [*files.values()]
+
+
+def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Added]:
+    """The files of a table at a version, by a checkpoint: files of older commits by time of writing, newer files in commit order."""
+    opened = open_table(source.path, version)
+    if "deletionVectors" in (opened.protocol().reader_features or ()):
+        raise SourceError(
+            f"{source.path}: rows of version {version} may be marked as deleted (deletion vectors), which sources.table cannot read; "
+            f"read the table with sources.spark(...), or rewrite it once (REORG TABLE ... APPLY (PURGE)) and drop the feature"
+        )
+    came = {each.path: (number, place) for number in range(log.oldest, version + 1) for place, each in enumerate(log.commit(number).added)}
+    files = {unquote(each["path"]): each for each in pa.table(opened.get_add_actions()).to_pylist()}
+    order = sorted(files, key=lambda path: (*came.get(path, (-1, files[path]["modification_time"])), path))
+    return [Added(path, files[path]["size_bytes"], _texts(files[path].get("partition") or {}), marked=False) for path in order]
+
+
+def _texts(partition: Mapping[str, object]) -> dict[str, str | None]:
+    """The values in the form that the log has them."""
+    return {name: value for name, value in partition.items() if value is None or isinstance(value, str)}

@@ -18,11 +18,10 @@ from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
 from muntin.engine.given_spans import END, START, given_spans, repeated_rows
 from muntin.errors import SourceError
-from muntin.sources.delta.table_files import in_full, table_files
-from muntin.sources.delta.table_log import table_log
 from muntin.sources.file_source import FileSource
 from muntin.sources.files import files
 from muntin.sources.listing import source_files
+from muntin.sources.logged.table_files import in_full, log_of, table_files
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.row_times import instant
@@ -79,8 +78,9 @@ def _files(table: GivenTable) -> tuple[Source, list[str], str]:
             raise SourceError('there is no file; of no spans there is a file without rows, or say missing="empty" in sources.files(...)')
         return _both_times(cast("Source", source), table), paths, ""
     whole = in_full(cast("TableSource", source))
+    log = log_of(whole)
     found = table_files(whole, [_ALWAYS], _ALWAYS.start_us)
-    return _both_times(cast("Source", whole), table), [file.path for file in found[_ALWAYS]], f"version {table_log(whole.path).newest}"
+    return _both_times(cast("Source", whole), table), [file.path for file in found[_ALWAYS]], log.named([log.newest])
 
 
 def _both_times(source: Source, table: GivenTable) -> Source:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
-from muntin.sources.delta.table_files import files_now, in_full
 from muntin.sources.listing import source_files
+from muntin.sources.logged.table_files import files_now, in_full
 from muntin.sources.reading.dimensions.reading import read_dimension
 from muntin.sources.tables import TableSource
 from muntin.store.parquet import write_named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.jobs.inputs.listings import of_files, of_spark, of_tables, of_topics, of_windows
-from muntin.sources import FileSource, KafkaSource, SparkSource, TableSource, WindowSource
+from muntin.sources import FileSource, IcebergSource, KafkaSource, SparkSource, TableSource, WindowSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _LISTINGS: Mapping[type, Listing] = {
     FileSource: of_files,
+    IcebergSource: of_tables,
     KafkaSource: of_topics,
     SparkSource: of_spark,
     TableSource: of_tables,

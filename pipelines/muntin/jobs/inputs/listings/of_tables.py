@@ -1,4 +1,4 @@
-"""A Delta table: the files that the commits of an interval added. They never change; a clock that went wrong may add some later."""
+"""A table with a log: the files that the commits of an interval added. They never change; a clock that went wrong may add some later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from muntin.errors import SourceError
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.purged import check_kept
 from muntin.jobs.records.reports_table import manifest
-from muntin.sources.delta.table_files import in_full, log_of, table_files
+from muntin.sources.logged.table_files import in_full, log_of, table_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,8 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 def first_inputs(bound: Bound) -> Inputs:
     """The files of the first interval; if there are none, of the interval of the newest commit. A table that cannot be read is an error."""
     source, log = in_full(_source(bound)), log_of(_source(bound))
-    for interval in (_first(bound), bound.pipeline.intervals.around(log.made_us[log.newest])):
+    newest = [bound.pipeline.intervals.around(log.made_us[log.newest])] if log.made_us else []
+    for interval in (_first(bound), *newest):
         with suppress(SourceError):
             found = table_files(source, [interval], _first(bound).start_us)
             if found[interval]:

@@ -65,8 +65,8 @@ def lookup(
     the batches whose events met what changed are read again by the next run, and no other.
 
     Args:
-        source: the rows of the dimension: `sources.files("rates/*.csv")` or `sources.table("rates")`, without an event time. All its files
-            are read, whatever the batch.
+        source: the rows of the dimension: `sources.files("rates/*.csv")`, `sources.table("rates")` or
+            `sources.iceberg("lake", "shop.rates")`, without an event time. All its files are read, whatever the batch.
         keys: the columns that events and dimension have in common; or column of the events -> column of the dimension.
         since: the column with the first instant at which a row holds, read as `unit`, `timezone` and `time_format` of the source say.
         until: the column with the first instant at which it holds no more, null where that is open; None: until the next row of the key.
@@ -80,8 +80,8 @@ def lookup(
     if not isinstance(source, FileSource | TableSource):
         named = getattr(source, "call", repr(source))
         raise DefinitionError(
-            f"lookup: {named} cannot be looked up; give files or a Delta table, as sources.lookup(sources.files('rates/*.csv'), ...). "
-            f"What Spark or Kafka holds can be written to a Delta table first"
+            f"lookup: {named} cannot be looked up; give files or a table of Delta or Iceberg, as "
+            f"sources.lookup(sources.files('rates/*.csv'), ...). What Spark or Kafka holds can be written to a Delta table first"
         )
     if isinstance(source, FileSource) and not source.all_files:
         raise DefinitionError(

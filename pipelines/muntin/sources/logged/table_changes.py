@@ -24,7 +24,7 @@ from muntin.states.columns import FILE_PATH, IDENTITY, ORDINAL, ROW_IN_SPLIT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from muntin.sources.delta.table_log import Added, Commit
+    from muntin.sources.logged.log import Added, Commit
 
 _RESTORED = "update_postimage"
 _VERSION, _SAID, _BEGAN, _BEGUN = "muntin_version", "muntin_said", "muntin_began", "muntin_begun"

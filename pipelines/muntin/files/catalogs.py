@@ -9,27 +9,50 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from muntin.definition.extras import need
-from muntin.sinks.addresses import without
-from muntin.sinks.errors import BlockedError, SinkError
+from muntin.errors import DefinitionError
+from muntin.files.connections import CONNECTION, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pyiceberg.catalog import Catalog
 
     from muntin.files.connections import Connection
-    from muntin.sinks.delivery import Reach
 
+_TABLE = re.compile(r"[^.{}\"\0/]+(\.[^.{}\"\0/]+)+")
 _FREE: dict[tuple[object, ...], list[Catalog]] = {}
 _SECRET = re.compile(r"password|secret|token|credential|key", re.IGNORECASE)
 
 
-@contextmanager
-def catalog_of(name: str, reach: Reach) -> Iterator[Catalog]:
-    """A catalog, opened.
+def check_address(what: str, catalog: object, table: object, example: str) -> None:
+    """Refuse what is no name of a catalog, or no namespace and name of a table.
+
+    Args:
+        what: the function that was given it.
+        catalog, table: as they were given.
+        example: of a table.
 
     Raises:
-        SinkError: it is not configured, or does not answer; a `BlockedError`: it refuses. The text holds no secret.
+        DefinitionError: names what is wrong.
+    """
+    if not isinstance(catalog, str) or not CONNECTION.fullmatch(catalog):
+        raise DefinitionError(f'{what}: {catalog!r} is not the name of a catalog; write "lake", as pyiceberg\'s configuration has it')
+    if not isinstance(table, str) or not _TABLE.fullmatch(table):
+        raise DefinitionError(f"{what}: {table!r} is not a namespace and a table; write {example}")
+
+
+@contextmanager
+def catalog_of(name: str, connection: Callable[[str], Connection], *, down: type[Exception], refused: type[Exception]) -> Iterator[Catalog]:
+    """A catalog, opened.
+
+    Args:
+        name: as pyiceberg's configuration has it, else of a connection.
+        connection: name of a connection -> its facts.
+        down: the exception that is raised where it does not answer.
+        refused: the exception that is raised where it refuses.
+
+    Raises:
+        down, refused: as said. The text holds no secret.
         MissingPackageError: pyiceberg is not installed.
     """
     need("pyiceberg")
@@ -37,17 +60,17 @@ def catalog_of(name: str, reach: Reach) -> Iterator[Catalog]:
     from pyiceberg.utils.config import Config
 
     settings = Config().get_catalog_config(name)
-    properties: Mapping[str, Any] = settings if settings is not None else _properties(reach.connection(name))
+    properties: Mapping[str, Any] = settings if settings is not None else _properties(connection(name))
     try:
         with _taken(name, properties) as catalog:
             yield catalog
     except (BadRequestError, ForbiddenError, UnauthorizedError, ValidationError, NotInstalledError, ValueError, TypeError) as wrong:
-        raise BlockedError(f"catalog {name}: {_told(wrong, properties)}; mend its configuration, its rights or the table") from None
+        raise refused(f"catalog {name}: {_told(wrong, properties)}; mend its configuration, its rights or the table") from None
     except (RESTError, OSError) as wrong:
-        raise SinkError(f"catalog {name}: {_told(wrong, properties)}; see that it is up and can be reached") from None
+        raise down(f"catalog {name}: {_told(wrong, properties)}; see that it is up and can be reached") from None
     except Exception as wrong:
         if _of_database(wrong):
-            raise SinkError(f"catalog {name}: {_told(wrong, properties)}; see that its database is up and can be reached") from None
+            raise down(f"catalog {name}: {_told(wrong, properties)}; see that its database is up and can be reached") from None
         raise
 
 

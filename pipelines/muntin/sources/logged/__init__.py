@@ -1,0 +1,1 @@
+"""Tables with a log, whatever its format: which of their files make a batch, and what their rows change."""

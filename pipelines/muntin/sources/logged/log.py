@@ -1,0 +1,141 @@
+"""The log of a table: which commits there are, when each was made, and which files it added.
+
+A format of tables is a subclass of `Log`, and a line in `table_files`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.sources.tables import TableSource
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A file that a commit added to a table.
+
+    Attributes:
+        path: as the log has it; see `Log.address`.
+        size: in bytes.
+        partition: partition column -> its value as text; None: null.
+        marked: whether some of its rows are marked as deleted.
+        format: of the file.
+    """
+
+    path: str
+    size: int
+    partition: Mapping[str, str | None] = field(default_factory=dict)
+    marked: bool = False
+    format: str = "PARQUET"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The changes of a commit to a table.
+
+    Attributes:
+        version: its number.
+        operation: what the writer calls it, as WRITE.
+        added: the files, in the order of the commit.
+        removed: the paths of the files that it removed.
+        data_added: the paths of the added files with rows that are new. A compaction adds files without any.
+        data_removed: whether rows were removed or changed.
+        gone: the removed files whose rows are not merely in other files now.
+        feed: the files that say which rows it changed (the change feed); none where its table writes no feed, or whole files tell it.
+    """
+
+    version: int
+    operation: str
+    added: Sequence[Added]
+    removed: frozenset[str]
+    data_added: frozenset[str]
+    data_removed: bool
+    gone: Sequence[Added] = ()
+    feed: Sequence[Added] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Log(ABC):
+    """A table's log as it was when it was read.
+
+    Attributes:
+        root: what tells the table from others.
+        made_us: version -> when it was committed, ascending by version without a gap.
+        kept_by: the setting by which the log is kept, for errors.
+        removed_by: what removes files, and the setting that delays it, for errors.
+    """
+
+    root: str
+    made_us: Mapping[int, int]
+
+    kept_by: ClassVar[str]
+    removed_by: ClassVar[tuple[str, str]]
+
+    @property
+    def oldest(self) -> int:
+        """The first version whose commit is still there."""
+        return next(iter(self.made_us), 0)
+
+    @property
+    def newest(self) -> int:
+        """The last version; -1 of a table without any."""
+        return next(reversed(self.made_us), -1)  # type: ignore[call-overload, no-any-return]
+
+    @property
+    @abstractmethod
+    def whole(self) -> bool:
+        """Whether it begins with the table's first commit."""
+
+    @property
+    @abstractmethod
+    def mark(self) -> int:
+        """A number for the present end of the log, for `since`."""
+
+    @abstractmethod
+    def since(self, mark: int) -> Iterable[int]:
+        """The versions behind a mark; all where it is not known. `mark`: 0 before all."""
+
+    @abstractmethod
+    def named(self, versions: Sequence[int]) -> str:
+        """Some versions, for people; "" for none."""
+
+    @abstractmethod
+    def address(self, added: Added) -> str:
+        """The absolute path or the address of a file."""
+
+    @abstractmethod
+    def commit(self, version: int) -> Commit:
+        """The commit of a version.
+
+        Raises:
+            SourceError: it is gone or damaged.
+        """
+
+    @abstractmethod
+    def held(self, source: TableSource, version: int) -> list[Added]:
+        """The files of the table at a version, in the order in which they came.
+
+        Raises:
+            SourceError: nobody can tell them.
+        """
+
+    @abstractmethod
+    def in_full(self, source: TableSource) -> TableSource:
+        """The source with the columns of its table as it is now.
+
+        Raises:
+            SourceError: the table cannot be read as the source says.
+        """
+
+    @abstractmethod
+    def check(self, source: TableSource, added: Sequence[Added]) -> None:
+        """Refuse files that cannot be read. `source`: as `in_full` gives it.
+
+        Raises:
+            SourceError: names the file.
+        """

@@ -1,0 +1,167 @@
+"""The files of a table with a log that make a batch: the files that the commits of its interval added.
+
+    commits    0    1    2      3        4 (OPTIMIZE)   5
+    intervals  |  first   |   second  |   third   |  fourth ...
+    batches      0, 1, 2 as    3          none         5
+                 one table
+
+A commit has its time in the log, so that the files of an interval follow from the table alone, in whatever order batches are read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.instants import spell_instant
+from muntin.errors import ForgottenError, SourceError
+from muntin.files.paths import stats_of
+from muntin.sources.delta.table_log import table_log
+from muntin.sources.listing import SourceFile
+from muntin.sources.logged.table_changes import Step, last_steps, steps_of
+from muntin.sources.of_iceberg.declaration import IcebergSource
+from muntin.sources.of_iceberg.snapshots import snapshot_log
+from muntin.sources.tables import TableSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.sources.logged.log import Added, Commit, Log
+
+    Stepped = list[tuple[Added, Step]]
+
+_LOGS: Mapping[type, Callable[[Any], Log]] = {TableSource: table_log, IcebergSource: snapshot_log}
+
+
+def table_files(source: TableSource, intervals: Sequence[Interval], first_us: int) -> dict[Interval, list[SourceFile]]:
+    """The files of each interval, in the order in which they were added. Their checksum names the versions.
+
+    Args:
+        source: the table, as `in_full` gives it.
+        intervals: of the batches.
+        first_us: start of the schedule's first interval, whose batch has all that was in the table before.
+
+    Raises:
+        SourceError: there is no table; it cannot be read as the source says; or rows were removed or changed, and the source says that
+            is an error. ForgottenError: commits or files of an interval are gone.
+        StorageError: the object store or the catalog cannot be used.
+    """
+    log = log_of(source)
+    by_time = _by_interval(log, intervals)
+    found = {}
+    for interval in intervals:
+        begins = interval.start_us <= first_us
+        stepped, versions = _held(source, log, interval) if begins else _added(source, log, interval, by_time[interval])
+        log.check(source, [each for each, _ in stepped])
+        steps = last_steps(stepped)
+        found[interval] = [
+            SourceFile(log.address(each), each.size, 0, versions, step=step if source.changes else None) for each, step in steps
+        ]
+    _check_there(source, log, found)
+    return found
+
+
+def log_of(source: TableSource) -> Log:
+    """The log of a table. Where changes are read, commits are in the order of their versions, whatever their writers' clocks said.
+
+    Raises:
+        SourceError, StorageError: as `table_files`.
+    """
+    log = _LOGS[type(source)](source)
+    return replace(log, made_us=dict(zip(log.made_us, accumulate(log.made_us.values(), max), strict=True))) if source.changes else log
+
+
+def in_full(source: TableSource) -> TableSource:
+    """The source with the columns of its table as it is now.
+
+    Raises:
+        SourceError, StorageError: as `table_files`.
+    """
+    return _LOGS[type(source)](source).in_full(source)
+
+
+def files_now(source: TableSource) -> list[SourceFile]:
+    """The files of a table as it is now, whatever its commits did to earlier rows. `source`: as `in_full` gives it.
+
+    Raises:
+        SourceError, StorageError: as `table_files`.
+    """
+    log = log_of(source)
+    held = log.held(source, log.newest)
+    log.check(source, held)
+    return [SourceFile(log.address(each), each.size, 0, log.named([log.newest])) for each in held]
+
+
+def _by_interval(log: Log, intervals: Sequence[Interval]) -> Mapping[Interval, list[int]]:
+    """The versions that were made in each interval, ascending."""
+    versions = sorted(log.made_us, key=lambda version: (log.made_us[version], version))
+    found, at = {}, 0
+    for interval in sorted(intervals, key=lambda each: each.start_us):
+        while at < len(versions) and log.made_us[versions[at]] < interval.start_us:
+            at += 1
+        end = at
+        while end < len(versions) and log.made_us[versions[end]] < interval.end_us:
+            end += 1
+        found[interval] = sorted(versions[at:end])
+    return found
+
+
+def _added(source: TableSource, log: Log, interval: Interval, versions: Sequence[int]) -> tuple[Stepped, str]:
+    """The files that some versions added, and a name of these files."""
+    if not log.whole and log.made_us and log.made_us[log.oldest] >= interval.start_us:
+        raise _cleaned(source, log, interval)
+    commits = [log.commit(version) for version in versions]
+    return [each for commit in commits for each in _new(source, log, commit)], log.named(versions)
+
+
+def _new(source: TableSource, log: Log, commit: Commit) -> Iterator[tuple[Added, Step]]:
+    """The files with the new rows of a commit, or with all that it changed."""
+    if source.changes:
+        yield from steps_of(commit)
+    elif not commit.data_removed:
+        yield from ((each, Step(commit.version)) for each in commit.added if each.path in commit.data_added)
+    elif source.on_change == "error":
+        made = spell_instant(log.made_us[commit.version])
+        which = f"{log.named([commit.version])} ({commit.operation or 'no name'}, {made})"
+        raise SourceError(
+            f"{source.path}: {which} removed or changed rows, which windows may hold already; "
+            f'say on_change="skip" in {source.call} to pass over such versions, or begin anew behind it: '
+            f"let start= of the pipeline be after {made}. With changes=True rows are changed where they are"
+        )
+
+
+def _held(source: TableSource, log: Log, interval: Interval) -> tuple[Stepped, str]:
+    """The files of the table at the end of an interval, and a name of its version."""
+    within = [version for version, made_us in log.made_us.items() if made_us < interval.end_us]
+    last = next((version - 1 for version, made_us in log.made_us.items() if made_us >= interval.end_us), log.newest)
+    if not log.whole and last < log.oldest:
+        raise _cleaned(source, log, interval)
+    later = [version for version in within if version > last]  # by a clock that went wrong
+    more = [each for version in later for each in _new(source, log, log.commit(version))]
+    held = log.held(source, last)
+    return [*((each, Step(last)) for each in held), *more], log.named([0, *within]) if within else ""
+
+
+def _cleaned(source: TableSource, log: Log, interval: Interval) -> ForgottenError:
+    made = spell_instant(log.made_us[log.oldest])
+    return ForgottenError(
+        f"{source.path}: the log begins with {log.named([log.oldest])} of {made}, so what was added in {interval} is not known any "
+        f"more ({log.kept_by}); read batches sooner, or let start= of the pipeline be such that its first interval ends "
+        f"after {made}"
+    )
+
+
+def _check_there(source: TableSource, log: Log, found: Mapping[Interval, Sequence[SourceFile]]) -> None:
+    """Refuse files that are gone: what a compaction replaced is removed by a later VACUUM."""
+    there = stats_of([file.path for files in found.values() for file in files])
+    cleaner, setting = log.removed_by
+    for interval, files in found.items():
+        for file in files:
+            if file.path not in there:
+                raise ForgottenError(
+                    f"{file.path}: gone from {source.path} since {file.checksum} added it for the batch {interval} ({cleaner}?); bring it "
+                    f"back, read batches sooner than files are removed ({setting}), or let start= of the "
+                    f"pipeline be later: its first batch takes what is there"
+                )

@@ -1,0 +1,1 @@
+"""Tables of Iceberg as a source: their snapshots, and the fields of their files."""

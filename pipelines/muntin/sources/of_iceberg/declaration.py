@@ -1,0 +1,98 @@
+"""A table of Iceberg as a source, as its user defines it. Nothing is read here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muntin.files.catalogs import check_address
+from muntin.sources.tables import TableSource, checked_table_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from muntin.definition.durations import Duration
+    from muntin.sources.tables import OnChange
+    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class IcebergSource(TableSource):
+    """A table of Iceberg. See `iceberg`. `path`: how errors call it."""
+
+    catalog: str = ""
+    table: str = ""
+
+    call = "sources.iceberg(...)"
+
+    @property
+    def address(self) -> str:
+        """The table for those who follow data from place to place."""
+        return f"iceberg://{self.catalog}/{self.table}"
+
+    def below(self, home: str | Path) -> IcebergSource:  # noqa: ARG002 - the catalog knows where it lies
+        """This source: it has no path."""
+        return self
+
+
+def iceberg(
+    catalog: str,
+    table: str,
+    *,
+    event_time: str | None = None,
+    unit: Unit | None = None,
+    timezone: str | None = None,
+    ambiguous: Ambiguous = "quarantine",
+    nonexistent: Nonexistent = "quarantine",
+    types: Mapping[str, str] | None = None,
+    arrival_order: str | None = None,
+    arrival_time: str | None = None,
+    time_format: str | None = None,
+    dedupe: str | Sequence[str] | None = None,
+    dedupe_within: Duration | None = None,
+    changes: bool = False,
+    id: str | Sequence[str] | None = None,  # noqa: A002 - the word of change streams
+    changes_within: Duration | None = None,
+    on_change: OnChange | None = None,
+) -> IcebergSource:
+    """A table of Iceberg, read by snapshot and without Spark: a batch is what was added to the table in its interval.
+
+    A snapshot belongs to the interval in which it became the table's current one. The batch of the schedule's first interval holds, too,
+    what the table held before. A compaction adds no rows. Columns that older files lack are null there.
+
+    Args:
+        catalog: the name of a catalog, as pyiceberg's configuration has it; or of an Airflow connection, as for `sinks.iceberg`.
+        table: its namespace and name, as "shop.orders".
+        event_time, unit, timezone, ambiguous, nonexistent, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within: as of
+            `table`.
+        changes, id, changes_within: as of `table`, by the files that snapshots add and remove (copy-on-write). The table must keep
+            snapshots longer than `changes_within`.
+        on_change: where changes are not read, what a snapshot is that removes or changes rows, and a table that is put back: an "error",
+            or to "skip".
+
+    Raises:
+        DefinitionError: a name that cannot be, and as of `table`.
+
+    >>> iceberg("lake", "shop.orders", event_time="at").path
+    'table shop.orders of catalog lake'
+    """
+    check_address("sources.iceberg", catalog, table, '"shop.orders"')
+    terms = checked_table_terms(
+        event_time,
+        unit,
+        timezone,
+        ambiguous,
+        nonexistent,
+        types,
+        arrival_order,
+        arrival_time,
+        time_format,
+        dedupe,
+        dedupe_within,
+        changes,
+        id,
+        changes_within,
+        on_change,
+    )
+    return IcebergSource(f"table {table} of catalog {catalog}", catalog=catalog, table=table, **terms)

@@ -1,0 +1,142 @@
+"""The fields of a table of Iceberg as columns by name.
+
+Iceberg knows a field by its number: renamed, it is in older files under its old name. Files are read by names here. So each file is held
+against the fields of the table, where a name may have had another field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from muntin.definition.durations import DAY_US, spell
+from muntin.errors import SourceError
+from muntin.sources.logged.columns import check_columns
+from muntin.sources.repeated_rows import CHANGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import Table
+    from pyiceberg.table.metadata import TableMetadata
+    from pyiceberg.types import IcebergType
+
+    from muntin.sources.tables import TableSource
+
+_SQL = {
+    "boolean": "BOOLEAN",
+    "int": "INTEGER",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "time": "TIME",
+    "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMP WITH TIME ZONE",
+    "string": "VARCHAR",
+    "binary": "BLOB",
+}
+_KEPT, _USUAL_MS = "history.expire.max-snapshot-age-ms", 432_000_000
+_DAY_MS = DAY_US // 1000
+_READ: dict[str, Mapping[int, str]] = {}
+
+
+def check_fields(source: TableSource, metadata: TableMetadata) -> None:
+    """Refuse a table that cannot be read as the source says.
+
+    Raises:
+        SourceError: it lacks a column that the source names, has a field that is not null where a file lacks it, or may forget snapshots
+            while their rows may still change.
+    """
+    fields = metadata.schema().fields
+    check_columns(source, [each.name for each in fields], [each.name for each in fields if str(each.field_type).startswith("timestamptz")])
+    for each in fields:
+        if each.initial_default is not None:
+            raise SourceError(
+                f"{source.path}: {each.name} is {each.initial_default!r} where a file lacks it (initial-default), which {source.call} "
+                f"cannot read; read the table with sources.spark(...)"
+            )
+    kept_us, within_us = int(metadata.properties.get(_KEPT, _USUAL_MS)) * 1000, source.changes.within_us if source.changes else 0
+    if kept_us < within_us:
+        raise SourceError(
+            f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps snapshots for {spell(kept_us)} "
+            f"({_KEPT}); say a shorter changes_within=, or let the table keep them some days longer: "
+            f"ALTER TABLE ... SET TBLPROPERTIES ('{_KEPT}' = '{(-(-within_us // DAY_US) + 2) * _DAY_MS}')"
+        )
+
+
+def with_columns_of(source: TableSource, metadata: TableMetadata) -> TableSource:
+    """The source with the columns that older files may lack.
+
+    A column by which the table is partitioned as it is, is none of these: files that came from Hive have it in the names of folders alone.
+    """
+    from pyiceberg.transforms import IdentityTransform
+
+    folders = {part.source_id for spec in metadata.partition_specs for part in spec.fields if isinstance(part.transform, IdentityTransform)}
+    fields = [each for each in metadata.schema().fields if each.field_id not in folders]
+    columns = {each.name: kind for each in fields if (kind := _sql(each.field_type))}
+    return replace(source, columns={**columns, **({CHANGE: "VARCHAR"} if source.changes else {})})
+
+
+def other_fields(table: Table) -> Callable[[str], str]:
+    """The question of a file, by its path, whether a name in it stands for another field than in the table now: which, or ""."""
+    if _one_name_a_field(table.metadata):
+        return lambda _: ""
+    now = _names(table.schema())
+    return lambda path: _other(now, _names_in(table, path))
+
+
+def _one_name_a_field(metadata: TableMetadata) -> bool:
+    """Whether no name ever stood for another field, by all schemas that the table had: none of them is forgotten."""
+    if {each.schema_id for each in metadata.schemas} != {*range(metadata.current_schema_id + 1)}:
+        return False
+    pairs = {pair for schema in metadata.schemas for pair in _names(schema).items()}
+    return len(pairs) == len({number for number, _ in pairs}) == len({name for _, name in pairs})
+
+
+def _other(now: Mapping[int, str], then: Mapping[int, str]) -> str:
+    """What the first field of a file is called that has another name, or whose name another field has."""
+    numbers = {name: number for number, name in now.items()}
+    for number, name in then.items():
+        if now.get(number, name) != name:
+            return f"{now[number]} was called {name}"
+        if numbers.get(name, number) != number:
+            return f"{name} was another column"
+    return ""
+
+
+def _names(schema: Schema) -> dict[int, str]:
+    """Number of a field -> its name, with the names of the fields that it is in."""
+    return {number: schema.find_column_name(number) or "" for number in schema.field_ids}
+
+
+def _names_in(table: Table, path: str) -> Mapping[int, str]:
+    """Number of a field in a file -> its name there. A file never changes."""
+    if path not in _READ:
+        import pyarrow.parquet as pq
+        from pyiceberg.io.pyarrow import pyarrow_to_schema
+
+        try:
+            with table.io.new_input(path).open() as file:
+                columns = pq.read_schema(file)
+            told = pyarrow_to_schema(columns, table.name_mapping(), downcast_ns_timestamp_to_us=True)
+        except (OSError, ValueError, TypeError) as wrong:
+            raise SourceError(
+                f"{path}: nobody can tell which fields of the table it has ({wrong}); bring it back, or rewrite it"
+            ) from wrong
+        _READ[path] = _names(told)
+    return _READ[path]
+
+
+def _sql(kind: IcebergType) -> str | None:
+    """The SQL type of a plain type; None of another, which no file may lack.
+
+    >>> from pyiceberg.types import DecimalType, FixedType, UUIDType
+    >>> [_sql(kind) for kind in (DecimalType(12, 2), FixedType(8), UUIDType())]
+    ['DECIMAL(12, 2)', 'BLOB', None]
+    """
+    text = str(kind)
+    if text.startswith("decimal"):
+        return text.upper()
+    return "BLOB" if text.startswith("fixed") else _SQL.get(text)
