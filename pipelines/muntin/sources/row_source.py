@@ -47,7 +47,7 @@ class RowSource:
     lookups: tuple[Dimension, ...] = ()
 
     upstream = batch_column = None
-    section = order = ()
+    section = order = message_key = ()
 
     @property
     def in_one_piece(self) -> bool:
