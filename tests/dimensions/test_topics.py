@@ -60,11 +60,14 @@ def test_a_key_that_does_not_name_the_version_is_refused(kafka: Broker, tmp_path
         case.run(0)
 
 
-def test_a_message_that_cannot_be_read_is_told(kafka: Broker, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("value", "why"), [(b"no JSON", r"offset 1 of .+: no JSON"), (b'{"rate": 1}', r"a key is null, and no event could meet it: null since")]
+)
+def test_a_message_that_cannot_be_used_is_told(kafka: Broker, tmp_path: Path, value: bytes, why: str) -> None:
     topic = kafka.topic(1)
-    kafka.produce(topic, {0: [message("Graz 0", "Graz", 0, 2.0), ("Linz 0", b"no JSON", ms(0))]})
+    kafka.produce(topic, {0: [message("Graz 0", "Graz", 0, 2.0), ("Linz 0", value, ms(0))]})
     case, _ = euros(kafka, topic, tmp_path)
-    with pytest.raises(SourceError, match=r"offset 1 of .+: no JSON"):
+    with pytest.raises(SourceError, match=why):
         case.run(0)
 
 

@@ -48,7 +48,7 @@ class KafkaSource(RowSource):
     on_schema: ClassVar[OnSchema] = "error"
     checksum = bundles = False
     call = "sources.kafka(...)"
-    message_key = ("kafka_key", "kafka_partition", "kafka_offset")
+    message_key: ClassVar[tuple[str, ...]] = ("kafka_key", "kafka_partition", "kafka_offset")
 
     @property
     def blank(self) -> str:

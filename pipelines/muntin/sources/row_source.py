@@ -47,7 +47,8 @@ class RowSource:
     lookups: tuple[Dimension, ...] = ()
 
     upstream = batch_column = None
-    section = order = message_key = ()
+    section = order = ()
+    message_key: ClassVar[tuple[str, ...]] = ()
 
     @property
     def in_one_piece(self) -> bool:

@@ -12,6 +12,7 @@ from blake3 import blake3
 
 from muntin.engine.versions import islands
 from muntin.errors import SourceError
+from muntin.sources.kafka import OWN
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import check_numbers, told_columns
@@ -55,9 +56,8 @@ def read_dimension(
     session = kept_session(source.timezone)
     let_read(session, source, paths)
     try:
-        read_as, columns = told_columns(
-            session, source, paths, lambda column: column in (*lookup.named, *source.message_key) or used(column)
-        )
+        whole = bool(lookup.source.message_key)  # a message without a value is told by all of its fields
+        read_as, columns = told_columns(session, source, paths, lambda column: whole or column in lookup.named or used(column))
         check_numbers(session, source, paths, read_as.fractions)
         found = _dimension(name, lookup, columns, used)
         rows = _last_messages(session, name, lookup, scan(source, paths, read_as), columns)
@@ -104,8 +104,8 @@ def _last_messages(session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup
     if not lookup.source.message_key:
         return rows
     key, partition, offset = lookup.source.message_key
-    fields = [quoted(column) for column in columns if not column.startswith("kafka_")]
-    empty = " AND ".join(f"{field} IS NULL" for field in fields) or "false"
+    fields = [column for column in columns if column not in OWN]
+    empty = " AND ".join(f"{quoted(field)} IS NULL" for field in fields)
     told = ", ".join(quoted(column) for column in (*lookup.keys.values(), lookup.since))
     query = (
         f"SELECT {key}::VARCHAR FROM {rows} WHERE {key} IS NOT NULL AND NOT ({empty}) GROUP BY {partition}, {key} "
