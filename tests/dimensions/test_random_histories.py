@@ -33,7 +33,8 @@ def rows_of_dimensions(seed: int, folder: Path) -> None:
             before = deepcopy(world)
         surely, perhaps = may_differ(world, before.answer, read)
         found = {*world.run(world.looking_up, number, number + 1)} - {number}
-        assert surely - {number} <= found <= perhaps, (surely, found, perhaps)
+        if "dedupe_within" not in world.dedupe:  # an event that is a duplicate in one batch may count in another
+            assert surely - {number} <= found <= perhaps, (surely, found, perhaps)
         read.append(number)
         before = deepcopy(world)
     world.change_dimension()

@@ -293,7 +293,7 @@ def test_a_column_of_the_events_with_the_same_name_is_refused(shop: Shop) -> Non
 
 
 def test_a_path_without_files_is_an_error(shop: Shop) -> None:
-    with pytest.raises(SourceError, match="no file of"):
+    with pytest.raises(SourceError, match="no file or message of"):
         shop.run(shop.pipeline(shop.lookup(sources.files(f"{shop.folder}/rats/*.csv"))))
 
 
@@ -316,8 +316,10 @@ def test_sources_of_batches_cannot_be_looked_up(shop: Shop) -> None:
         shop.lookup(shop.source())
     with pytest.raises(DefinitionError, match=r"sources.windows\(...\) cannot be looked up"):
         shop.lookup(sources.windows(shop.pipeline(), "day"))
-    with pytest.raises(DefinitionError, match="dedupe_within="):
-        shop.pipeline(source=shop.source(dedupe="currency", dedupe_within="1d"))
+    with pytest.raises(DefinitionError, match=r"sources.spark\(...\) cannot be looked up: .+ Let a task before the run write it"):
+        shop.lookup(sources.spark(lambda spark, *_: spark.table("rates"), event_time="valid_from"))
+    with pytest.raises(DefinitionError, match="changes_within= have no place in its source"):
+        shop.lookup(sources.table("rates", changes=True, id="currency", changes_within="1d"))
 
 
 def test_a_source_of_events_needs_an_event_time(shop: Shop) -> None:

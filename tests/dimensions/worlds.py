@@ -50,6 +50,7 @@ class World:
         required: whether events without a row are refused.
         form: ending of the events' files.
         events: number of a batch -> its events.
+        dedupe: which rows of a batch, or of two, are one event.
         rows: of the dimension.
     """
 
@@ -58,7 +59,7 @@ class World:
     until: bool
     required: bool
     form: str
-    dedupe: bool
+    dedupe: Mapping[str, Any]
     events: dict[int, list[Row]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
 
@@ -173,7 +174,7 @@ class World:
         if self.form == "csv":
             types |= {"at": "TIMESTAMPTZ", "x": "DOUBLE"}
         path = str(self.folder / kind / f"{{start:%H}}.{self.form}")
-        return sources.files(path, event_time="at", types=types, dedupe=["at", "k"] if self.dedupe else None)
+        return sources.files(path, event_time="at", types=types, **self.dedupe)
 
     def run(self, pipeline: Pipeline, first: int, last: int) -> list[int]:
         """Run some batches; the numbers of all that were read."""
@@ -192,7 +193,9 @@ def random_world(folder: Path, seed: int) -> World:
     """Events and a dimension, written."""
     random = Random(seed)
     form = random.choice(("parquet", "parquet", "csv"))
-    world = World(folder, random, random.random() < 0.5, random.random() < 0.3, form, random.random() < 0.2)
+    within = random.choice(({}, {"dedupe_within": "2h"}))
+    dedupe = random.choice(({}, {}, {}, {"dedupe": ["at", "k"], **within}))
+    world = World(folder, random, random.random() < 0.5, random.random() < 0.3, form, dedupe)
     for _ in range(random.choice((0, 3, 12))):
         world._add_row()
     for number in range(HOURS):

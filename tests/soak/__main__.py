@@ -31,6 +31,7 @@ from tests.soak.task_kills import tasks_killed
 from tests.soak.upkeep_kills import upkeep_killed
 from tests.soak.world import SETS, World
 from tests.taken_back.test_changes_of_tables import changes_of_table
+from tests.taken_back.test_look_ups import changes_that_look_up
 from tests.taken_back.test_random_stories import stream_of_changes
 
 Round = Callable[[Path, random.Random], str]
@@ -80,12 +81,13 @@ def types(folder: Path, dice: random.Random) -> str:
 
 
 def facts(folder: Path, dice: random.Random) -> str:
-    """Events that look up a dimension that changes; a stream of changes; a Delta table that changes. Each beside the naive judge."""
-    number, told = dice.randrange(2**60), {"dimension": rows_of_dimensions, "stream": stream_of_changes, "table": changes_of_table}
+    """Events that look up a dimension that changes; streams of changes, with look-ups and without; a table that changes. By the judge."""
+    number = dice.randrange(2**60)
+    told = {"dimension": rows_of_dimensions, "stream": stream_of_changes, "table": changes_of_table, "both": changes_that_look_up}
     for name, story in told.items():
         (folder / name).mkdir(parents=True)
         story(number, folder / name)
-    return f"story {number} of a dimension, a stream and a table"
+    return f"story {number} of a dimension, a stream, a table, and a stream that looks up"
 
 
 PARTS: Mapping[str, Round] = {

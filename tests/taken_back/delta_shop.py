@@ -15,7 +15,7 @@ from muntin.tasks import Local
 from tests.end_to_end.hourly import START, Hourly, hour
 from tests.properties.equal_values import bitwise
 from tests.tables.delta_tables import dated
-from tests.taken_back.stories import Row, columns, left, moment
+from tests.taken_back.stories import Row, columns, is_taken, left, moment
 
 Orders = dict[int, tuple[float, float, str]]  # minute of the event, amount, city
 SCHEMA = pa.schema([
@@ -106,7 +106,7 @@ class DeltaShop:
     def check(self, hours: int) -> None:
         """The windows are those of a clean run over the rows that are left: in files, an hour each."""
         clean = Hourly(self.folder / "clean", "{start:%H}.parquet", other={"windows": WINDOWS, "aggregates": AGGREGATES})
-        for at, found in left(self.told(hours), self.within, of_table=True).items():
+        for at, found in left({at: [*filter(is_taken, found)] for at, found in self.told(hours).items()}, self.within).items():
             clean.write(f"{at:02}.parquet", columns(found))
         clean.run(0, hours - 1)
         for window in WINDOWS:

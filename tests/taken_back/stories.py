@@ -1,6 +1,6 @@
 """Orders that change and are taken back, told as a stream of operations; and the rows that are left of them, said naively.
 
-A row is (operation, order, minute of its event, amount). Batches are hours.
+A row is (operation, order, minute of its event, amount). Batches are hours. The city of an order follows from its amount.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,10 @@ from tests.properties.equal_values import bitwise
 
 Row = tuple[str, int | None, float | None, float | None]
 Story = Mapping[int, Sequence[Row]]
-SCHEMA = pa.schema([("op", pa.string()), ("order", pa.int64()), ("at", pa.timestamp("us", "UTC")), ("amount", pa.float64())])
-TYPES = {"order": "BIGINT", "amount": "DOUBLE", "at": "TIMESTAMPTZ"}
+SCHEMA = pa.schema([
+    ("op", pa.string()), ("order", pa.int64()), ("at", pa.timestamp("us", "UTC")), ("amount", pa.float64()), ("city", pa.string()),
+])  # fmt: skip
+TYPES = {"order": "BIGINT", "amount": "DOUBLE", "at": "TIMESTAMPTZ", "city": "VARCHAR"}
 WINDOWS = {
     "hour": windows.tumbling("1h", grace="2h"),
     "visits": windows.session("20m", grace="1h"),
@@ -26,7 +28,7 @@ WINDOWS = {
     "high": windows.while_("amount > 5", grace="1h"),
 }
 AGGREGATES = {"n": agg.count(), "total": agg.sum("amount / 7"), "first": agg.first("amount"), "orders": agg.count_distinct('"order"')}
-DELETES = ("d", "-U")
+DELETES, UPDATES = ("d", "-U"), ("u", "+U")
 
 
 class Shop:
@@ -38,7 +40,7 @@ class Shop:
     def __init__(self, folder: Path, within: int = 3, form: str = "parquet", **told: Any) -> None:
         changes = {"id": "order", "operation": "op", "changes_within": f"{within}h", "types": TYPES}
         other = {"windows": WINDOWS, "aggregates": AGGREGATES}
-        self.within, self.form, self.rows = within, form, dict[int, Sequence[Row]]()
+        self.within, self.form, self.told, self.rows = within, form, told, dict[int, Sequence[Row]]()
         self.hours = Hourly(folder, f"{{start:%H}}.{form}", source={**changes, **told}, other=other)
         self.clean = Hourly(folder / "clean", "{start:%H}.parquet", other={**other, "name": "clean"})
 
@@ -58,10 +60,20 @@ class Shop:
     def read(self, window: str) -> pa.Table:
         return read(self.pipeline, window, root=self.hours.root, provisional=True)
 
+    def takes(self, row: Row) -> bool:
+        """Whether a row is not refused, whatever the other rows are."""
+        return is_taken(row, words="deletes" not in self.told)
+
+    def cleaned(self, rows: Sequence[Row]) -> Mapping[str, pa.Array]:
+        """The rows of a clean run, as columns."""
+        return columns(rows)
+
     def check(self) -> None:
         """The windows are those of a clean run over the rows that are left."""
-        for hour, rows in left(self.rows, self.within).items():
-            self.clean.write(f"{hour:02}.parquet", columns(rows))
+        updates = UPDATES if self.told.get("operation", "op") else ()
+        story = {hour: [row for row in rows if self.takes(row)] for hour, rows in self.rows.items()}
+        for hour, rows in left(story, self.within, updates).items():
+            self.clean.write(f"{hour:02}.parquet", self.cleaned(rows))
         self.clean.run(min(self.rows), max(self.rows))
         for window in WINDOWS:
             wanted = read(self.clean.pipeline, window, root=self.clean.root, provisional=True)
@@ -70,33 +82,39 @@ class Shop:
 
 
 def columns(rows: Sequence[Row]) -> Mapping[str, pa.Array]:
-    told = [dict(zip(SCHEMA.names, (op, order, moment(minute), amount), strict=True)) for op, order, minute, amount in rows]
+    told = [dict(zip(SCHEMA.names, (*row[:2], moment(row[2]), row[3], city(row)), strict=True)) for row in rows]
     table = pa.Table.from_pylist(told, SCHEMA)
     return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def city(row: Row) -> str | None:
+    return None if row[3] is None else "Graz" if row[3] < 5 else "Linz"
 
 
 def moment(minute: float | None) -> Any:
     return None if minute is None else START + timedelta(minutes=minute)
 
 
-def is_taken(row: Row) -> bool:
-    """Whether a row is known to change something, or has a time."""
+def is_taken(row: Row, *, words: bool = True) -> bool:
+    """Whether a row is known to change something, or has a time. `words`: whether each operation must be known."""
     op, order, minute, _ = row
-    return op != "?" and (order is not None if op in DELETES else minute is not None)
+    return (op != "?" or not words) and (order is not None if op in DELETES else minute is not None)
 
 
-def left(story: Story, within: int, *, of_table: bool = False) -> dict[int, list[Row]]:
+def left(story: Story, within: int, updates: Sequence[str] = UPDATES) -> dict[int, list[Row]]:
     """The rows that are left, in the hours whose files brought their orders first, each in the place of the last row of its order there.
 
-    `of_table`: whether an update or a delete is of an order that was there, so that it is refused where nobody in reach brought that.
+    Args:
+        story: what each hour says, without rows that are refused.
+        within: hours that an order may change for.
+        updates: operations that are of an order which was there, beside those that take back: refused where nobody in reach brought that.
     """
-    story = {hour: [row for row in rows if is_taken(row)] for hour, rows in story.items()}
     brought = {(hour, row[1]) for hour, rows in story.items() for row in rows}
 
     def home(hour: int, order: int | None) -> int | None:
         first = min(at for at in range(hour - within, hour + 1) if (at, order) in brought)
         older = any((at, order) in brought for at in range(first - within, first))
-        unknown = of_table and next(row[0] for row in story[first] if row[1] == order) != "c"
+        unknown = next(row[0] for row in story[first] if row[1] == order) in (*DELETES, *updates)
         return None if unknown or (older and first < hour) else first
 
     found: dict[int, dict[Any, Row]] = {hour: {} for hour in sorted(story)}

@@ -9,6 +9,7 @@ from tests.case_counts import seeds
 from tests.taken_back.stories import Row, Shop, Story
 
 HOURS = 7
+DELETED = "op IN ('d', '-U')"
 
 
 def story(dice: random.Random) -> Story:
@@ -27,6 +28,11 @@ def row(dice: random.Random, hour: int) -> Row:
     return op, order, None if dice.random() < 0.1 else minute, dice.choice([None, dice.uniform(0, 10)])
 
 
+def signs(dice: random.Random) -> dict[str, str | None]:
+    """Whether words or a condition, or both, tell what rows do; with a condition alone nothing tells an update from a new row."""
+    return dice.choice([{}, {}, {"deletes": DELETED}, {"deletes": DELETED, "operation": None}])
+
+
 @pytest.mark.parametrize("seed", seeds(20))
 def test_windows_are_those_of_the_rows_that_are_left(seed: int, tmp_path: Path) -> None:
     stream_of_changes(seed, tmp_path)
@@ -35,7 +41,7 @@ def test_windows_are_those_of_the_rows_that_are_left(seed: int, tmp_path: Path) 
 def stream_of_changes(seed: int, folder: Path) -> None:
     """Random changes of some hours; hours are run and replaced in any order; then all, beside a clean run."""
     dice = random.Random(f"taken back {seed}")
-    shop = Shop(folder, within=dice.randint(1, 4), form=dice.choice(["parquet", "parquet", "csv", "jsonl"]))
+    shop = Shop(folder, dice.randint(1, 4), dice.choice(["parquet", "parquet", "csv", "jsonl"]), **signs(dice))
     told = story(dice)
     shop.tell(told)
     stretches = [(hour, min(hour + dice.randint(0, 3), HOURS - 1)) for hour in range(HOURS)] * 2

@@ -109,9 +109,44 @@ def test_what_nobody_can_apply_goes_to_the_quarantine_with_its_reason(tmp_path: 
     assert [(row["batch"], row["reason"]) for row in rows] == [
         (START, "operation is not known: ?"),
         (START, "takes a row back and has no id to name it"),
-        (hour(2), "changes an event whose first row came more than 1h before (changes_within)"),
+        (hour(2), "changes an event whose first row came more than 1h before, or never (changes_within)"),
     ]
     assert firsts(shop)[0] == (1, 4.0)
+    shop.check()
+
+
+# within 1 hour   0      1      2      3        4
+# 1               c             u                     the change came too late, and is no new row
+# 2               c                    d
+# 3               c                    d, c           an update, as Flink writes it
+# 4               c                    c              a new row, says the stream
+# 5               c                    d        c     the order is there still, for all we know
+# 6                      u                            of an order that never came
+@pytest.mark.parametrize(
+    ("told", "refused", "counts"),
+    [
+        ({}, [0, 1, 1, 3, 1], [5, 1]),
+        ({"deletes": "op = 'd'"}, [0, 1, 1, 3, 1], [5, 1]),
+        ({"deletes": "op = 'd'", "operation": None}, [0, 0, 0, 3, 1], [5, 1, 1, 1]),  # nothing tells an update from a new row
+    ],
+)
+def test_what_changes_a_row_that_nobody_knows_is_no_new_row(
+    tmp_path: Path, told: dict[str, Any], refused: list[int], counts: list[int]
+) -> None:
+    shop = Shop(tmp_path, within=1, **told)
+    shop.tell({
+        0: [("c", order, order, 1.0) for order in range(1, 6)],
+        1: [("u", 6, 70, 2.0)],
+        2: [("u", 1, 130, 3.0)],
+        3: [("d", 2, None, None), ("d", 3, 3, 1.0), ("c", 3, 190, 4.0), ("c", 4, 200, 5.0), ("d", 5, None, None)],
+        4: [("c", 5, 250, 6.0)],
+    })  # fmt: skip
+    shop.run(4)
+    report = shop.run(0, 4)
+    assert [each.rows_quarantined for each in report.batches] == refused
+    rows = quarantined(shop.pipeline, root=shop.hours.root).to_pylist()
+    assert {row["reason"] for row in rows} == {"changes an event whose first row came more than 1h before, or never (changes_within)"}
+    assert [row["n"] for row in shop.read("hour").to_pylist()] == counts
     shop.check()
 
 

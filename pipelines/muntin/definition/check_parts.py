@@ -84,11 +84,6 @@ def check_lookups(given: object, source: Source, sources: Collection[str]) -> No
     for name, each in given.items():
         _check_one(name, each)
         _check_of(name, each.of, source, sources)
-    if given and source.dedupe_within_us is not None:
-        raise DefinitionError(
-            "lookups: dedupe_within= and changes_within= compare batches and lookups= depends on dimensions, and a batch can be settled by "
-            "one of them alone; use dedupe= without it, which compares the rows of a batch, or look up in a pipeline over windows"
-        )
 
 
 def _check_one(name: Any, each: Any) -> None:  # noqa: ANN401 - whatever the user gave

@@ -104,11 +104,12 @@ def files(
             of an earlier batch is alike in these columns and its event time differs by at most this. None: batches are not compared.
         id: the column, or the columns, that name a row where later rows change it, as streams of changes (CDC) have them. Of all rows of an
             id the last to arrive counts, in the batch that brought the id first, which is then read again.
-        operation: the column that tells what a row is, as Debezium, Flink and Delta's change feed write it: c, r, u, +I, +U, insert bring a
-            row, d, -U, -D, delete take it back. A row with another word goes to the quarantine.
-        deletes: SQL condition that tells which rows take a row back, instead of `operation`, as "op = 'D'". Such a row needs no event time.
-        changes_within: how long after its first row an id may still change, by the starts of their batches, as "30d". What changes it later
-            goes to the quarantine.
+        operation: the column that tells what a row is, as Debezium, Flink and Delta's change feed write it: c, r, +I, insert bring a row,
+            u, +U, update change it, d, -U, -D, delete take it back. A row with another word goes to the quarantine.
+        deletes: SQL condition that tells which rows take a row back, as "op = 'D'". Such a row needs no event time. Without `operation`
+            nothing tells an update from a new row: an id of which no row came for `changes_within` is new.
+        changes_within: how long after its first row an id may still change, by the starts of their batches, as "30d". What changes it
+            later, or changes an id that never came, goes to the quarantine.
         on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text after a number: an
             "error", or a batch that waits in the "quarantine" as a whole, each of its files a row, until it is mended and read again.
         hidden: whether files count that have a name which begins with `_` or `.`, or lie in a folder with one, as `_temporary/`. Else

@@ -48,6 +48,7 @@ class KafkaSource(RowSource):
     on_schema: ClassVar[OnSchema] = "error"
     checksum = bundles = False
     call = "sources.kafka(...)"
+    message_key: ClassVar[tuple[str, ...]] = ("kafka_key", "kafka_partition", "kafka_offset")
 
     @property
     def blank(self) -> str:
@@ -81,7 +82,7 @@ def kafka(
     topic: str,
     *,
     value: Value,
-    event_time: str,
+    event_time: str | None = None,
     columns: Mapping[str, str] | None = None,
     unit: Unit | None = None,
     timezone: str | None = None,
@@ -114,7 +115,8 @@ def kafka(
         broker: its address, as "broker:9092"; several with commas between.
         topic: its name.
         value: what values are: "json", "avro" or "protobuf" with fields, "text" in UTF-8, or "raw" bytes.
-        event_time: the column that says when an event happened: a field, or "kafka_timestamp".
+        event_time: the column that says when an event happened: a field, or "kafka_timestamp". None of a dimension, whose rows are looked
+            up.
         columns: field -> SQL type, of values with fields: {"amount": "DOUBLE", "at": "TIMESTAMPTZ"}. A value may lack a field, which is
             null then, and have further fields, which are not read. A message with a field of another type is a row of the quarantine: in
             JSON a number is no text, and a text no number.
@@ -146,7 +148,7 @@ def kafka(
     check_choice("key", key, get_args(Key))
     fields = checked_fields(value, columns)
     for what, name in (("event_time", event_time), ("arrival_order", arrival_order), ("arrival_time", arrival_time)):
-        if name is not None or what == "event_time":
+        if name is not None:
             check_column(what, name, (*(fields or (VALUE,)), *OWN))
     changed = checked_changes(id, operation, deletes, changes_within, dedupe)
     terms = checked_terms(

@@ -10,6 +10,7 @@ batch          0            1            2             changes_within reaches ba
 order 7        c, 10                     u, 12         one row of batch 0, with 12
 order 8        c, 5         d                          no row
 order 9                     c, 3         d, c, 4       one row of batch 1, with 4
+order 6                                  u, 8          none: it changes a row, and no batch within reach has brought that
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.durations import DAY_US, Duration, positive, spell
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
-from muntin.states.columns import IDENTITY, ORDINAL
+from muntin.states.columns import BROUGHT, IDENTITY, ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,13 +78,15 @@ def identity(columns: Sequence[str]) -> str:
 def once(rows: str, times: Taken, changes: Changes | None = None) -> str:
     """SQL for the rows without rows that repeat an earlier row. Only rows whose time is taken are compared.
 
-    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change others, so that the last of an id counts.
+    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change others, so that the last of an id counts;
+    `BROUGHT` tells then whether the first brings the id.
     """
     rows = f"(FROM {rows} WHERE {CHANGE} IS DISTINCT FROM '{UNCHANGED}')" if changes and changes.of_table else rows
-    taken = f"coalesce({times.condition}, false)"
+    apart = f"PARTITION BY {IDENTITY}, coalesce({times.condition}, false) ORDER BY {ORDINAL}"
+    brought = f", first_value({changes.brings}) OVER ({apart}) AS {BROUGHT}" if changes else ""
     return (
-        f"SELECT * FROM {rows} QUALIFY {IDENTITY} IS NULL OR NOT {taken} "
-        f"OR row_number() OVER (PARTITION BY {IDENTITY}, {taken} ORDER BY {ORDINAL}{' DESC' if changes else ''}) = 1"
+        f"SELECT *{brought} FROM {rows} QUALIFY {IDENTITY} IS NULL OR NOT coalesce({times.condition}, false) "
+        f"OR row_number() OVER ({apart}{' DESC' if changes else ''}) = 1"
     )
 
 
@@ -95,7 +98,8 @@ CHANGE = "_change_type"
 """The column of Delta's change feed that tells what a row is; null of a row that was merely added."""
 UNCHANGED, TAKEN_BACK_AGAIN = "unchanged", "D"
 """Words of `CHANGE` of our own: of a row that is as it was before its batch; and of an id that its own batch had brought."""
-_ADDS = ("c", "r", "u", "+I", "+U", "I", "U", "insert", "update", "update_postimage")
+_BRINGS = ("c", "r", "+I", "I", "insert")
+_UPDATES = ("u", "+U", "U", "update", "update_postimage")
 _DELETES = ("d", "-U", "-D", "D", "delete", "update_preimage")
 """Operations as Debezium, Flink, Oracle GoldenGate and Delta's change feed write them."""
 TAKES_BACK = (*_DELETES, UNCHANGED)
@@ -107,14 +111,16 @@ class Changes:
 
     Attributes:
         deletes: SQL condition: the row takes the row with its id back.
-        operation: the column whose words must be known; None: `deletes` alone tells.
+        operation: the column with words that tell an update from a row that is new; None: no column does.
         within_us: how far the batch of a change may lie behind the batch that brought the id first, microseconds.
-        of_table: whether they are changes of a Delta table, which has each id once: what changes a row changes a row that was there.
+        words: whether each of the words must be known.
+        of_table: whether they are changes of a Delta table.
     """
 
     deletes: str
     operation: str | None
     within_us: int
+    words: bool = False
     of_table: bool = False
 
     @property
@@ -123,16 +129,24 @@ class Changes:
         return f"coalesce({self.deletes}, false)"
 
     @property
+    def brings(self) -> str:
+        """SQL that is false for rows that change a row which was there, and true for others: for all that bring where nothing tells."""
+        if self.of_table:
+            return f"coalesce({_quoted(CHANGE)}, 'insert') IN ('insert', '{TAKEN_BACK_AGAIN}')"
+        updates = f" AND coalesce({_quoted(self.operation)} NOT IN {(*_UPDATES, *_DELETES)}, true)" if self.operation else ""
+        return f"NOT {self.takes_back}{updates}"
+
+    @property
     def needs(self) -> tuple[tuple[str, str], ...]:
         """The conditions that rows must meet, as `Taken` has them."""
-        late = f"'changes an event whose first row came more than {spell(self.within_us)} before (changes_within)'"
+        late = f"'changes an event whose first row came more than {spell(self.within_us)} before, or never (changes_within)'"
         found = [(f"{ORDINAL} NOT IN (FROM {TOO_LATE})", late)]
         found.append((f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'"))
-        if self.operation:
+        if self.operation and self.words:
             column = _quoted(self.operation)
             found.append(
                 (
-                    f"coalesce({column} IN {(*_ADDS, *_DELETES)}, false)",
+                    f"coalesce({column} IN {(*_BRINGS, *_UPDATES, *_DELETES)}, false)",
                     f"'operation is not known: ' || coalesce({column}::VARCHAR, 'null')",
                 )
             )
@@ -169,7 +183,7 @@ def checked_changes(
             "time; give the time within which a row may still change"
         )
     told = f"{_quoted(operation)} IN {_DELETES}" if operation and deletes is None else expression(deletes, "deletes")
-    return checked_dedupe(id), Changes(told, operation if deletes is None else None, within_us)
+    return checked_dedupe(id), Changes(told, operation, within_us, words=deletes is None)
 
 
 def checked_changes_of_table(

@@ -48,6 +48,7 @@ class RowSource:
 
     upstream = batch_column = None
     section = order = ()
+    message_key: ClassVar[tuple[str, ...]] = ()
 
     @property
     def in_one_piece(self) -> bool:

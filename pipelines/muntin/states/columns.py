@@ -28,6 +28,7 @@ ORDER = "muntin_order"  # sorts source rows before arrival does: the event time;
 ORDINAL = "muntin_ordinal"  # a source row's number in its split, from 1, by arrival
 ROW_IN_SPLIT = "muntin_row_number"  # a source row's number in its split, from 1, as read
 IDENTITY = "muntin_identity"  # what a source row has in common with rows of the same event; null: nothing
+BROUGHT = "muntin_brought"  # whether the first row of an identity in its batch brings it, and does not change a row that was there
 ROW_BATCH = "muntin_batch"  # a source row's batch, where rows of several batches lie in one relation: start of its interval, microseconds
 LATEST = "muntin_latest"  # next to it: the latest event time that the batch takes, microseconds
 FILE_PATH = "muntin_path"  # a source row's file, where rows of several files lie in one relation

@@ -109,7 +109,8 @@ def _accumulated(bound: Bound, runner: Runner, intervals: Sequence[Interval], *,
     note_versions(bound.folder)
     table = sets[0].table
     found = batches_of(bound.table(table), done.states[table], bound.pipeline.intervals.after)
-    if done.before is not None and len(starts) == 1 and bound.source.changes is None:
+    rests_on_more = bound.source.changes is not None or bool(bound.pipeline.lookups)
+    if done.before is not None and len(starts) == 1 and not rests_on_more:
         keep_of_one(bound, done.before, batches_of(bound.table(IDS), done.ids, bound.pipeline.intervals.after), found.decided)
     out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed, given.hidden)
     again = [interval for interval in intervals if interval.start_us in lost]

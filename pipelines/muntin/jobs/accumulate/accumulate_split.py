@@ -18,6 +18,7 @@ from muntin.jobs.accumulate.shares import taken
 from muntin.jobs.accumulate.slot_lift import slot_lift
 from muntin.jobs.accumulate.split_rows import Counted
 from muntin.jobs.accumulate.types_of_states import types_of_states
+from muntin.jobs.deduplication.changed_rows import together
 from muntin.jobs.inputs.dimensions.met_rows import name_of_met, write_met
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
@@ -76,7 +77,8 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
             )  # a faulty row is refused, whatever it repeats
         table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
         newest = counted.newest if split.watermark_us is None else split.watermark_us
-        decided = compared.decided if compared else name_of_met(found.met)
+        met = name_of_met(found.met)
+        decided = together(compared.decided, (met,)) if compared else met
         written, rows = _write_states(share, split, frames, left.marked(table), newest, by_file, decided)
         states[frames.table] = written | {"wider": wider}
     refused = found.bad + first.read - (first if first.exact else counted).accepted

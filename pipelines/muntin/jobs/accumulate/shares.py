@@ -199,8 +199,10 @@ def taken_of_batches(bound: Bound) -> Taken:
 
 def _needs(bound: Bound) -> tuple[tuple[str, str], ...]:
     """The conditions without which rows are refused: that they find rows of dimensions, and that changes name rows that may change."""
-    changes = bound.source.changes
-    return (*(each.missed for each in applied(bound.source) if each.required), *(changes.needs if changes else ()))
+    changes, required = bound.source.changes, [each.missed for each in applied(bound.source) if each.required]
+    if not changes:
+        return tuple(required)
+    return (*((f"({changes.takes_back} OR {found})", why) for found, why in required), *changes.needs)
 
 
 def keeps_order(bound: Bound) -> bool:

@@ -4,8 +4,8 @@ batch     0          1          2          3
 order 7   home                  changes 0
 order 8              home                  changes 1            the name of batch 1: of its own ids, and of this change
 
-An id is at home in the first of the batches within reach that have it. If that batch is within reach of a still earlier batch, the id is
-older than a change may be: it is changed too late.
+An id is at home in the first of the batches within reach that have it. If that batch is within reach of a still earlier batch, or does not
+bring the id but changes it, the id is older than a change may be: it is changed too late.
 """
 
 from __future__ import annotations
@@ -35,24 +35,22 @@ class Homes(NamedTuple):
     late: Flags
 
 
-def homes(own: Ids, earlier: Iterable[Ids], within_us: int, *, of_table: bool) -> Homes:
-    """The homes of ids.
+def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
+    """The homes of ids. Of an id that its batch does not bring, `row` is odd.
 
     Args:
         own: ids of some batches.
         earlier: the ids of all batches up to twice the reach before, some at a time; those of `own` may be among them.
         within_us: the reach.
-        of_table: whether ids have an odd `row` where they change a row that was there. If the first batch within reach that has an id has
-            such a row, the id is older than that.
     """
     pairs = [_pairs(own, ids) for ids in earlier if len(own)]
     number, batch, row = (np.concatenate([pair[at] for pair in pairs] or [np.empty(0, np.int64)]) for at in range(3))
     home = own.batch.copy()
     near = batch >= own.batch[number] - within_us
     np.minimum.at(home, number[near], batch[near])
-    late = (home == own.batch) & (own.row & 1 == 1) & of_table
+    late = (home == own.batch) & (own.row & 1 == 1)
     older = (home[number] < own.batch[number]) & (batch < home[number]) & (batch >= home[number] - within_us)
-    late[number[older | ((batch == home[number]) & (row & 1 == 1) & of_table)]] = True
+    late[number[older | ((batch == home[number]) & (row & 1 == 1))]] = True
     return Homes(home, late)
 
 
@@ -85,6 +83,6 @@ def names_of_changes(ids: Ids, found: Homes) -> tuple[Ints, Versions]:
     return home, sums
 
 
-def with_changes(decided: int, names: Iterable[int]) -> int:
-    """The name of a decision together with the names of the changes that later batches make."""
+def together(decided: int, names: Iterable[int]) -> int:
+    """The name of a decision together with names of what else states rest on: changes that later batches make, and what rows looked up."""
     return (decided + sum(names)) % 2**64 or 1

@@ -10,11 +10,11 @@ import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL, spell_instant
 from muntin.errors import StateError
-from muntin.jobs.deduplication.changed_rows import Homes, names_of_changes, with_changes
+from muntin.jobs.deduplication.changed_rows import Homes, names_of_changes, together
 from muntin.jobs.deduplication.earlier import Earlier
 from muntin.jobs.deduplication.event_ids import Ids
 from muntin.jobs.deduplication.kept_decisions import keep, kept
-from muntin.jobs.deduplication.known import changes_table, compared_ids, facts_of_ids
+from muntin.jobs.deduplication.known import compared_ids, facts_of_ids
 from muntin.store.paths import IDS, parse_states_path
 from muntin.timeline.batches import UNDECIDED, Batches
 from muntin.timeline.deduplication import decided
@@ -70,7 +70,7 @@ def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versi
     new = (known == UNDECIDED) & np.isin(facts.start_us, wanted)
     if new.any():
         _check_kept(bound, facts, new)
-        alone = (first == np.arange(len(facts))) & (not changes_table(bound))
+        alone = (first == np.arange(len(facts))) & (bound.source.changes is None)
         known[new & alone] = _of_nothing(facts.take(new & alone))
         known[new & ~alone], found = _by_tasks(bound, runner, snapshot, every, facts, first, np.flatnonzero(new & ~alone))
         changing |= found
@@ -87,7 +87,7 @@ def _with_changes(facts: Batches, decided: Versions, changing: Mapping[int, Chan
     found = decided.copy()
     for start, at in zip(changes, facts.position(np.array([*changes], np.int64)).tolist(), strict=True):
         if at >= 0 and found[at] != UNDECIDED:
-            found[at] = with_changes(int(found[at]), changes[start])
+            found[at] = together(int(found[at]), changes[start])
     return found
 
 
@@ -119,7 +119,7 @@ def _by_tasks(
     """The decisions of some batches, by their positions, and what these batches change. `every`: the facts of all batches in the table."""
     left_out = tuple(np.setdiff1d(every.start_us, facts.start_us).tolist())
     files = [file for file in snapshot.files if file.rows]
-    earlier = Earlier(bound.folder, files, bound.source.dedupe_within_us or 0, left_out=left_out, of_table=changes_table(bound))
+    earlier = Earlier(bound.folder, files, bound.source.dedupe_within_us or 0, left_out=left_out)
     changes = bound.source.changes is not None
     items = [_deciding(earlier, facts, first, near, changes=changes) for near in _stretches(facts, first, these)]
     done = [each for of_task in runner.run(decide, items) for each in of_task]

@@ -45,7 +45,6 @@ class Earlier:
         within_us: how far the event times of duplicates may lie apart; of rows that change others twice how far batches may.
         begins: start of a batch that is read -> start of the first batch that it is compared with.
         left_out: starts of batches that count for nobody, as they have no states.
-        of_table: whether rows of a Delta table change others; see `homes`.
         read: files with the ids of batches that the task has read itself; they take the place of the same batches' files in `files`.
     """
 
@@ -54,7 +53,6 @@ class Earlier:
     within_us: int
     begins: Mapping[int, int] = field(default_factory=dict)
     left_out: tuple[int, ...] = ()
-    of_table: bool = False
     read: tuple[File, ...] = ()
 
     def ids_of(self, starts: Ints) -> Ids:
@@ -85,7 +83,7 @@ class Earlier:
 
     def homes(self, own: Ids, begin_us: int) -> Homes:
         """Where each id is at home, of rows that change others. Arguments, errors: as `repeated`."""
-        return homes(own, self._near(own, begin_us) if len(own) else (), self.within_us // 2, of_table=self.of_table)
+        return homes(own, self._near(own, begin_us) if len(own) else (), self.within_us // 2)
 
     def knowing(self, read: Sequence[File]) -> Earlier:
         """The earlier ids together with the ids of batches that the task has read."""

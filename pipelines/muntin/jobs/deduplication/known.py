@@ -67,7 +67,7 @@ def earlier_ids(bound: Bound, known: KnownIds, intervals: Sequence[Interval]) ->
     begins = batches.start_us[first_of_run(batches.start_us, batches.end_us, fill=fills(bound))][batches.position(own.start_us)]
     begin_us = dict(zip(own.start_us.tolist(), begins.tolist(), strict=True))
     left_out = tuple(np.setdiff1d(known.ids.start_us, batches.start_us).tolist())
-    return Earlier(bound.folder, known.files, bound.source.dedupe_within_us or 0, begin_us, left_out, changes_table(bound))
+    return Earlier(bound.folder, known.files, bound.source.dedupe_within_us or 0, begin_us, left_out)
 
 
 def compared_ids(bound: Bound, facts: Batches) -> tuple[Ints, Versions]:
@@ -87,11 +87,6 @@ def with_states(bound: Bound, ids: Batches) -> Batches:
         for frames, snapshot in zip(bound.frame_sets, tables, strict=True)
     )
     return ids.take(np.isin(ids.start_us, reduce(np.intersect1d, held)))
-
-
-def changes_table(bound: Bound) -> bool:
-    """Whether rows of a Delta table change others."""
-    return bound.source.changes is not None and bound.source.changes.of_table
 
 
 def fills(bound: Bound) -> bool:

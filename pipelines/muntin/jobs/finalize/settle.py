@@ -1,4 +1,4 @@
-"""Settle: batches whose states follow an outdated decision about duplicates are read again, before windows are made.
+"""Settle: batches whose states follow an outdated decision about rows of other batches are read again, before windows are made.
 
 A batch is decided against the ids of the earlier batches that are known when it is read. Batches are read in any order, at the same time,
 and again, so a decision may turn out wrong. Windows are made only of states whose decisions are right:
@@ -18,10 +18,12 @@ from muntin.definition.amounts import many
 from muntin.definition.schedule import Interval
 from muntin.errors import ConflictError, SourceError
 from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.deduplication.changed_rows import together
 from muntin.jobs.deduplication.decisions import decisions
+from muntin.jobs.inputs.dimensions.met_rows import noted_names
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.records.reports_table import record_accumulated, utc_now
-from muntin.timeline.batches import GAP, Batches
+from muntin.timeline.batches import GAP, UNDECIDED, Batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.tasks import Runner
+    from muntin.timeline.batches import Versions
 
 _TRIES = 4
 _WHY = {
@@ -63,10 +66,18 @@ def wrongly_decided(bound: Bound, runner: Runner, windows: Sequence[Pending]) ->
     """The batches of the history of a window whose states were made by a decision that is not right."""
     known = reduce(np.intersect1d, (np.union1d(each.history.batches.start_us, each.history.waiting.start_us) for each in windows))
     wanted = reduce(np.union1d, (batches.start_us[~batches.expired] for each in windows for batches in [each.history.batches]))
-    right = decisions(bound, runner, known, wanted)
+    right = _with_met(bound, known, decisions(bound, runner, known, wanted))
     found = (_wrong(each.history.batches, known, right) for each in windows)
     after = bound.pipeline.intervals.after
     return [Interval(start, after(start)) for start in sorted({start for starts in found for start in starts.tolist()})]
+
+
+def _with_met(bound: Bound, starts: Ints, decided: Versions) -> Versions:
+    """The names of decisions together with the names of what batches looked up."""
+    if not bound.pipeline.lookups:
+        return decided
+    pairs = zip(decided.tolist(), noted_names(bound, starts).tolist(), strict=True)
+    return np.array([together(name, (met,)) if name != UNDECIDED else name for name, met in pairs], np.uint64)
 
 
 def _wrong(batches: Batches, known: Ints, right: np.ndarray) -> Ints:

@@ -147,7 +147,8 @@ class Bound:
     @property
     def tables_of_ids(self) -> tuple[str, ...]:
         """The tables beside the states that say what they rest on: the ids of events, or what events looked up; () where neither is."""
-        return (IDS,) if self.source.dedupe_within_us is not None else (LOOKED_UP,) if self.pipeline.lookups else ()
+        compared = (IDS,) if self.source.dedupe_within_us is not None else ()
+        return (*compared, LOOKED_UP) if self.pipeline.lookups else compared
 
     def frames_of(self, window: str) -> FrameSet:
         """The frame set of a window."""

@@ -63,7 +63,7 @@ def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]
     if source.dedupe_within_us is not None:
         facts["dedupe_within"] = source.dedupe_within_us
     if source.changes is not None:
-        facts["changes"] = [source.changes.operation, source.changes.deletes]
+        facts["changes"] = [source.changes.operation, source.changes.deletes, source.changes.brings]
     if source.types:
         facts["types"] = sorted(source.types.items())
     if source.hive:

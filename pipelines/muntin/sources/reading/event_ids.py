@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS
 from muntin.sources.reading.scan import quoted
-from muntin.sources.repeated_rows import CHANGE, TAKEN_BACK_AGAIN, to_the_bit
-from muntin.states.columns import EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, IDENTITY, ORDINAL
+from muntin.sources.repeated_rows import to_the_bit
+from muntin.states.columns import BROUGHT, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, IDENTITY, ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muntin.sources import Source
     from muntin.sources.reading.taken_times import Taken
-    from muntin.sources.repeated_rows import Changes
 
 _HASH = "muntin_hash"
 _AS_TEXT = (*INTEGERS, "VARCHAR", "UUID", "BOOLEAN", "DATE")
@@ -32,7 +31,7 @@ def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Ta
 
     Args:
         source: names the columns that identify events, and how far duplicates may lie apart.
-        rows: a relation with its columns, and the columns that `staged` adds; no two rows have the same id.
+        rows: a relation with its columns, and the columns that `staged` and `once` add; no two rows have the same id.
         columns: name -> SQL type of the source's columns.
         times: the times that are taken.
 
@@ -40,7 +39,7 @@ def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Ta
         SourceError: a column is of a type whose values have no text of their own, as floats.
     """
     text = " || ".join(_with_length(_text(name, columns[name])) for name in source.dedupe)
-    said = _said(source.changes, columns) if source.changes else "0::UBIGINT"
+    said = _said(columns) if source.changes else "0::UBIGINT"
     chosen = f"md5_number({text}) AS {_HASH}, {EVENT_TIME}, {ORDINAL}, {said} AS {ID_ROW}"
     hashed = f"SELECT {chosen} FROM {rows} WHERE {IDENTITY} IS NOT NULL AND {times.condition}"
     halves = f"({_HASH} >> 64)::UBIGINT AS {ID_HIGH}, ({_HASH} & {2**64 - 1})::UBIGINT AS {ID_LOW}"
@@ -48,11 +47,10 @@ def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Ta
     return f"SELECT {halves}, {EVENT_TIME}, {ORDINAL}, {ID_ROW} FROM ({hashed}) ORDER BY {order}"
 
 
-def _said(changes: Changes, columns: Mapping[str, str]) -> str:
-    """SQL for a hash of what a row says. Of a table it is odd if the row changes a row that was there."""
+def _said(columns: Mapping[str, str]) -> str:
+    """SQL for a hash of what a row says, which is odd if its batch does not bring the id, but changes a row that was there."""
     said = f"hash({', '.join(to_the_bit(name, kind) for name, kind in columns.items())})"
-    words = f"('insert', '{TAKEN_BACK_AGAIN}')"
-    return f"(({said} >> 1) << 1) + (coalesce({CHANGE}, 'insert') NOT IN {words})::UBIGINT" if changes.of_table else said
+    return f"(({said} >> 1) << 1) + (NOT {BROUGHT})::UBIGINT"
 
 
 def _text(name: str, kind: str) -> str:

@@ -26,8 +26,9 @@ def reason(source: Source, columns: Mapping[str, str], times: Taken) -> str:
         unclear += f" WHEN {EVENT_TIME} IS NULL AND {names_zone(column)} THEN {word}"
     if arrival:
         unclear += f" {local_times.reason(source, 'arrival time', *arrival)}"
+    timeless = f"WHEN {times.whenever} THEN CASE {times.lacking} END " if times.whenever else ""
     return (
-        f"CASE WHEN {column} IS NULL THEN 'event time is null' {unclear} "
+        f"CASE {timeless}WHEN {column} IS NULL THEN 'event time is null' {unclear} "
         f"WHEN {EVENT_TIME} IS NULL THEN 'event time cannot be read' "
         f"{times.reason} END"
     )

@@ -54,5 +54,10 @@ class Taken:
         return (
             f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {BEYOND - 1} THEN 'event time is outside the years 1 to 9999' "
             f"WHEN {EVENT_TIME} > {self.latest} THEN 'event time is more than {spell(self.ahead_us)} ahead of the end of its interval'"
-            f"{'' if self.earliest is None else behind}" + "".join(f" WHEN NOT ({condition}) THEN {why}" for condition, why in self.needs)
+            f"{'' if self.earliest is None else behind} {self.lacking}"
         )
+
+    @property
+    def lacking(self) -> str:
+        """SQL cases for what else a row needs, and does not have."""
+        return " ".join(f"WHEN NOT ({condition}) THEN {why}" for condition, why in self.needs)

@@ -20,12 +20,14 @@ from muntin.errors import SourceError
 from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED
 from muntin.jobs.accumulate.shares import Split, taken
 from muntin.jobs.accumulate.split_rows import carefully
-from muntin.jobs.deduplication.changed_rows import with_changes
+from muntin.jobs.deduplication.changed_rows import together
 from muntin.jobs.deduplication.event_ids import Ids, of_batch
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.sources.casts import widened
 from muntin.sources.common_types import common_type
+from muntin.sources.reading.dimensions.answers import with_answers
+from muntin.sources.reading.dimensions.dimension import applied
 from muntin.sources.reading.event_ids import ids_of_rows
 from muntin.sources.reading.scan import quoted
 from muntin.sources.repeated_rows import once
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.shares import Later, Share
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.sources.reading.mended import Mended
+    from muntin.sources.reading.taken_times import Taken
 
 _IDS, _OWN, _THERE, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_ids_there", "muntin_later_rows", "muntin_changed"
 
@@ -58,22 +61,27 @@ def changed(
         SourceError: files of later batches cannot be read; a column has types there that go with no type here.
     """
     for later in split.later if share.earlier else ():
-        found = replace(found, columns=_change(session, share, later, found.columns, compared.own))
+        columns, met = _change(session, share, split, later, found.columns, compared.own)
+        looked_up = pa.concat_tables([found.met, met]) if found.met is not None and met is not None else found.met
+        found = replace(found, columns=columns, met=looked_up)
     changes = share.bound.source.changes
     assert changes is not None, "rows change others"  # noqa: S101 - asked before
     taken_back = f"{changes.takes_back} AND {taken(share.bound, split).condition}"
     for table in (ONCE, *([REPEATED] if compared.repeated else [])):
         session.execute(f"DELETE FROM {table} WHERE {taken_back}")
-    return found, replace(compared, decided=with_changes(compared.decided, (later.name for later in split.later if share.earlier)))
+    return found, replace(compared, decided=together(compared.decided, (later.name for later in split.later if share.earlier)))
 
 
 def _change(
-    session: duckdb.DuckDBPyConnection, share: Share, later: Later, columns: Mapping[str, str], own: pa.Table | None
-) -> Mapping[str, str]:
-    """Put the rows of a later batch in place of rows of `ONCE`; the types that columns have then. `own`: ids and places of `ONCE`."""
-    rows, kinds = _rows_of(share, later, own)
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, later: Later, columns: Mapping[str, str], own: pa.Table | None
+) -> tuple[Mapping[str, str], pa.Table | None]:
+    """Put the rows of a later batch in place of rows of `ONCE`; the types that columns have then, and what these rows looked up.
+
+    `own`: ids and places of `ONCE`.
+    """
+    rows, kinds, met = _rows_of(share, later, own, split.batch_us)
     if not len(rows):
-        return columns
+        return columns, met
     both = _both(share, later, columns, kinds)
     session.register(_LATER, rows)
     session.register(_OWN, own)
@@ -94,7 +102,7 @@ def _change(
     session.execute(f"DROP TABLE {_CHANGED}")
     session.unregister(_LATER)
     session.unregister(_OWN)
-    return both
+    return both, met
 
 
 def _both(share: Share, later: Later, columns: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str]:
@@ -123,19 +131,26 @@ def _cast(table: str, kinds: Mapping[str, str], both: Mapping[str, str]) -> str:
     return ", ".join(parts)
 
 
-def _rows_of(share: Share, later: Later, own: pa.Table | None) -> tuple[pa.Table, Mapping[str, str]]:
-    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; and the types of their columns."""
+def _rows_of(share: Share, later: Later, own: pa.Table | None, home_us: int) -> tuple[pa.Table, Mapping[str, str], pa.Table | None]:
+    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; the types of their columns; and what
+    the rows looked up, as of the batch that they are at home in.
+    """
     with rows_among(share, later, own) as found:
-        return (found.session.table(found.rows).to_arrow_table(), found.columns) if found else (pa.table({}), {})
+        if not found:
+            return pa.table({}), {}, None
+        source = share.bound.source
+        met = with_answers(found.session, source, found.rows, found.times.in_time, home_us)[1] if applied(source) else None
+        return found.session.table(found.rows).to_arrow_table(), found.columns, met
 
 
 class LaterRows(NamedTuple):
-    """Rows of a later batch: the session, the table of these rows there, the types of their columns, and the files they are of."""
+    """Rows of a later batch: the session, the table of these rows there, the types of their columns, their files, and the times taken."""
 
     session: duckdb.DuckDBPyConnection
     rows: str
     columns: Mapping[str, str]
     files: Mended
+    times: Taken
 
 
 @contextmanager
@@ -178,7 +193,7 @@ def _with_ids(share: Share, later: Later) -> Iterator[LaterRows | None]:
         found, times = carefully(session, bound, split, files), taken(bound, split)
         session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, source.changes)}")
         session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
-        yield LaterRows(session, _IDS, found.columns, files)
+        yield LaterRows(session, _IDS, found.columns, files, times)
 
 
 def _ids_of(share: Share, later: Later) -> pa.Table:

@@ -17,6 +17,7 @@ from muntin.jobs.state.replaced_batches import replace_batches
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
+from muntin.store.batch_facts import batches_of
 from muntin.store.parquet import Encoding, write_named
 from muntin.store.paths import LOOKED_UP, StatesPath
 from muntin.store.shared_files import write_shared
@@ -62,6 +63,12 @@ def names_of_met(met: pa.Table | None, starts: Ints) -> Versions | None:
     if met is None:
         return None
     return np.array([name_of_met(part) for part in _by_batch(met, starts)], np.uint64)
+
+
+def noted_names(bound: Bound, starts: Ints) -> Versions:
+    """The name of what each of some batches looked up, as the table says; `UNDECIDED` where that is nothing."""
+    met = batches_of(bound.table(LOOKED_UP), bound.store.snapshot(LOOKED_UP).files, bound.pipeline.intervals.after)
+    return np.append(met.decided, np.uint64(UNDECIDED))[met.position(starts)]
 
 
 def write_met(bound: Bound, met: pa.Table | None, batch_us: int, split: int) -> dict[str, Any] | None:

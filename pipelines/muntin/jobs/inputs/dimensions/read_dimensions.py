@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
+from muntin.sources.kafka import KafkaSource
 from muntin.sources.listing import source_files
 from muntin.sources.logged.table_files import files_now, in_full
 from muntin.sources.reading.dimensions.reading import read_dimension
 from muntin.sources.tables import TableSource
+from muntin.sources.topics.all_messages import all_messages
 from muntin.store.parquet import write_named
 from muntin.store.paths import DIMENSIONS
 
@@ -62,8 +64,8 @@ def _read(bound: Bound, name: str, lookup: Lookup) -> tuple[Dimension, pa.Table]
     source, files = _files(lookup)
     if not files:
         raise SourceError(
-            f"lookups[{name!r}]: no file of {lookup.source.path} was found; without its rows every event would find nothing, which nobody "
-            f"can tell from a wrong path"
+            f"lookups[{name!r}]: no file or message of {lookup.place} was found; without its rows every event would find nothing, which "
+            f"nobody can tell from a wrong path"
         )
     known = repr((name, lookup, bound.state, files))
     if known not in _READ:
@@ -82,6 +84,8 @@ def _files(lookup: Lookup) -> tuple[Source, Sequence[SourceFile]]:
     if isinstance(source, TableSource):
         full = in_full(source)
         return full, files_now(full)
+    if isinstance(source, KafkaSource):
+        return source, all_messages(source)
     any_interval = Interval(0, 1)
     return source, source_files(source, [any_interval])[0][any_interval]
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.errors import DefinitionError
 from muntin.sources.file_source import FileSource
+from muntin.sources.kafka import KafkaSource
+from muntin.sources.spark_frames import SparkSource
 from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 class Lookup:
     """A look-up. See `lookup`. `keys`: column of the events -> column of the dimension; `columns`: None for all others."""
 
-    source: FileSource | TableSource
+    source: FileSource | TableSource | KafkaSource
     keys: Mapping[str, str]
     since: str
     until: str | None
@@ -44,13 +46,18 @@ class Lookup:
         return replace(self, source=self.source.below(home))
 
     @property
+    def place(self) -> str:
+        """Where its rows lie, for people."""
+        return self.source.address if isinstance(self.source, KafkaSource) else self.source.path
+
+    @property
     def named(self) -> tuple[str, ...]:
         """The columns of the dimension that the definition names."""
         return (*self.keys.values(), self.since, *([self.until] if self.until else []), *(self.columns or ()))
 
 
 def lookup(
-    source: FileSource | TableSource,
+    source: FileSource | TableSource | KafkaSource,
     *,
     keys: Sequence[str] | Mapping[str, str],
     since: str,
@@ -65,8 +72,9 @@ def lookup(
     the batches whose events met what changed are read again by the next run, and no other.
 
     Args:
-        source: the rows of the dimension: `sources.files("rates/*.csv")`, `sources.table("rates")` or
-            `sources.iceberg("lake", "shop.rates")`, without an event time. All its files are read, whatever the batch.
+        source: the rows of the dimension: `sources.files("rates/*.csv")`, `sources.table("rates")`, `sources.iceberg("lake", "shop.rates")`
+            or `sources.kafka(...)`, without an event time. All its files are read, whatever the batch; of a topic all messages, of which
+            the last of each message key counts.
         keys: the columns that events and dimension have in common; or column of the events -> column of the dimension.
         since: the column with the first instant at which a row holds, read as `unit`, `timezone` and `time_format` of the source say.
         until: the column with the first instant at which it holds no more, null where that is open; None: until the next row of the key.
@@ -77,11 +85,22 @@ def lookup(
     Raises:
         DefinitionError: the source is of another kind, no key, or `since=None`: "the latest value" at the time of a run cannot be replayed.
     """
-    if not isinstance(source, FileSource | TableSource):
+    if isinstance(source, SparkSource):
+        raise DefinitionError(
+            "lookup: sources.spark(...) cannot be looked up: every command that asks what has changed reads the dimension, and each would "
+            "have to start Spark. Let a task before the run write it, as frame.write.format('delta').mode('overwrite').save('rates'), and "
+            "look up sources.table('rates')"
+        )
+    if not isinstance(source, FileSource | TableSource | KafkaSource):
         named = getattr(source, "call", repr(source))
         raise DefinitionError(
-            f"lookup: {named} cannot be looked up; give files or a table of Delta or Iceberg, as "
-            f"sources.lookup(sources.files('rates/*.csv'), ...). What Spark or Kafka holds can be written to a Delta table first"
+            f"lookup: {named} cannot be looked up; give files, a table of Delta or Iceberg, or a topic, as "
+            f"sources.lookup(sources.files('rates/*.csv'), ...)"
+        )
+    if source.changes is not None:
+        raise DefinitionError(
+            "lookup: a dimension is its rows as they are now, so id=, operation=, deletes=, changes= and changes_within= have no place in "
+            "its source; leave them out"
         )
     if isinstance(source, FileSource) and not source.all_files:
         raise DefinitionError(

@@ -12,6 +12,7 @@ from blake3 import blake3
 
 from muntin.engine.versions import islands
 from muntin.errors import SourceError
+from muntin.sources.kafka import OWN
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import check_numbers, told_columns
@@ -55,10 +56,12 @@ def read_dimension(
     session = kept_session(source.timezone)
     let_read(session, source, paths)
     try:
-        read_as, columns = told_columns(session, source, paths, lambda column: column in lookup.named or used(column))
+        whole = bool(lookup.source.message_key)  # a message without a value is told by all of its fields
+        read_as, columns = told_columns(session, source, paths, lambda column: whole or column in lookup.named or used(column))
         check_numbers(session, source, paths, read_as.fractions)
         found = _dimension(name, lookup, columns, used)
-        _stage(session, lookup, source, found, scan(source, paths, read_as), columns)
+        rows = _last_messages(session, name, lookup, scan(source, paths, read_as), columns)
+        _stage(session, lookup, source, found, rows, columns)
         _check(session, f"lookups[{name!r}]", lookup)
         table = _versions(session, found)
     except duckdb.Error as wrong:
@@ -83,13 +86,38 @@ def _dimension(name: str, lookup: Lookup, columns: Mapping[str, str], used: Call
         plain = kind in _KINDS or kind.startswith("DECIMAL") or kind == "TIMESTAMP" or kind.endswith("INT") or kind == "INTEGER"
         if is_nested(kind) or not plain:
             raise SourceError(f"{what}: keys: {column!r} is {kind}, which is not compared exactly; give it another type by types={{...}}")
-    apart = {*lookup.keys.values(), lookup.since, lookup.until}
+    apart = {*lookup.keys.values(), lookup.since, lookup.until, *lookup.source.message_key}
     others = lookup.columns or [column for column in columns if column not in apart]
     chosen = [column for column in others if used(column)] or others
     if not chosen:
         raise SourceError(f"{what}: the dimension has no column beside keys and times, so there is nothing to look up")
     keys = tuple((ours, columns[theirs]) for ours, theirs in lookup.keys.items())
     return Dimension(name, keys, tuple((column, columns[column]) for column in chosen), lookup.of, lookup.required)
+
+
+def _last_messages(session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup, rows: str, columns: Mapping[str, str]) -> str:
+    """The rows; of a topic the last message of each message key, as compaction would leave them, without those that have no value.
+
+    Raises:
+        SourceError: messages of one key begin at several times, so that compaction removes versions.
+    """
+    if not lookup.source.message_key:
+        return rows
+    key, partition, offset = lookup.source.message_key
+    fields = [column for column in columns if column not in OWN]
+    empty = " AND ".join(f"{quoted(field)} IS NULL" for field in fields)
+    told = ", ".join(quoted(column) for column in (*lookup.keys.values(), lookup.since))
+    query = (
+        f"SELECT {key}::VARCHAR FROM {rows} WHERE {key} IS NOT NULL AND NOT ({empty}) GROUP BY {partition}, {key} "
+        f"HAVING count(DISTINCT ({told})) > 1 ORDER BY ALL LIMIT {_EXAMPLES}"
+    )
+    if several := [key for (key,) in session.execute(query).fetchall()]:
+        raise SourceError(
+            f"lookups[{name!r}]: messages with one key have several keys or times {lookup.since!r} in them, and compaction keeps the last "
+            f"alone: {', '.join(several)}. Let the key of a message name the version, as currency and {lookup.since} together"
+        )
+    last = f"row_number() OVER (PARTITION BY {partition}, {key} ORDER BY {offset} DESC) = 1"
+    return f"(SELECT * FROM (SELECT * FROM {rows} QUALIFY {key} IS NULL OR {last}) WHERE NOT ({empty}))"
 
 
 def _stage(
@@ -146,7 +174,7 @@ def _check(session: duckdb.DuckDBPyConnection, what: str, lookup: Lookup) -> Non
     for query, problem in problems:
         if found := session.execute(f"{query} ORDER BY ALL LIMIT {_EXAMPLES}").fetchall():
             rows = "; ".join(f"{key} since {since}" for key, since in found)
-            raise SourceError(f"{what}: {problem}: {rows}. An event must find one row or none: mend the rows of {lookup.source.path}")
+            raise SourceError(f"{what}: {problem}: {rows}. An event must find one row or none: mend the rows of {lookup.place}")
 
 
 def _versions(session: duckdb.DuckDBPyConnection, found: Dimension) -> pa.Table:

@@ -1,0 +1,23 @@
+"""A topic as a whole: all messages that it has now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.sources.listing import SourceFile
+from muntin.sources.topics.broker import Broker
+from muntin.sources.topics.ranges import Range
+
+if TYPE_CHECKING:
+    from muntin.sources.kafka import KafkaSource
+
+
+def all_messages(source: KafkaSource) -> list[SourceFile]:
+    """The ranges of all messages of a topic, by partition and offset.
+
+    Raises:
+        BrokerError: the broker does not answer, refuses, or has no such topic.
+    """
+    topic = Broker(source).topic()
+    whole = (Range(source.topic, partition, topic.low[partition], high) for partition, high in sorted(topic.high.items()))
+    return [SourceFile(piece.address, piece.size, 0) for each in whole for piece in each.pieces()]
