@@ -131,7 +131,7 @@ class PipelineStatus:
 
 
 def _told(one: BatchState) -> dict[str, Any]:
-    words = {name: getattr(one, name) for name in ("state", "step", "reason", "link", "checks")}
+    words = {name: getattr(one, name) for name in ("state", "step", "reason", "link", "checks", "verdict", "despite")}
     return {"start": from_us(one.start_us), "end": from_us(one.end_us), "since": _moment(one.since_us), **words}
 
 
