@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from muntin.airflow.place import Place
     from muntin.jobs.records.reports import Accumulated
+    from muntin.quality.errors import ExpectationsFailed
     from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
@@ -92,15 +93,20 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
     return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}
 
 
-def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
+def validate(
+    place: Place, runner: Runner, staged: Mapping[str, Any], asking: Callable[[ExpectationsFailed], None] = lambda _: None
+) -> list[dict[str, Any]]:
     """Hold the staged windows against their suites, and return the reports.
 
+    `asking`: called if a critical expectation failed and the definition says that a person is asked.
+
     Raises:
-        ExpectationsError: a critical expectation failed.
+        ExpectationsError: a critical expectation failed, and nobody is asked.
     """
     from muntin.jobs.publish.publish import is_stale
     from muntin.jobs.publish.validate import validate_staged
     from muntin.jobs.published.staging_folders import load_staged
+    from muntin.quality.errors import ExpectationsFailed
 
     check_same(place, staged)
     if staged["folder"] is None:
@@ -114,7 +120,13 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
     if is_stale(place.bound.store, loaded):
         log.info("another run published since these windows were staged: the task publish will finalize and validate again")
         return []
-    reports = validate_staged(place.bound, runner, loaded)
+    try:
+        reports = validate_staged(place.bound, runner, loaded)
+    except ExpectationsFailed as failed:
+        if place.bound.pipeline.on_failure != "ask":
+            raise
+        asking(failed)
+        reports = [report.to_dict() for report in failed.reports]
     for line in log_lines.validated(reports, loaded):
         log.info(line)
     return reports

@@ -1,4 +1,6 @@
-"""The application: requests to views to HTML. Every address is asked for by GET, and nothing is changed by it.
+"""The application: requests to views to HTML. Every address is asked for by GET, and nothing is changed by it, but for one.
+
+Where a function `publish` is given, a form lets the reader publish what a suite holds, by POST, from the page itself alone.
 
 Whom it is shown to is decided by two functions that are given: `enter`, a dependency of FastAPI's that refuses strangers (401), and
 `may_see`, which says whether who has entered may see a pipeline (403).
@@ -15,6 +17,7 @@ from starlette.exceptions import HTTPException
 from muntin.errors import DefinitionError, MuntinError
 from muntin.page import answers
 from muntin.page.html import page
+from muntin.page.publishing import add_publishing
 from muntin.page.views.around import no_airflow
 from muntin.page.views.explained import no_runs
 from muntin.page.views.overview import RECENT, overview
@@ -46,6 +49,7 @@ def page_app(
     clock: Callable[[], int],
     runs: Runs = no_runs,
     around: Callable[[Sequence[str]], Around] = no_airflow,
+    publish: Callable[[Known, str, str], None] | None = None,
 ) -> FastAPI:
     """The page of an installation.
 
@@ -56,6 +60,7 @@ def page_app(
         clock: gives the present, microseconds since 1970.
         runs: who published what.
         around: what Airflow knows about pipelines.
+        publish: publishes what a verdict holds, with a reason; None: the page changes nothing.
     """
     app = FastAPI(dependencies=[Depends(enter)], docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -70,16 +75,20 @@ def page_app(
             raise HTTPException(404)
         return Response(answers.static(name), media_type=_STATIC[name])
 
-    def pipeline(request: Request, name: str, tab: str) -> HTMLResponse:
+    def one(request: Request, name: str) -> Known:
         if not may_see(request, name):
             raise HTTPException(403, f"You may not read the DAG {name}.")
-        return HTMLResponse(answers.answer(_known(installation, name), tab, dict(request.query_params), clock(), runs, around([name])))
+        return _known(installation, name)
+
+    def pipeline(request: Request, name: str, tab: str) -> HTMLResponse:
+        return HTMLResponse(answers.answer(one(request, name), tab, dict(request.query_params), clock(), runs, around([name])))
 
     def nothing(rest: str) -> None:
         raise HTTPException(404, f"There is no page {rest}.")
 
     app.add_api_route("/", start, response_class=HTMLResponse)
     app.add_api_route("/static/{name}", static)
+    add_publishing(app, one, around, publish)
     app.add_api_route("/pipeline/{name}/{tab}", pipeline, response_class=HTMLResponse)
     app.add_api_route("/{rest:path}", nothing)
     app.add_exception_handler(MuntinError, _wrong)
