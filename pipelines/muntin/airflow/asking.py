@@ -18,6 +18,7 @@ from airflow.sdk.exceptions import AirflowFailException, TaskAwaitingInput
 
 from muntin.airflow.noting import noted_as_asked
 from muntin.definition.amounts import many
+from muntin.definition.durations import spell
 from muntin.definition.instants import spell_instant
 from muntin.jobs.records.batch_states import ASK
 from muntin.quality.verdict_lines import verdict_lines
@@ -116,7 +117,11 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
             if self._held(context) is None:
                 self.log.info("another run has published meanwhile: the task publish will finalize and validate again")
                 return {}
-            why = f"{by} said {NO!r}{f': {reason}' if reason else ''}" if answer else f"nobody answered within {self.response_timeout}"
+            why = (
+                f"{by} said {NO!r}{f': {reason}' if reason else ''}"
+                if answer
+                else f"nobody answered within {spell(self.response_timeout // timedelta(microseconds=1))}"
+            )
             raise AirflowFailException(f"held by the verdict {verdict}: {why}; nothing was published")
 
     def _held(self, context: Mapping[str, Any]) -> HeldWindows | None:
