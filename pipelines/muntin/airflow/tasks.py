@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.reports import Accumulated
+    from muntin.tasks import Runner
 
     Around = Callable[..., AbstractContextManager[object]]
 
@@ -55,6 +56,7 @@ def add_tasks(
             if locate_alone:
                 locate_alone(context)
 
+    session = partial(_session, spark)
     computing = partial(task.pyspark, conn_id=spark, **options) if spark else partial(task, **options)
 
     def checked(context: Context) -> None:
@@ -83,10 +85,10 @@ def add_tasks(
         with reported(context), noting(context):
             return steps.finalize(place(context), runner_of(spark), accumulated)
 
-    def validate(staged: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
+    def validate(staged: dict[str, Any], **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
         with reported(context), noting(context):
-            return steps.validate(place(context), runner_of(spark), staged, partial(tell_held, pipeline, root, context))
+            return steps.validate(place(context), session(context), staged, partial(tell_held, pipeline, root, context))
 
     def publish(
         accumulated: dict[str, Any],
@@ -97,16 +99,15 @@ def add_tasks(
     ) -> dict[str, Any]:
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
-        again = partial(runner_again, spark, context["dag"].fileloc)
         with reported(context, last=True), noting(context, last=True) as now:
-            result = publishing.publish(at, staged, accumulated, quality, again, record, lambda: now.cost, partitions, answer)
+            result = publishing.publish(at, staged, accumulated, quality, session(context), record, lambda: now.cost, partitions, answer)
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, cast("Context", context), extras(at, result), keys_of(result))
         return result
 
     accumulated = computing(pre_execute=checked)(accumulate)()
     staged = computing(pre_execute=locate)(finalize)(accumulated)
-    quality = computing(pre_execute=locate)(validate)(staged)
+    quality = task(pre_execute=begin, **options)(validate)(staged)
     asked = _asked(
         pipeline, place, staged.operator.task_id, partial(_answering, reported, noting), dag=group.dag, task_group=group, **failing
     )
@@ -121,6 +122,11 @@ def _asked(pipeline: Pipeline, *args: Any, **options: Any) -> list[AskOperator]:
     from muntin.airflow.asking import ask
 
     return [ask(pipeline, *args, **options)]
+
+
+def _session(spark: str | None, context: Any) -> Callable[[], AbstractContextManager[Runner]]:  # noqa: ANN401 - Airflow's
+    """Gives Spark to a task that seldom needs it."""
+    return partial(runner_again, spark, context["dag"].fileloc)
 
 
 @contextmanager
