@@ -77,6 +77,14 @@ def test_a_batch_that_is_replaced_is_held_again_and_cleared_by_good_data(held: s
     assert told(muntin, project)[0]["despite"] is None
 
 
+def test_what_a_batch_was_before_it_was_read_again_is_not_published(held: str, project: Project, muntin: Muntin) -> None:
+    project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,ä,7\n")
+    assert muntin(*project.arguments("run", *FIRST)).status == 1
+    (now,) = json.loads(muntin(*project.arguments("publish", "--json")).out)
+    assert now["verdict"] != held
+    assert muntin(*project.arguments("publish", "--despite", held, *WHY)).status == 3
+
+
 # first run    day 1         held by A
 # second run   days 1, 2     held by B, which covers both; approving B publishes both, and A holds nothing any more
 def test_a_later_run_holds_the_earlier_batch_too(held: str, project: Project, muntin: Muntin) -> None:

@@ -20,6 +20,7 @@ from muntin.airflow.noting import noted_as_asked
 from muntin.definition.amounts import many
 from muntin.definition.durations import spell
 from muntin.definition.instants import spell_instant
+from muntin.errors import ConflictError
 from muntin.jobs.records.batch_states import ASK
 from muntin.quality.verdict_lines import verdict_lines
 
@@ -111,11 +112,11 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
             answer = None if event.get("error_type") == "timeout" else super().execute_complete(context, event)
             who = (answer or {}).get("responded_by_user") or {}
             by, reason = who.get("name") or who.get("id") or "somebody", ((answer or {}).get("params_input") or {}).get("reason") or ""
-            if answer and answer["chosen_options"] == [YES]:
+            if answer and answer["chosen_options"] == [YES] and not self._is_outdated(context):
                 self.log.info("%s: publish what the verdict %s holds: %s", by, verdict, reason)
                 return {"verdict": verdict, "by": by, "reason": reason}
             if self._held(context) is None:
-                self.log.info("another run has published meanwhile: the task publish will finalize and validate again")
+                self.log.info("the windows are published, or their batches were read again: there is nothing to decide any more")
                 return {}
             why = (
                 f"{by} said {NO!r}{f': {reason}' if reason else ''}"
@@ -124,10 +125,26 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
             )
             raise AirflowFailException(f"held by the verdict {verdict}: {why}; nothing was published")
 
+    def _is_outdated(self, context: Mapping[str, Any]) -> bool:
+        """Whether a batch was read again as something else since the question was put: the run that did so asks itself."""
+        from muntin.jobs.publish.held import is_outdated
+        from muntin.jobs.published.staging_folders import load_staged
+
+        bound = self._place(context).bound
+        try:
+            return is_outdated(bound, load_staged(bound.store, self._folder(context) or ""))
+        except ConflictError:
+            return False
+
+    def _folder(self, context: Mapping[str, Any]) -> str | None:
+        """The folder of the staged windows."""
+        found: str | None = context["ti"].xcom_pull(task_ids=self._finalize)["folder"]
+        return found
+
     def _held(self, context: Mapping[str, Any]) -> HeldWindows | None:
         from muntin.jobs.publish.held import held_in
 
-        folder = context["ti"].xcom_pull(task_ids=self._finalize)["folder"]
+        folder = self._folder(context)
         return held_in(self._place(context).bound, folder) if folder else None
 
 

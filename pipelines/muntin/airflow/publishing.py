@@ -63,17 +63,17 @@ def publish(
         them, a line each, if it declares sinks.
     """
     from muntin.jobs.records.announcements import begin
-    from muntin.jobs.records.approvals import Approval, said_of, spelled_approval
+    from muntin.jobs.records.approvals import Approval, spelled_approval
     from muntin.jobs.records.metrics import of_publishing
     from muntin.jobs.records.quality_notes import note_despite
     from muntin.jobs.upkeep.rebuild import left_behind
 
     check_same(place, accumulated)
     begin(place.bound)
-    if approval := Approval(**answer) if answer else None:
+    approval = Approval(**answer) if answer else None
+    done, missing, quality, said = _publish(place, staged, quality, again, approval)
+    if approval and said:
         note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)
-    done, missing, quality = _publish(place, staged, quality, again, approval)
-    said = said_of(approval, quality, done)
     batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
     reports = _record(place, sorted(batches), cost, done, said, changed=accumulated["source_changed"])
     record(lambda: of_publishing(place.bound.pipeline.name, reports, [place.interval.start_us], done))
@@ -97,24 +97,26 @@ def publish(
 
 def _publish(
     place: Place, staged: Mapping[str, Any], quality: Quality, again: Again, approval: Approval | None
-) -> tuple[Published, Holes, Quality]:
-    """The published batches by window, the missing intervals, and the reports of validation."""
+) -> tuple[Published, Holes, Quality, Said]:
+    """The published batches by window, the missing intervals, the reports of validation, and approvals of published batches."""
     from muntin.jobs.publish.publish import publish as commit
     from muntin.jobs.published.promotion import promote_complete
     from muntin.jobs.published.staging_folders import load_staged
+    from muntin.jobs.records.approvals import said_of
 
     done: dict[str, Sequence[int]] = {}
     if staged["folder"] is None:
         _log_promoted(promote_complete(place.bound))
-        return done, staged["missing"], quality
+        return done, staged["missing"], quality, {}
     try:
         loaded = load_staged(place.bound.store, staged["folder"])
         promoted = commit(place.bound, loaded, committed=done.__setitem__, changed=_log_changes, approval=approval)
     except ConflictError as wrong:
         log.info("%s", wrong)
-        return _again(place, staged["folder"], done, again, approval)
+        both, missing, judged, said = _again(place, staged["folder"], done, again, approval)
+        return both, missing, judged, {**said_of(approval, quality, done), **said}
     _log_promoted(promoted)
-    return done, staged["missing"], quality
+    return done, staged["missing"], quality, said_of(approval, quality, done)
 
 
 def _log_promoted(windows: Sequence[str]) -> None:
@@ -129,7 +131,7 @@ def _log_changes(window: str, changes: Changes) -> None:
         log.info(line)
 
 
-def _again(place: Place, folder: str, done: Published, again: Again, approval: Approval | None) -> tuple[Published, Holes, Quality]:
+def _again(place: Place, folder: str, done: Published, again: Again, approval: Approval | None) -> tuple[Published, Holes, Quality, Said]:
     """Finalize, validate and publish again, until no other run publishes in between."""
     from muntin.jobs.publish.finish import finish
 
@@ -143,7 +145,7 @@ def _again(place: Place, folder: str, done: Published, again: Again, approval: A
     both = {
         window: tuple(sorted({*done.get(window, ()), *finished.published.get(window, ())})) for window in {**done, **finished.published}
     }
-    return both, [list(hole) for hole in finished.missing], finished.quality
+    return both, [list(hole) for hole in finished.missing], finished.quality, finished.said
 
 
 def _record(

@@ -9,7 +9,7 @@ from muntin.errors import DefinitionError, StateError
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.held import held_windows, unknown
 from muntin.jobs.publish.spark_needed import spark_needed
-from muntin.jobs.records.approvals import Approval, said_of
+from muntin.jobs.records.approvals import Approval
 from muntin.jobs.records.attempts import begun, forget
 from muntin.jobs.records.costs import metered
 from muntin.jobs.records.quality_notes import note_despite
@@ -65,10 +65,9 @@ def publish_despite(
     if held is None:
         raise StateError(unknown(verdict, every))
     intervals = [Interval(start, pipeline.intervals.after(start)) for start in held.starts]
-    note_despite(bound.folder, held.reports, approval)
     with metered() as meter, runner_for(spark, needed=spark_needed(pipeline)) as runner:
         finished = finish(bound, runner, intervals, validate=True, tell=progress or (lambda _: None), approval=approval, staged=held.staged)
-        said = said_of(approval, finished.quality, finished.published)
-        report = concluded(bound, runner, intervals, finished, meter, said=said)
+        report = concluded(bound, runner, intervals, finished, meter)
+    note_despite(bound.folder, held.reports, approval)
     forget(bound.folder, begun(verdict, intervals, "publish"))
     return report

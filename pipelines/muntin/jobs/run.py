@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.definition.schedule import Interval
@@ -125,7 +125,6 @@ def concluded(
     meter: Meter,
     *,
     changed: Mapping[int, bool] | None = None,
-    said: Mapping[int, Mapping[str, Any]] | None = None,
     sending: Callable[[], None] = lambda: None,
 ) -> RunReport:
     """Write down what was published, send it to the sinks, and report it.
@@ -135,11 +134,10 @@ def concluded(
         finished: what finalize, validate and publish made of them.
         meter: of the run's cost.
         changed: start of a batch -> whether its source is another than at the last run.
-        said: start of a batch -> the approval to publish it despite a failed suite, as `said_of` gives it.
         sending: called before sinks are sent to.
     """
     own_reports = batch_reports(bound, intervals, changed)
-    reports = with_approvals(bound.store, [*own_reports, *_waited(bound, intervals, finished)], finished.published, said or {})
+    reports = with_approvals(bound.store, [*own_reports, *_waited(bound, intervals, finished)], finished.published, finished.said)
     batches = reports[: len(own_reports)]
     record_published(bound.store, reports, utc_now(), meter.cost, copies(bound))
     own = [interval.start_us for interval in intervals]

@@ -9,6 +9,7 @@ from muntin.errors import ConflictError
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.publish import publish
 from muntin.jobs.publish.validate import validate_staged
+from muntin.jobs.records.approvals import said_of
 from muntin.jobs.records.verdicts import recorded_verdicts
 from muntin.store.retries import after_conflicts
 
@@ -38,6 +39,7 @@ class Finished:
         remarks: what was lost or damaged and is derived again, for people.
         changed: window -> which published windows changed, a part for each commit.
         promoted: windows of a changed definition that were promoted.
+        said: start of a batch -> the approval by which it was published despite a failed suite, as `said_of` gives it.
     """
 
     published: Mapping[str, tuple[int, ...]]
@@ -46,6 +48,7 @@ class Finished:
     remarks: tuple[str, ...] = ()
     changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
     promoted: tuple[str, ...] = ()
+    said: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def finish(
@@ -70,9 +73,7 @@ def finish(
     """
     published_starts: dict[str, tuple[int, ...]] = {}
     changes: dict[str, tuple[Changes, ...]] = {}
-
-    def committed(window: str, starts: Sequence[int]) -> None:
-        published_starts[window] = tuple(sorted({*published_starts.get(window, ()), *starts}))
+    said: dict[int, Mapping[str, Any]] = {}
 
     def changed(window: str, found: Changes) -> None:
         changes[window] = (*changes.get(window, ()), found)
@@ -89,6 +90,11 @@ def finish(
 
     def attempted() -> Finished:
         windows, quality = given.pop() if given else staged_anew()
+
+        def committed(window: str, starts: Sequence[int]) -> None:
+            published_starts[window] = tuple(sorted({*published_starts.get(window, ()), *starts}))
+            said.update(said_of(approval, quality, {window: starts}))
+
         tell("publish")
         try:
             promoted = publish(
@@ -105,7 +111,7 @@ def finish(
             bound.store.discard(windows.folder)
             raise
         missing = tuple((low, high) for low, high in windows.missing)
-        return Finished(published_starts, missing, quality, tuple(windows.remarks), changes, tuple(promoted))
+        return Finished(published_starts, missing, quality, tuple(windows.remarks), changes, tuple(promoted), said)
 
     given_up = f"{bound.pipeline.name}: other runs keep publishing; run again when they are done"
     return after_conflicts(_TRIES, given_up)(attempted)

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from muntin.errors import ConflictError
 from muntin.jobs.publish.publish import is_stale
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.staged_windows import entries_of
 from muntin.jobs.published.staging_folders import load_staged
 from muntin.jobs.records.approvals import failed_windows, verdict_name
 from muntin.jobs.records.verdicts import VERDICTS_FILE, recorded_verdicts
+from muntin.states.ascending import is_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from muntin.jobs.published.staged_windows import Staged
+    from muntin.jobs.published.staged_windows import Staged, StagedWindow
     from muntin.jobs.state.bound import Bound
 
 
@@ -45,13 +50,16 @@ def held_windows(bound: Bound) -> list[HeldWindows]:
 
 
 def held_in(bound: Bound, folder: str) -> HeldWindows | None:
-    """What a suite holds in a staged folder; None: nothing, or another run has published since, or the definition is another by now."""
+    """What a suite holds in a staged folder; None: nothing, or another run has published since, or the batches were read
+
+    again, or the definition is another by now.
+    """
     try:
         staged = load_staged(bound.store, folder)
     except ConflictError:
         return None
     verdicts = recorded_verdicts(bound, folder)
-    if (name := verdict_name(verdicts)) is None or not _is_of(bound, staged) or is_stale(bound.store, staged):
+    if (name := verdict_name(verdicts)) is None or not _is_of(bound, staged) or is_stale(bound.store, staged) or is_outdated(bound, staged):
         return None
     return HeldWindows(name, staged, failed_windows(verdicts))
 
@@ -60,6 +68,19 @@ def _held(bound: Bound) -> Iterator[HeldWindows]:
     for path in bound.folder.glob(f"staging/*/{VERDICTS_FILE}"):
         if found := held_in(bound, f"{path.parent.parent.name}/{path.parent.name}"):
             yield found
+
+
+def is_outdated(bound: Bound, staged: Staged) -> bool:
+    """Whether a batch was read again as something else since its windows were staged: nobody should publish what it was before."""
+    return any(_is_outdated(bound, window) for window in staged.windows)
+
+
+def _is_outdated(bound: Bound, window: StagedWindow) -> bool:
+    table, entries = bound.frames_of(window.window).table, entries_of(window)
+    entries = entries.take(is_among(entries.start_us, np.array(window.starts, np.int64)))
+    there = accumulated(bound, table, bound.store.snapshot(table))
+    at = there.position(entries.start_us)
+    return bool((at < 0).any() or (there.version[at] != entries.version).any())
 
 
 def _is_of(bound: Bound, staged: Staged) -> bool:
