@@ -7,7 +7,7 @@ What was published is compared with the same batches in bulk before any figure i
 
 Printed: seconds from the start of the first run to the end of the last, CPU seconds of Airflow, Spark and the database
 together, and the median seconds of each task. `--local` runs a Spark session in each task, as without a connection.
-`--own-executor` gives our tasks Airflow's own, too.
+`--own-executor` gives our tasks Airflow's own, too. `--without-spark` has `spark=None` beside four empty Python tasks.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def counting(**context):
 def nothing(): ...
 
 with DAG("empty", schedule="@daily", start_date=datetime(2013, 1, 1, tzinfo=UTC)) as dag:
-    chain(*(task(task_id=name)(counting)() for name in {on_spark}), task(task_id="{last}")(nothing)())
+    chain(*(task(task_id=name)({first})() for name in {on_spark}), task(task_id="{last}")(nothing)())
 """
 POLICY = f"""
 def task_policy(task):
@@ -73,17 +73,17 @@ class Turn:
 
 
 @contextmanager
-def ready(folder: Path, *, local: bool, own: bool) -> Iterator[Airflow]:
+def ready(folder: Path, *, local: bool, own: bool, sparkless: bool) -> Iterator[Airflow]:
     """Airflow with both DAGs, on a Spark Connect server, or without a connection to Spark.
 
-    `own`: whether tasks of ours have Airflow's own executor, too.
+    `own`: whether tasks of ours have Airflow's own executor, too. `sparkless`: whether nobody has Spark.
     """
-    home = home_with_dags(folder)
+    home = home_with_dags(folder, sparkless=sparkless)
     share_executors(home, own=own)
     if local:
         home.env.pop("AIRFLOW_CONN_SPARK_DEFAULT")
     with ExitStack() as running:
-        needs = [] if local else [running.enter_context(spark(home))]
+        needs = [] if local or sparkless else [running.enter_context(spark(home))]
         needs.append(running.enter_context(database(home)))
         migrate(home, needs[-1])
         for server in needs[:-1]:
@@ -93,12 +93,14 @@ def ready(folder: Path, *, local: bool, own: bool) -> Iterator[Airflow]:
         yield airflow
 
 
-def home_with_dags(folder: Path) -> Home:
-    """A home whose DAG folder holds our DAG, to the letter, and the empty one."""
+def home_with_dags(folder: Path, *, sparkless: bool) -> Home:
+    """A home whose DAG folder holds our DAG, to the letter or with `spark=None`, and the empty one."""
     dags = folder / "dags"
     dags.mkdir()
-    (dags / "flights.py").write_text((PROJECT / "dags/flights.py").read_text(encoding="utf-8"), encoding="utf-8")
-    (dags / "empty.py").write_text(EMPTY_DAG.format(on_spark=TASKS[:-1], last=TASKS[-1]), encoding="utf-8")
+    ours = (PROJECT / "dags/flights.py").read_text(encoding="utf-8")
+    (dags / "flights.py").write_text(ours.replace("airflow_dag(flights", "airflow_dag(flights, spark=None") if sparkless else ours, "utf-8")
+    first = "nothing" if sparkless else "counting"
+    (dags / "empty.py").write_text(EMPTY_DAG.format(on_spark=TASKS[:-1], last=TASKS[-1], first=first), encoding="utf-8")
     made = make_home(folder / "home", state=folder / "state")
     return replace(made, env=made.env | {"AIRFLOW__CORE__DAGS_FOLDER": str(dags)})
 
@@ -157,7 +159,7 @@ def check(home: Home, folder: Path, days: int) -> None:
 def measured(folder: Path, asked: argparse.Namespace) -> dict[str, list[Turn]]:
     """The counted turns of both DAGs, once the results are right."""
     turns: dict[str, list[Turn]] = {OURS: [], EMPTY: []}
-    with ready(folder, local=asked.local, own=asked.own_executor) as airflow:
+    with ready(folder, local=asked.local, own=asked.own_executor, sparkless=asked.without_spark) as airflow:
         days = 0
         for runs in [asked.at_once, *[asked.runs] * asked.turns]:
             for dag_id, of_dag in turns.items():
@@ -190,6 +192,7 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1, help="runs at once (1: of several, all but the first to publish finalize again)")
     parser.add_argument("--local", action="store_true", help="no connection to Spark: a session in each task")
     parser.add_argument("--own-executor", action="store_true", help="Airflow's own executor for our tasks, too: nothing is imported ahead")
+    parser.add_argument("--without-spark", action="store_true", help="spark=None, beside empty Python tasks")
     asked = parser.parse_args()
     if not (PROJECT / FOLDER / LAST_FILE).exists():
         write_flights_log(PROJECT / FOLDER)

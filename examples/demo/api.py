@@ -24,10 +24,10 @@ class Api:
         """The answer to `GET /api/v2/<path>`."""
         return _ask(f"{self.url}/api/v2/{path}", headers={"Authorization": f"Bearer {self.token}"}, patience_s=self.patience_s)
 
-    def post(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the API answers
-        """The answer to `POST /api/v2/<path>`."""
+    def post(self, path: str, body: dict[str, Any], method: str = "POST") -> Any:  # noqa: ANN401 - whatever the API answers
+        """The answer to `POST /api/v2/<path>`, or to another method that takes a body."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode(), patience_s=self.patience_s)
+        return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode(), patience_s=self.patience_s, method=method)
 
 
 def sign_in(home: Home) -> Api:
@@ -54,7 +54,9 @@ def has_dag(api: Api, dag_id: str) -> bool:
         return False
 
 
-def _ask(url: str, *, headers: dict[str, str] | None = None, body: bytes | None = None, patience_s: float = 30) -> Any:  # noqa: ANN401 - JSON
-    request = urllib.request.Request(url, data=body, headers=headers or {})  # noqa: S310 - 127.0.0.1
+def _ask(
+    url: str, *, headers: dict[str, str] | None = None, body: bytes | None = None, patience_s: float = 30, method: str | None = None
+) -> Any:  # noqa: ANN401 - JSON
+    request = urllib.request.Request(url, data=body, headers=headers or {}, method=method)  # noqa: S310 - 127.0.0.1
     with urllib.request.urlopen(request, timeout=patience_s) as answer:  # noqa: S310 - as above
         return json.load(answer)

@@ -36,7 +36,7 @@ class Steps:
         place = self.place(at)
         accumulated = steps.accumulate(place, HERE)
         staged = steps.finalize(place, HERE, accumulated)
-        quality = steps.validate(place, HERE, staged)
+        quality = steps.validate(place, session, staged)
         return place, publish(place, staged, accumulated, quality, session)
 
     def run(self, at: int) -> Events:

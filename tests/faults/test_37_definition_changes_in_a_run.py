@@ -39,7 +39,7 @@ def test_a_later_task_refuses_another_definition(change: dict[str, Any], words: 
     staged = steps.finalize(first, HERE, accumulated)
     tasks: dict[str, Callable[[], Any]] = {
         "finalize": lambda: steps.finalize(then, HERE, accumulated),
-        "validate": lambda: steps.validate(then, HERE, staged),
+        "validate": lambda: steps.validate(then, session, staged),
         "publish": lambda: publishing.publish(then, staged, accumulated, [], session),
     }
     with pytest.raises(DefinitionError, match=words) as told:

@@ -12,6 +12,7 @@ from tests.end_to_end.hourly import hour
 
 MINUTE = timedelta(minutes=1)
 STEPS = ("accumulate", "finalize", "validate", "publish")
+ASKING = (*STEPS[:-1], "ask", STEPS[-1])
 
 
 def run(state: str, **other: Any) -> Any:
@@ -32,7 +33,7 @@ def tasks(*states: str | None) -> dict[str, Any]:
     begins = [hour(1) + 10 * (at + 1) * MINUTE for at in range(len(states))]
     return {
         name: SimpleNamespace(task_id=name, state=state, start_date=begin, end_date=begin + 5 * MINUTE)
-        for name, state, begin in zip(STEPS, states, begins, strict=True)
+        for name, state, begin in zip(STEPS if len(states) == len(STEPS) else ASKING, states, begins, strict=True)
     }
 
 
@@ -45,6 +46,10 @@ def tasks(*states: str | None) -> dict[str, Any]:
         ("running", ("success", "queued", None, None), "queued", "finalize", hour(1) + 20 * MINUTE),  # its next task waits for a worker
         ("failed", ("success", "failed", "upstream_failed", "upstream_failed"), "failed", "finalize", hour(1) + 25 * MINUTE),
         ("failed", ("success", "success", None, None), "failed", "validate", hour(1) + 35 * MINUTE),  # it was marked, or took too long
+        # with the task that asks a person
+        ("running", ("success", "success", "success", "awaiting_input", None), "queued", "ask", hour(1) + 40 * MINUTE),
+        ("running", ("success", "success", "success", "success", "running"), "running", "publish", hour(1) + 50 * MINUTE),
+        ("failed", ("success", "success", "success", "failed", "upstream_failed"), "failed", "ask", hour(1) + 45 * MINUTE),
     ],
 )
 def test_the_phase_and_the_step(state: str, of_tasks: tuple[str | None, ...], phase: str, step: str, at: datetime) -> None:

@@ -30,7 +30,7 @@ def create_tries_again(patch: pytest.MonkeyPatch) -> None:
 
 def gate_stands_open(patch: pytest.MonkeyPatch) -> None:
     """Publishing trusts the order of the tasks, and looks at no verdict."""
-    patch.setattr(publish, "check_judged", lambda _bound, _staged: None)
+    patch.setattr(publish, "check_judged", lambda _bound, _staged, _approval: None)
 
 
 def vacuum_forgets_what_is_staged(patch: pytest.MonkeyPatch) -> None:

@@ -184,16 +184,16 @@ def _staged(shard: Shard, rows: Sequence[Window]) -> dict[str, Any]:
     return {"path": file.path, "size": file.size, "rows": file.rows, "first": first, "last": last}
 
 
-def validate_staged(bound: Bound, _spark: Any, staged: Staged) -> list[dict[str, Any]]:
+def validate_staged(bound: Bound, _spark: Any, staged: Staged, _approval: None = None) -> list[dict[str, Any]]:
     """The verdict of a suite that refuses poison, written down by the jobs' own code."""
-    statuses = {}
+    reports = {}
     for window in staged.windows:
         if window.window in bound.pipeline.expectations:
             paths = [f"{bound.folder}/{staged.folder}/{window.window}/{file['path']}" for file in window.files]
             rows = [row for path in paths for row in contents.rows_of_windows(at_hand.disk.read(path))]
-            statuses[window.window] = "failed" if any(map(is_poisoned, rows)) else "passed"
+            reports[window.window] = {"status": "failed" if any(map(is_poisoned, rows)) else "passed"}
         pause()
-    record_verdicts(bound, staged, statuses)
-    if "failed" in statuses.values():
+    record_verdicts(bound, staged, reports)
+    if {"status": "failed"} in reports.values():
         raise ExpectationsError("a window is poisoned; nothing was published")
     return []

@@ -57,7 +57,7 @@ def test_a_verdict_on_other_files_does_not_count(small: Small) -> None:
     staged, bound = changed(small), guarded(small)
     hours = staged.windows[0]
     others = replace(staged, windows=[replace(hours, files=hours.files[1:]), *staged.windows[1:]])
-    record_verdicts(bound, others, {"hours": "passed", "visits": "passed"})
+    record_verdicts(bound, others, {"hours": {"status": "passed"}, "visits": {"status": "passed"}})
     with pytest.raises(ConflictError, match="windows/hours: the staged files were not validated"):
         publish(bound, staged)
 
@@ -65,7 +65,7 @@ def test_a_verdict_on_other_files_does_not_count(small: Small) -> None:
 def test_a_failed_window_is_not_published_and_takes_the_others_with_it(small: Small) -> None:
     staged, bound = changed(small), guarded(small)
     before = ledgers(bound)
-    record_verdicts(bound, staged, {"hours": "passed", "visits": "failed"})
+    record_verdicts(bound, staged, {"hours": {"status": "passed"}, "visits": {"status": "failed"}})
     with pytest.raises(ExpectationsError, match="windows/visits"):
         publish(bound, staged)
     assert ledgers(bound) == before
@@ -91,7 +91,7 @@ def test_one_stale_window_keeps_all_from_being_published(small: Small) -> None:
 
 def test_with_verdicts_both_are_published(small: Small) -> None:
     staged, bound = changed(small), guarded(small)
-    record_verdicts(bound, staged, {"hours": "warning", "visits": "passed"})
+    record_verdicts(bound, staged, {"hours": {"status": "warning"}, "visits": {"status": "passed"}})
     done: dict[str, object] = {}
     publish(bound, staged, committed=done.__setitem__)
     assert set(done) == {"hours", "visits"}

@@ -44,6 +44,9 @@ RUNNING, FAILED, KILLED, QUEUED = (attempt(phase) for phase in ("running", "fail
         # a suite
         (replace(READ, held=HELD), "held", 40),
         (replace(READ, held=HELD, attempt=attempt("failed", "validate")), "held", 40),
+        (replace(READ, held=HELD, attempt=attempt("queued", "ask")), "held", 40),  # a person is asked
+        (replace(READ, held=replace(HELD, at_us=46), attempt=attempt("failed", "ask")), "held", 46),  # the answer was no
+        (replace(PUBLISHED, held=HELD, despite="despite the suite"), "published", 30),
         (replace(READ, held=HELD, attempt=RUNNING), "running", 45),
         (replace(READ, held=HELD, attempt=FAILED), "failed", 50),  # a later run did not come as far as the suite
         (replace(READ, held=replace(HELD, at_us=46), attempt=attempt("failed", "validate")), "held", 46),
@@ -78,6 +81,7 @@ def test_a_state_has_its_reason_its_step_and_its_link() -> None:
         (replace(READ, behind_us=-10), "waiting: an interval before it is missing"),
         (MISSING, "waiting: missing: no run has read it"),
         (PUBLISHED, "published"),
+        (replace(PUBLISHED, despite="despite the suite of day"), "published despite the suite of day"),
     ],
 )
 def test_words(facts: Facts, says: str) -> None:

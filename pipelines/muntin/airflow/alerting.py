@@ -65,6 +65,11 @@ def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str
         log.warning("alerts: not noted that the run ends: %s", type(wrong).__name__)
 
 
+def tell_held(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], wrong: BaseException) -> None:
+    """Tell that a suite holds what a run staged, when a person is asked: the run itself has not failed yet."""
+    _tell(pipeline, root, {**context, "exception": wrong}, failed=True)
+
+
 def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
     """Airflow has the events of a task that succeeded. Whatever goes wrong here makes the next run emit them once more."""
     from muntin.airflow.assets.events import acknowledge

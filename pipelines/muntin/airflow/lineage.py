@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -16,13 +17,15 @@ from muntin.definition.relative_paths import is_object_store
 from muntin.files.paths import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from muntin.jobs.records.reports import Accumulated
     from muntin.jobs.state.bound import Bound
 
 MOST = 50
 """So many files are named one by one, else their folders: Airflow takes a hundred addresses of a task."""
+FRESH = "muntin.fresh"
+"""Name of what is told beside tables of windows: the target of `fresh_within`, the lag, whether it is met."""
 log = logging.getLogger("muntin")
 
 
@@ -32,12 +35,16 @@ def accumulated(bound: Bound, batches: Sequence[Accumulated], task: Any) -> None
 
 
 def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
-    """Report to Airflow what the task `publish` read and wrote: nothing if no window was published."""
+    """Report to Airflow what the task `publish` read and wrote, and whether that is fresh enough: nothing if no window was published."""
     from muntin.airflow.column_lineage import emit_columns
+    from muntin.definition.instants import instant_us
     from muntin.jobs.published.window_tables import table_of
+    from muntin.jobs.records.metrics import freshness
+    from muntin.jobs.records.reports_table import utc_now
 
     if tables := {window: str(table_of(bound, window)) for window in windows}:
-        _collect(task, _states(bound), [*tables.values()])
+        fresh = freshness(bound, instant_us(utc_now(), "now"))
+        _collect(task, _states(bound), [*tables.values()], {FRESH: fresh.to_dict()} if fresh else {})
         emit_columns(bound, tables)
 
 
@@ -68,7 +75,12 @@ def _states(bound: Bound) -> list[str]:
     return [str(bound.folder / frames.table) for frames in bound.frame_sets]
 
 
-def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None:  # noqa: ANN401 - Airflow's operator
+def _collect(
+    task: Any,  # noqa: ANN401 - Airflow's operator
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    extra: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
     """Tell Airflow's collector, which keeps nothing unless somebody reads it."""
     try:
         from airflow.sdk.lineage import get_hook_lineage_collector
@@ -78,6 +90,8 @@ def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None: 
             collector.add_input_asset(task, uri=address_of(path))
         for path in outputs:
             collector.add_output_asset(task, uri=address_of(path))
+        for key, value in extra.items():
+            collector.add_extra(task, key, value)
     except Exception as wrong:  # noqa: BLE001 - windows go before notes about them
         log.warning("lineage: not collected: %s: %s", type(wrong).__name__, wrong)
 

@@ -77,6 +77,18 @@ def noted(
             note(found[0], replace(found[1], phase="queued", process=None, cost=noting.cost))
 
 
+def noted_as_asked(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any]) -> None:
+    """Note that a run waits for the answer of a person, without a process; and that its batches are held."""
+    from muntin.definition.instants import instant_us
+    from muntin.jobs.records.attempts import note
+    from muntin.jobs.records.metrics import of_state
+    from muntin.jobs.records.reports_table import utc_now
+
+    if found := _begun(place, context):
+        note(found[0], replace(found[1], phase="queued", process=None))
+        record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
+
+
 def _begun(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any]) -> tuple[AnyPath, Attempt] | None:
     """The folder of the state, and the attempt as its task begins; None where the run has no place, which the task itself will say."""
     from muntin.jobs.records.attempts import attempts, begun

@@ -9,12 +9,13 @@ from urllib.parse import quote
 from muntin.airflow.place import END, START
 from muntin.definition.instants import instant_us
 from muntin.jobs.records.attempts import Attempt
+from muntin.jobs.records.batch_states import ASK
 from muntin.page.views.around import Around, Dead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_STEPS = ("accumulate", "finalize", "validate", "publish")
+_STEPS = ("accumulate", "finalize", "validate", ASK, "publish")
 _AT_WORK = ("running", "restarting", "deferred", "up_for_retry", "up_for_reschedule")
 _MOST = 500  # runs of a DAG, the newest
 
@@ -83,7 +84,8 @@ def _standing(state: str, tasks: Mapping[str, str]) -> tuple[Any, str]:
 
 
 def _next(tasks: Mapping[str, str]) -> str:
-    return next((name for name in _STEPS if tasks.get(name) != "success"), _STEPS[-1])
+    steps = [name for name in _STEPS if name != ASK or name in tasks]
+    return next((name for name in steps if tasks.get(name) != "success"), _STEPS[-1])
 
 
 def _spans(run: Any) -> tuple[tuple[int, int], ...]:  # noqa: ANN401 - a row of Airflow's

@@ -13,9 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from muntin.airflow.place import Place
+    from muntin.airflow.publishing import Again
+    from muntin.jobs.published.staged_windows import Staged
     from muntin.jobs.records.reports import Accumulated
+    from muntin.quality.errors import ExpectationsFailed
     from muntin.tasks import Runner
 
+FEW_ROWS = 100_000
+"""So many windows are judged in the task itself: in less time, and with less memory, than a session takes to begin."""
 log = logging.getLogger("muntin")
 
 
@@ -92,15 +97,23 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
     return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}
 
 
-def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
+def validate(
+    place: Place, session: Again, staged: Mapping[str, Any], asking: Callable[[ExpectationsFailed], None] = lambda _: None
+) -> list[dict[str, Any]]:
     """Hold the staged windows against their suites, and return the reports.
 
+    Args:
+        place: of the run.
+        session: gives who runs tasks, where the task's own process does not judge the windows itself.
+        staged: what the task finalize returned.
+        asking: called if a critical expectation failed and the definition says that a person is asked.
+
     Raises:
-        ExpectationsError: a critical expectation failed.
+        ExpectationsError: a critical expectation failed, and nobody is asked.
     """
     from muntin.jobs.publish.publish import is_stale
-    from muntin.jobs.publish.validate import validate_staged
     from muntin.jobs.published.staging_folders import load_staged
+    from muntin.quality.errors import ExpectationsFailed
 
     check_same(place, staged)
     if staged["folder"] is None:
@@ -114,7 +127,28 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
     if is_stale(place.bound.store, loaded):
         log.info("another run published since these windows were staged: the task publish will finalize and validate again")
         return []
-    reports = validate_staged(place.bound, runner, loaded)
+    try:
+        reports = _judged(place, session, loaded)
+    except ExpectationsFailed as failed:
+        if place.bound.pipeline.on_failure != "ask":
+            raise
+        asking(failed)
+        reports = [report.to_dict() for report in failed.reports]
     for line in log_lines.validated(reports, loaded):
         log.info(line)
     return reports
+
+
+def _judged(place: Place, session: Again, staged: Staged) -> list[dict[str, Any]]:
+    """The reports on staged windows: few are judged in this process, which needs no session, but where Spark alone judges."""
+    from muntin.jobs.publish.validate import validate_staged
+    from muntin.quality import SuiteError
+    from muntin.tasks import Local
+
+    if sum(file["rows"] for window in staged.windows for file in window.files) <= FEW_ROWS:
+        try:
+            return validate_staged(place.bound, Local(), staged)
+        except SuiteError as wrong:
+            log.info("%s", wrong)
+    with session() as runner:
+        return validate_staged(place.bound, runner, staged)

@@ -1,13 +1,14 @@
-"""The four tasks of a pipeline's DAG. Heavy imports are in the bodies: they are done when a task runs."""
+"""The tasks of a pipeline's DAG. Heavy imports are in the bodies: they are done when a task runs."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from muntin.airflow import lineage, publishing, steps
-from muntin.airflow.alerting import callbacks, ending_reported
-from muntin.airflow.assets.events import extras
+from muntin.airflow.alerting import callbacks, ending_reported, tell_held
+from muntin.airflow.assets.events import extras, keys_of
 from muntin.airflow.assets.window_assets import emit, window_assets
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
@@ -16,22 +17,30 @@ from muntin.airflow.place import place_of
 from muntin.airflow.spark import locate_spark, runner_again, runner_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from airflow.sdk import Context, TaskGroup
     from pyspark.sql import SparkSession
 
+    from muntin.airflow.asking import AskOperator
     from muntin.airflow.assets.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.reports import Accumulated
+    from muntin.tasks import Runner
+
+    Around = Callable[..., AbstractContextManager[object]]
 
 
 def add_tasks(
     group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None, partitions: Partitions | None = None
 ) -> None:
-    """Add accumulate, finalize, validate and publish, in this order, to a group. `spark`: the connection; None: there is no Spark."""
-    from airflow.sdk import task
+    """Add accumulate, finalize, validate and publish, in this order, to a group; `ask` before publish, where the definition asks.
+
+    `spark`: the connection; None: there is no Spark.
+    """
+    from airflow.sdk import chain, task
 
     place, reported = partial(place_of, pipeline, root=root), partial(ending_reported, pipeline, root)
     failing, ending = callbacks(pipeline, root, {**group.dag.default_args, **group.default_args})
@@ -47,6 +56,7 @@ def add_tasks(
             if locate_alone:
                 locate_alone(context)
 
+    session = partial(_session, spark)
     computing = partial(task.pyspark, conn_id=spark, **options) if spark else partial(task, **options)
 
     def checked(context: Context) -> None:
@@ -75,27 +85,55 @@ def add_tasks(
         with reported(context), noting(context):
             return steps.finalize(place(context), runner_of(spark), accumulated)
 
-    def validate(staged: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
+    def validate(staged: dict[str, Any], **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
         with reported(context), noting(context):
-            return steps.validate(place(context), runner_of(spark), staged)
+            return steps.validate(place(context), session(context), staged, partial(tell_held, pipeline, root, context))
 
-    def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+    def publish(
+        accumulated: dict[str, Any],
+        staged: dict[str, Any],
+        quality: list[dict[str, Any]],
+        answer: dict[str, str] | None = None,
+        **context: Any,  # noqa: ANN401 - Airflow's
+    ) -> dict[str, Any]:
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
-        again = partial(runner_again, spark, context["dag"].fileloc)
         with reported(context, last=True), noting(context, last=True) as now:
-            result = publishing.publish(at, staged, accumulated, quality, again, record, cost=lambda: now.cost, partitions=partitions)
+            result = publishing.publish(at, staged, accumulated, quality, session(context), record, lambda: now.cost, partitions, answer)
             lineage.published(at.bound, result["published"], context["task"])
-            keys = {window: each.get("keys", []) for window, each in result["announced"].items()}
-            emit(pipeline, cast("Context", context), extras(at, result), keys)
+            emit(pipeline, cast("Context", context), extras(at, result), keys_of(result))
         return result
 
     accumulated = computing(pre_execute=checked)(accumulate)()
     staged = computing(pre_execute=locate)(finalize)(accumulated)
-    quality = computing(pre_execute=locate)(validate)(staged)
-    published = task(outlets=window_assets(pipeline), pre_execute=begin, **options, **ending)(publish)(accumulated, staged, quality)
-    accumulated >> staged >> quality >> published
+    quality = task(pre_execute=begin, **options)(validate)(staged)
+    asked = _asked(
+        pipeline, place, staged.operator.task_id, partial(_answering, reported, noting), dag=group.dag, task_group=group, **failing
+    )
+    commit = task(outlets=window_assets(pipeline), pre_execute=begin, **options, **ending)(publish)
+    chain(accumulated, staged, quality, *asked, commit(accumulated, staged, quality, *(each.output for each in asked)))
+
+
+def _asked(pipeline: Pipeline, *args: Any, **options: Any) -> list[AskOperator]:  # noqa: ANN401 - of `ask`
+    """The task that asks a person; nothing, and no import, where the definition does not ask."""
+    if pipeline.ask_within_us is None:
+        return []
+    from muntin.airflow.asking import ask
+
+    return [ask(pipeline, *args, **options)]
+
+
+def _session(spark: str | None, context: Any) -> Callable[[], AbstractContextManager[Runner]]:  # noqa: ANN401 - Airflow's
+    """Gives Spark to a task that seldom needs it."""
+    return partial(runner_again, spark, context["dag"].fileloc)
+
+
+@contextmanager
+def _answering(reported: Around, noting: Around, context: Context) -> Iterator[None]:
+    """Around what an answer leads to: where it ends the run, that is noted."""
+    with reported(context), noting(context, begins=False):
+        yield
 
 
 def begin(context: Context) -> None:

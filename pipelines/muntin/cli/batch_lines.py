@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muntin.definition.amounts import lasting, many
+from muntin.definition.asking import PUBLISH_DESPITE
 from muntin.definition.durations import spell
 from muntin.definition.instants import from_us
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 Again = Callable[[datetime, datetime], str]
 _SHOWN = 20
+_TOLD = ("running", "failed", "held", "waiting")
 _SECOND_US = 1_000_000
 
 
@@ -30,7 +32,8 @@ def batch_lines(one: "PipelineStatus", at: Callable[[datetime], str], again: Aga
     from muntin.jobs.records.batch_states import stretches
 
     counts = ", ".join(f"{count:,} {state}" for state, count in one.states.counts.items() if count)
-    found = stretches(one.states.of("running", "failed", "held", "waiting"))
+    told = [each for each in one.states.told if each.despite or each.state in _TOLD]
+    found = stretches(told)
     lines = [f"batches: {counts or 'none'}", *_fresh(one)]
     lines += [line for each in found[-_SHOWN:] for line in _told(each, at, again)]
     return [*lines, f"  ... {many(len(found) - _SHOWN, 'stretch')} before; --json has them all"] if len(found) > _SHOWN else lines
@@ -46,7 +49,9 @@ def _told(each: "Stretch", at: Callable[[datetime], str], again: Again) -> list[
     if one.state not in NEED_A_PERSON:
         return lines
     log, command = [f"    see {one.link}"] if one.link else [], again(start, end)
-    return [*lines, *log, *([f"    when that is mended: {command}"] if command else [])]
+    mended = [f"    when that is mended: {command}"] if command else []
+    despite = [f"    to publish it all the same: {PUBLISH_DESPITE.format(one.verdict)}"] if one.verdict else []
+    return [*lines, *log, *mended, *despite]
 
 
 def _fresh(one: "PipelineStatus") -> list[str]:

@@ -11,6 +11,8 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from muntin.definition.schedule import Schedule
 
+_SECOND_US = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
@@ -23,6 +25,11 @@ class Freshness:
     def met(self) -> bool:
         """Whether all published windows reach far enough."""
         return self.lag_us is not None and self.lag_us <= self.within_us
+
+    def to_dict(self) -> dict[str, float | bool | None]:
+        """The target, how far it is from it, both in seconds, and whether it is met, as JSON has them."""
+        lag_s = None if self.lag_us is None else self.lag_us / _SECOND_US
+        return {"within_s": self.within_us / _SECOND_US, "lag_s": lag_s, "met": self.met}
 
 
 def within_us(asked: Duration | None, schedule: Schedule) -> int | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from muntin.definition.amounts import size_of
+from muntin.definition.asking import OnFailure, ask_within_us
 from muntin.definition.check_parts import check_lookups, sinks_of
 from muntin.definition.checks import (
     carrying,
@@ -98,6 +99,9 @@ class Pipeline:
             over an event's row says `rates.rate`, and keys may be "rates.zone": of the row that was valid at the event's time.
         timezone: the IANA name of the zone whose clock the cron string of `schedule` is of, as "Europe/Berlin": its days may have 23 or 25
             hours. `{start}` and `{end}` of files are by this clock, `{start_utc}` and `{end_utc}` in UTC.
+        on_failure: what becomes of windows that fail a critical expectation: "hold" them back, or "ask" in Airflow whether to publish them
+            all the same. They are held until somebody says yes, and if nobody does. No part of states and results.
+        ask_within: how long Airflow waits for the answer, as "4h"; None: a day.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -131,6 +135,8 @@ class Pipeline:
     fresh_within: Duration | None = None
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     timezone: str = UTC_NAME
+    on_failure: OnFailure = "hold"
+    ask_within: Duration | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -169,6 +175,7 @@ class Pipeline:
         check_share("max_quarantined", self.max_quarantined)
         check_retention(self.retain, self.windows, self.intervals, self.origin.changes.within_us if self.origin.changes else 0)
         within_us(self.fresh_within, self.intervals)
+        ask_within_us(self.on_failure, self.ask_within, self.expectations)
         object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive), self.keys_of))
 
     @property
@@ -231,6 +238,11 @@ class Pipeline:
     @property
     def fresh_within_us(self) -> int | None:
         return within_us(self.fresh_within, self.intervals)
+
+    @property
+    def ask_within_us(self) -> int | None:
+        """How long Airflow waits for the answer of a person; None: nobody is asked."""
+        return ask_within_us(self.on_failure, self.ask_within, self.expectations)
 
     @property
     def max_ahead_us(self) -> int:

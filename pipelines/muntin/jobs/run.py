@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us, instant_us
@@ -18,6 +19,7 @@ from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.given_tables import copies
 from muntin.jobs.published.promotion import lacking
 from muntin.jobs.records import metrics, telemetry
+from muntin.jobs.records.approved_reports import with_approvals
 from muntin.jobs.records.attempts import attempted
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.costs import metered
@@ -31,7 +33,7 @@ from muntin.jobs.upkeep.rebuild import automatic_intervals, left_behind
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from pyspark.sql import SparkSession
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.publish.finish import Finished
+    from muntin.jobs.records.costs import Meter
     from muntin.jobs.records.reports import BatchReport
     from muntin.store.store import Store
     from muntin.tasks import Runner
@@ -109,24 +112,48 @@ def run(
             looked_up.remember(bound)
             telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
             finished = finish(bound, runner, intervals, validate=validate, tell=begin, promoting=promoting)
-            batches = batch_reports(bound, intervals, changed)
-            reports = [*batches, *_waited(bound, intervals, finished)]
-            record_published(bound.store, reports, utc_now(), meter.cost, copies(bound))
-            own = [interval.start_us for interval in intervals]
-            telemetry.record(lambda: metrics.of_publishing(pipeline.name, reports, own, finished.published))
-            attempt.step("send")
-            sent = after_run(bound, runner.spark)
+            report = concluded(bound, runner, intervals, finished, meter, changed=changed, sending=lambda: attempt.step("send"))
+    lines = tuple(line for one in done for line in one.schema_changes)
+    return replace(report, remarks=(*report.remarks, *looked_up.remarks), schema_changes=lines)
+
+
+def concluded(
+    bound: Bound,
+    runner: Runner,
+    intervals: Sequence[Interval],
+    finished: Finished,
+    meter: Meter,
+    *,
+    changed: Mapping[int, bool] | None = None,
+    sending: Callable[[], None] = lambda: None,
+) -> RunReport:
+    """Write down what was published, send it to the sinks, and report it.
+
+    Args:
+        bound, runner, intervals: the pipeline state, the runner of the tasks, the batches of the run.
+        finished: what finalize, validate and publish made of them.
+        meter: of the run's cost.
+        changed: start of a batch -> whether its source is another than at the last run.
+        sending: called before sinks are sent to.
+    """
+    own_reports = batch_reports(bound, intervals, changed)
+    reports = with_approvals(bound.store, [*own_reports, *_waited(bound, intervals, finished)], finished.published, finished.said)
+    batches = reports[: len(own_reports)]
+    record_published(bound.store, reports, utc_now(), meter.cost, copies(bound))
+    own = [interval.start_us for interval in intervals]
+    telemetry.record(lambda: metrics.of_publishing(bound.pipeline.name, reports, own, finished.published))
+    sending()
+    sent = after_run(bound, runner.spark)
     return RunReport(
         tuple(batches),
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
         {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
         finished.quality,
         left_behind(bound),
-        (*finished.remarks, *looked_up.remarks),
+        finished.remarks,
         finished.changed,
         finished.promoted,
         tuple(lacking(bound)),
-        schema_changes=tuple(line for one in done for line in one.schema_changes),
         sinks=reported_sinks(sent),
         blocked_sinks=sum(one.needs_a_person for one in sent),
         tables=tables_read(bound),

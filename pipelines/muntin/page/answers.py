@@ -17,6 +17,7 @@ from muntin.page.pictures.trends import trend_pictures
 from muntin.page.views import results as of_results
 from muntin.page.views.batches import batch_table, newest_first, states_of
 from muntin.page.views.explained import reported
+from muntin.page.views.held import held
 from muntin.page.views.overview import line
 from muntin.page.views.planned import planned
 from muntin.page.views.seen import Seen, chosen_key, seen
@@ -73,7 +74,7 @@ def answer(  # noqa: C901 - a case for each page
         StateError: there is no state.
     """
     at = seen(known)
-    shared = {"up": "../../", "name": at.name, "tab": tab, "tabs": tabs, "asked": asked, "keys": at.keys(asked.get("window"))}
+    shared = _shared(at, tab, tabs) | {"asked": asked, "keys": at.keys(asked.get("window"))}
     match tab:
         case "now":
             view = _now(at, now_us, around)
@@ -99,6 +100,27 @@ def answer(  # noqa: C901 - a case for each page
         case _:
             raise DefinitionError(f"there is no page {tab!r}; there are {', '.join(name for name, _ in TABS)}")
     return page(f"{tab}.html", **shared, **view)
+
+
+def question(known: Known, verdict: str, around: Around, *, tabs: Sequence[tuple[str, str]], publishes: bool) -> str:
+    """The page that asks whether to publish what a verdict holds.
+
+    Args:
+        known: the pipeline.
+        verdict: its name.
+        around: what Airflow knows.
+        tabs: what the reader may see.
+        publishes: whether the page itself can publish it.
+
+    Raises:
+        StateError: there is no state, or the verdict holds nothing.
+    """
+    at = seen(known)
+    return page("publish.html", **_shared(at, "publish", tabs), held=held(at, verdict, around), publishes=publishes)
+
+
+def _shared(at: Seen, tab: str, tabs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    return {"up": "../../", "name": at.name, "tab": tab, "tabs": tabs}
 
 
 def _now(at: Seen, now_us: int, around: Around) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The application: requests to views to HTML. Every address is asked for by GET, and nothing is changed by it.
+"""The application: requests to views to HTML. Every address is asked for by GET, and nothing is changed by it, but for one.
+
+Where a function `publish` is given, a form lets the reader publish what a suite holds, by POST, from the page itself alone.
 
 Whom it is shown to is decided by functions that are given: `enter`, a dependency of FastAPI's that refuses strangers (401), and
 `may_see` and `may_see_forgotten`, which say whether who has entered may see a pipeline, and what it forgot (403).
@@ -18,6 +20,7 @@ from muntin.jobs.forgetting import DAG_ENDS
 from muntin.page import answers
 from muntin.page.answers import FORGOTTEN, TABS
 from muntin.page.html import page
+from muntin.page.publishing import add_publishing
 from muntin.page.views.around import no_airflow
 from muntin.page.views.explained import no_runs
 from muntin.page.views.overview import RECENT, overview
@@ -50,6 +53,7 @@ def page_app(
     clock: Callable[[], int],
     runs: Runs = no_runs,
     around: Callable[[Sequence[str]], Around] = no_airflow,
+    publish: Callable[[Known, str, str], None] | None = None,
 ) -> FastAPI:
     """The page of an installation.
 
@@ -61,6 +65,7 @@ def page_app(
         clock: gives the present, microseconds since 1970.
         runs: who published what.
         around: what Airflow knows about pipelines.
+        publish: publishes what a verdict holds, with a reason; None: the page changes nothing.
     """
     app = FastAPI(dependencies=[Depends(enter)], docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -75,20 +80,28 @@ def page_app(
             raise HTTPException(404)
         return Response(answers.static(name), media_type=_STATIC[name])
 
+    def tabs(request: Request, name: str) -> list[tuple[str, str]]:
+        may = {False: may_see(request, name), True: may_see_forgotten(request, name)}
+        return [each for each in TABS if may[each[0] == FORGOTTEN]]
+
+    def one(request: Request, name: str, tab: str = "") -> Known:
+        may = may_see_forgotten if tab == FORGOTTEN else may_see
+        if not may(request, name):
+            raise HTTPException(403, f"You may not read the DAG {name}{DAG_ENDS if tab == FORGOTTEN else ''}.")
+        return _known(installation, name)
+
     def pipeline(request: Request, name: str, tab: str) -> Response:
         if name.endswith(DAG_ENDS):  # the tab of the DAG that forgets
             return RedirectResponse(f"../{quote(name.removesuffix(DAG_ENDS), safe='')}/{FORGOTTEN}")
-        may = {False: may_see(request, name), True: may_see_forgotten(request, name)}
-        if not may[tab == FORGOTTEN]:
-            raise HTTPException(403, f"You may not read the DAG {name}{DAG_ENDS if tab == FORGOTTEN else ''}.")
-        tabs, asked = [each for each in TABS if may[each[0] == FORGOTTEN]], dict(request.query_params)
-        return HTMLResponse(answers.answer(_known(installation, name), tab, asked, clock(), runs, around([name]), tabs))
+        known, asked = one(request, name, tab), dict(request.query_params)
+        return HTMLResponse(answers.answer(known, tab, asked, clock(), runs, around([name]), tabs(request, name)))
 
     def nothing(rest: str) -> None:
         raise HTTPException(404, f"There is no page {rest}.")
 
     app.add_api_route("/", start, response_class=HTMLResponse)
     app.add_api_route("/static/{name}", static)
+    add_publishing(app, one, tabs, around, publish)
     app.add_api_route("/pipeline/{name}/{tab}", pipeline, response_class=HTMLResponse)
     app.add_api_route("/{rest:path}", nothing)
     app.add_exception_handler(MuntinError, _wrong)

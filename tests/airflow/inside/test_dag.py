@@ -129,6 +129,14 @@ def test_a_silence_is_a_deadline_beside_the_user_s_own():
         airflow_dag(pipeline(alerts=alerts.to(print, silent_after="2h")))
 
 
+def test_who_asks_has_one_task_more():
+    asking = pipeline(expectations={"hour": "hour.json"}, on_failure="ask", ask_within="90m")
+    tasks = [task.task_id for task in airflow_dag(asking).topological_sort()]
+    assert tasks == [*TASKS[:-1], "ask", TASKS[-1]]
+    assert [task.task_id for task in airflow_dag(replace(asking, on_failure="hold", ask_within=None)).topological_sort()] == TASKS
+    assert airflow_dag(asking).get_task("ask").response_timeout == timedelta(minutes=90)
+
+
 def test_what_is_left_of_fresh_within_after_an_interval_is_a_deadline():
     made = airflow_dag(pipeline(fresh_within="90m", alerts=alerts.to("alerts", print, silent_after="2h")))
     silence, fresh = made.deadline

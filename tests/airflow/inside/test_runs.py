@@ -127,16 +127,17 @@ def test_a_run_that_another_overtook_finalizes_again(
     from muntin.definition.durations import DAY_US
     from muntin.definition.relative_paths import at_home
     from muntin.jobs.accumulate.accumulate import accumulate
+    from muntin.tasks import Local
 
     validate = steps.validate
 
-    def overtaken(place: Any, spark: Any, staged: Any) -> Any:
+    def overtaken(place: Any, session: Any, staged: Any, asking: Any) -> Any:
         shop = at_home(load_pipeline(Path(dags["shop"].fileloc)), project)
-        run(shop, root=root, start=datetime(2024, 1, 1, tzinfo=UTC), end=datetime(2024, 1, 3, tzinfo=UTC), spark=spark)
+        run(shop, root=root, start=datetime(2024, 1, 1, tzinfo=UTC), end=datetime(2024, 1, 3, tzinfo=UTC), spark=Local())
         write_day(project, 2, [("ann", 3, 1000)])
         day_2 = replace(place.interval, start_us=place.interval.start_us - DAY_US, end_us=place.interval.start_us)
-        accumulate(place.bound, spark, [day_2])
-        return validate(place, spark, staged)
+        accumulate(place.bound, Local(), [day_2])
+        return validate(place, session, staged, asking)
 
     monkeypatch.setattr(steps, "validate", overtaken)
     late = run_day(3)

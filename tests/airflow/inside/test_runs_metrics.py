@@ -1,12 +1,16 @@
 """Metrics and lineage of a whole run: through Airflow's own to a StatsD socket, and through hook lineage to whoever reads it."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from muntin.airflow import lineage
+from muntin.cli.definition import load_pipeline
+from muntin.jobs.state.bound import bind
 from tests.airflow.inside.test_runs import states
 from tests.airflow.project import DAYS
 from tests.metric_receivers import Statsd, statsd
@@ -34,12 +38,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Statsd]:
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Airflow's collector, as it is where a provider reads hook lineage."""
-    from airflow.sdk import lineage, plugins_manager
+    from airflow.sdk import lineage as airflows
+    from airflow.sdk import plugins_manager
 
-    monkeypatch.setattr(plugins_manager, "get_hook_lineage_readers_plugins", lambda: [lineage.HookLineageReader])
-    lineage.get_hook_lineage_collector.cache_clear()
-    yield lineage.get_hook_lineage_collector()
-    lineage.get_hook_lineage_collector.cache_clear()
+    monkeypatch.setattr(plugins_manager, "get_hook_lineage_readers_plugins", lambda: [airflows.HookLineageReader])
+    airflows.get_hook_lineage_collector.cache_clear()
+    yield airflows.get_hook_lineage_collector()
+    airflows.get_hook_lineage_collector.cache_clear()
 
 
 def named(found: Any) -> list[tuple[str, str, str]]:
@@ -71,3 +76,15 @@ def test_what_a_run_counts_and_where_its_rows_went(run_day: Run, root: Path, pro
         ("publish", "file", f"{root}/shop/windows/half_day"),
         ("publish", "file", f"{root}/shop/windows/two_days"),
     ]
+    assert found.extra == []
+
+
+@pytest.mark.parametrize(("within", "met"), [("2d", False), ("10000d", True)])
+def test_lineage_says_whether_what_is_published_is_fresh(
+    run_day: Run, dags: dict[str, Any], root: Path, collector: Any, within: str, met: bool
+):
+    run_day(1)
+    shop = replace(load_pipeline(Path(dags["shop"].fileloc)), fresh_within=within)
+    lineage.published(bind(shop, root), ["half_day"], dags["shop"].get_task("publish"))
+    (extra,) = collector.collected_assets.extra
+    assert (extra.key, extra.value["met"], extra.value["lag_s"] > 365 * 86400) == ("muntin.fresh", met, True)

@@ -70,6 +70,11 @@ def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]
     }
 
 
+def keys_of(result: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Window -> the partition keys of its events. `result`: what the task publish returns."""
+    return {window: each.get("keys", []) for window, each in result["announced"].items()}
+
+
 def acknowledge(place: Place, result: Mapping[str, Any]) -> None:
     """Note that the events were emitted. Only to be called when Airflow has them. `result`: what the task publish returned."""
     from muntin.jobs.records.announcements import acknowledge as note

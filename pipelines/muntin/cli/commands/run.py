@@ -125,6 +125,16 @@ def _odd(batches: "Sequence[BatchReport]") -> str:
     return told + (f", {many(forgotten, 'row')} of forgotten keys left out" if forgotten else "")
 
 
+def _despite(batches: "Sequence[BatchReport]") -> list[str]:
+    """A line for each approval that published windows rest on."""
+    told = [one.despite for one in batches if one.despite]
+    if not told:
+        return []
+    from muntin.jobs.records.approvals import spelled_approval
+
+    return [*dict.fromkeys(map(spelled_approval, told))]
+
+
 def summary(report: "RunReport") -> list[str]:
     """Summary of a run, in a few lines."""
     batches = report.batches
@@ -148,6 +158,7 @@ def summary(report: "RunReport") -> list[str]:
     for one in report.quality:
         first, *rest = verdict_lines(one)
         lines += [f"expectations: {first}", *rest]
+    lines += [f"published {said}" for said in _despite(batches)]
     lines += [f"alerts: {line}" for line in report.alerts]
     lines += [f"sinks: {line}" for line in report.sinks]
     lines += [f"mended: {remark}" for remark in report.remarks]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from muntin.files.paths import AnyPath
+    from muntin.page.installation import Known
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="The Python files that define pipelines.", show_default=False)]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where to listen on 127.0.0.1; 0: a free port.")]
@@ -26,7 +27,8 @@ def ui(file: Files, root: opt.Root = None, port: Port = 0) -> None:
     """Show pipelines as a web page.
 
     The same page as in Airflow: how far each pipeline is and what needs a person, timelines, windows, what a window is made
-    of. It listens on 127.0.0.1 and lets in who opens the printed link. It changes nothing. Ctrl-C ends it.
+    of. It listens on 127.0.0.1 and lets in who opens the printed link. It changes nothing, but for a form that publishes what a suite
+    holds. Ctrl-C ends it.
 
     Example:
       muntin ui dags/flights.py --root state
@@ -57,6 +59,21 @@ def _bind(listening: socket.socket, port: int) -> None:
         raise DefinitionError(f"--port {port}: {wrong.strerror or wrong}; take another, or 0 for a free one") from wrong
 
 
+def publish(known: "Known", verdict: str, reason: str) -> None:
+    """Publish what a verdict holds, in the name of the user of this machine.
+
+    Raises:
+        MuntinError: as `publish_despite`.
+    """
+    from getpass import getuser
+
+    from muntin.jobs.despite import publish_despite
+
+    if known.pipeline is None:
+        raise DefinitionError(f"{known.name}: its file cannot be run; see muntin check")
+    publish_despite(known.pipeline, root=known.root, verdict=verdict, by=getuser(), reason=reason)
+
+
 def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int) -> "ASGIApp":
     """The page behind its token.
 
@@ -71,5 +88,11 @@ def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int)
 
     names = {name: file.absolute() for file in files for name in names_in(file)}
     installation = Installation(lambda: names, root.absolute() if root else None, Path.cwd())
-    app = page_app(installation, enter=lambda: None, may_see=lambda *_: True, clock=lambda: instant_us(utc_now(), "now"))
+    app = page_app(
+        installation,
+        enter=lambda: None,
+        may_see=lambda *_: True,
+        clock=lambda: instant_us(utc_now(), "now"),
+        publish=publish,
+    )
     return ByToken(app, token, port)

@@ -12,6 +12,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from muntin.definition.amounts import many
+from muntin.definition.asking import PUBLISH_DESPITE
 from muntin.definition.instants import instant_us, label, spell_instant
 from muntin.errors import ConflictError, StateError
 from muntin.files.paths import path_of, remove_folder
@@ -87,13 +88,19 @@ def _of_memory(bound: Bound) -> Iterator[Finding]:
 
 
 def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
-    """The batches that a suite holds back, and the batches whose run failed."""
-    for each in stretches(batch_states(bound, instant_us(now, "now")).of(*NEED_A_PERSON)):
+    """The batches that a suite holds back, the batches whose run failed, and those that a person published despite a failed suite."""
+    states = batch_states(bound, instant_us(now, "now"))
+    for each in stretches(states.of(*NEED_A_PERSON)):
         checks = "".join(f"; {check}" for check in each.one.checks)
         start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
         first = "the data or the suite" if each.one.state == "held" else "that"
         mend = f"mend {first}, then muntin run FILE {bound.pipeline.intervals.options(each.start_us, each.end_us)}"
+        mend += f"; or publish it all the same: {PUBLISH_DESPITE.format(each.one.verdict)}" if each.one.verdict else ""
         yield Finding(f"{bound.folder}: [{start}, {end})", f"{spelled(each.one)}{checks}", mend)
+    for each in stretches(states.despite):
+        start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
+        mend = "none needed; to replace it: mend the data or the suite, then muntin run FILE with these batches"
+        yield Finding(f"{bound.folder}: [{start}, {end})", spelled(each.one), mend)
 
 
 def _of_state(bound: Bound, damage: Damage) -> Iterator[Finding]:

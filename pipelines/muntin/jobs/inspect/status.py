@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from muntin.store.store import Store
     from muntin.timeline.ledger import Entries
 
-_SECOND_US = 1_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class WindowStatus:
@@ -126,18 +124,13 @@ class PipelineStatus:
         return plain | {
             "states": dict(self.states.counts) if self.states else None,
             "told": told,
-            "fresh": self.fresh and _fresh(self.fresh),
+            "fresh": self.fresh and self.fresh.to_dict(),
         }
 
 
 def _told(one: BatchState) -> dict[str, Any]:
-    words = {name: getattr(one, name) for name in ("state", "step", "reason", "link", "checks")}
+    words = {name: getattr(one, name) for name in ("state", "step", "reason", "link", "checks", "verdict", "despite")}
     return {"start": from_us(one.start_us), "end": from_us(one.end_us), "since": _moment(one.since_us), **words}
-
-
-def _fresh(one: Freshness) -> dict[str, Any]:
-    lag_s = None if one.lag_us is None else one.lag_us / _SECOND_US
-    return {"within_s": one.within_us / _SECOND_US, "lag_s": lag_s, "met": one.met}
 
 
 def states_below(root: str | AnyPath) -> list[PipelineStatus]:

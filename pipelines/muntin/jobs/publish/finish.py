@@ -9,6 +9,8 @@ from muntin.errors import ConflictError
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.publish import publish
 from muntin.jobs.publish.validate import validate_staged
+from muntin.jobs.records.approvals import said_of
+from muntin.jobs.records.verdicts import recorded_verdicts
 from muntin.store.retries import after_conflicts
 
 if TYPE_CHECKING:
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.published.changes import Changes
+    from muntin.jobs.published.staged_windows import Staged
+    from muntin.jobs.records.approvals import Approval
     from muntin.jobs.state.bound import Bound
     from muntin.tasks import Runner
+
+    Quality = tuple[Mapping[str, Any], ...]
 
 _TRIES = 8
 
@@ -33,6 +39,7 @@ class Finished:
         remarks: what was lost or damaged and is derived again, for people.
         changed: window -> which published windows changed, a part for each commit.
         promoted: windows of a changed definition that were promoted.
+        said: start of a batch -> the approval by which it was published despite a failed suite, as `said_of` gives it.
     """
 
     published: Mapping[str, tuple[int, ...]]
@@ -41,6 +48,7 @@ class Finished:
     remarks: tuple[str, ...] = ()
     changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
     promoted: tuple[str, ...] = ()
+    said: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def finish(
@@ -52,37 +60,58 @@ def finish(
     tell: Callable[[str], None],
     promoting: bool = True,
     again: bool = False,
+    approval: Approval | None = None,
+    staged: Staged | None = None,
 ) -> Finished:
-    """Finalize, validate, publish; once more from finalize on if another run published in between. `promoting`, `again`: see `publish`.
+    """Finalize, validate, publish; once more from finalize on if another run published in between.
+
+    `promoting`, `again`, `approval`: see `publish`. `staged`: windows that were staged and validated before, to begin with.
 
     Raises:
         ConflictError: other runs published in between every time.
-        ExpectationsError: a critical expectation failed.
+        ExpectationsError: a critical expectation failed, and no person has approved this verdict.
     """
     published_starts: dict[str, tuple[int, ...]] = {}
     changes: dict[str, tuple[Changes, ...]] = {}
-
-    def committed(window: str, starts: Sequence[int]) -> None:
-        published_starts[window] = tuple(sorted({*published_starts.get(window, ()), *starts}))
+    said: dict[int, Mapping[str, Any]] = {}
 
     def changed(window: str, found: Changes) -> None:
         changes[window] = (*changes.get(window, ()), found)
 
-    def attempted() -> Finished:
+    def staged_anew() -> tuple[Staged, Quality]:
         tell("finalize")
-        staged = finalize(bound, runner, [interval.start_us for interval in intervals], again=again)
-        quality: tuple[Mapping[str, Any], ...] = ()
-        if validate and bound.pipeline.expectations and staged.windows:
-            tell("validate")
-            quality = tuple(validate_staged(bound, runner, staged))
+        windows = finalize(bound, runner, [interval.start_us for interval in intervals], again=again)
+        if not (validate and bound.pipeline.expectations and windows.windows):
+            return windows, ()
+        tell("validate")
+        return windows, tuple(validate_staged(bound, runner, windows, approval))
+
+    given = [(staged, tuple(each["report"] for each in recorded_verdicts(bound, staged.folder).values()))] if staged else []
+
+    def attempted() -> Finished:
+        windows, quality = given.pop() if given else staged_anew()
+
+        def committed(window: str, starts: Sequence[int]) -> None:
+            published_starts[window] = tuple(sorted({*published_starts.get(window, ()), *starts}))
+            said.update(said_of(approval, quality, {window: starts}))
+
         tell("publish")
         try:
-            promoted = publish(bound, staged, committed=committed, validated=validate, changed=changed, promoting=promoting, again=again)
+            promoted = publish(
+                bound,
+                windows,
+                committed=committed,
+                validated=validate,
+                changed=changed,
+                promoting=promoting,
+                again=again,
+                approval=approval,
+            )
         except ConflictError:
-            bound.store.discard(staged.folder)
+            bound.store.discard(windows.folder)
             raise
-        missing = tuple((low, high) for low, high in staged.missing)
-        return Finished(published_starts, missing, quality, tuple(staged.remarks), changes, tuple(promoted))
+        missing = tuple((low, high) for low, high in windows.missing)
+        return Finished(published_starts, missing, quality, tuple(windows.remarks), changes, tuple(promoted), said)
 
     given_up = f"{bound.pipeline.name}: other runs keep publishing; run again when they are done"
     return after_conflicts(_TRIES, given_up)(attempted)

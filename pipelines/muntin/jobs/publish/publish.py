@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.changes import Changes
     from muntin.jobs.published.staged_windows import Staged, StagedWindow
+    from muntin.jobs.records.approvals import Approval
     from muntin.jobs.state.bound import Bound
     from muntin.store.store import Store
     from muntin.timeline.ledger import Entries
@@ -51,6 +52,7 @@ def publish(
     changed: Callable[[str, Changes], None] | None = None,
     promoting: bool = True,
     again: bool = False,
+    approval: Approval | None = None,
 ) -> list[str]:
     """Commit every staged window: to the live table, or to the candidate while the live table holds windows of another state.
 
@@ -66,20 +68,21 @@ def publish(
         changed: called after each commit that changed published rows; None: nothing is compared.
         promoting: whether complete candidates take the place of the live windows.
         again: whether a superseded definition is to be current again.
+        approval: of a person, to publish despite a failed suite.
 
     Returns:
         the windows that were promoted.
 
     Raises:
         ConflictError: another run published since this was staged, or a window was not validated; finalize again.
-        ExpectationsError: a window failed its suite.
+        ExpectationsError: a window failed its suite, and no person has approved this verdict.
         StateError: a staged file is gone or not whole; or the definition is superseded.
     """
     if not again:
         check_not_superseded(bound)
     bases = {window.window: _base(bound, window) for window in staged.windows}
     if validated:
-        check_judged(bound, staged)
+        check_judged(bound, staged, approval)
     for window in staged.windows:
         if _publish(bound, staged.folder, window, bases[window.window], changed):
             committed(window.window, tuple(window.starts))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.errors import DefinitionError
 from muntin.files.near import near
+from muntin.jobs.records.approvals import is_approved, verdict_name
 from muntin.jobs.records.quality_notes import note_verdict
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.records.verdicts import record_verdicts
@@ -16,17 +17,19 @@ from muntin.jobs.records.verdicts_table import record_checks
 
 if TYPE_CHECKING:
     from muntin.jobs.published.staged_windows import Staged
+    from muntin.jobs.records.approvals import Approval
     from muntin.jobs.state.bound import Bound
     from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
 
 
-def validate_staged(bound: Bound, runner: Runner, staged: Staged) -> list[dict[str, Any]]:
+def validate_staged(bound: Bound, runner: Runner, staged: Staged, approval: Approval | None = None) -> list[dict[str, Any]]:
     """Check every staged window that has a suite, write the verdicts next to the files, and return the reports.
 
     Raises:
-        ExpectationsError: a critical expectation failed. The staged files stay, so that people can inspect them.
+        ExpectationsError: a critical expectation failed, and no person has approved this verdict. The staged files stay, so that people
+            can inspect them.
         DefinitionError: a suite cannot be read.
     """
     from muntin.quality import ExpectationsFailed, load_suite, validate
@@ -40,17 +43,19 @@ def validate_staged(bound: Bound, runner: Runner, staged: Staged) -> list[dict[s
             rows = sum(file["rows"] for file in window.files)
             keys = list(bound.keys_of(window.window))
             reports.append(validate(runner.spark, suites[window.window], files=files, window=window.window, keys=keys, rows=rows))
-    record_verdicts(bound, staged, {report.window: report.status for report in reports})
+    verdicts = record_verdicts(bound, staged, {report.window: report.to_dict() for report in reports})
+    name = verdict_name(verdicts)
     starts = {window.window: window.starts for window in staged.windows}
     now = utc_now()
     for report in reports:
-        note_verdict(bound.folder, report.to_dict(), starts[report.window], now)
+        named = {"name": name} if report.status == "failed" else {}
+        note_verdict(bound.folder, {**report.to_dict(), **named}, starts[report.window], now)
     record_checks(bound.store, [(report.to_dict(), starts[report.window]) for report in reports], now)
     failed = [report for report in reports if report.status == "failed"]
     for report in failed[1:]:  # the first report is the text of the error
         log.error("%s", report.text())
-    if failed:
-        raise ExpectationsFailed(failed[0], reports)
+    if not is_approved(verdicts, approval):
+        raise ExpectationsFailed(failed[0], reports, name)
     return [report.to_dict() for report in reports]
 
 

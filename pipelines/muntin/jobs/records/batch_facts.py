@@ -13,6 +13,8 @@ import numpy as np
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.published.pending import pending_windows
+from muntin.jobs.records.approvals import spelled_approval
+from muntin.jobs.records.approved_reports import approvals_in
 from muntin.jobs.records.attempts import attempts
 from muntin.jobs.records.batch_states import STATES, BatchState, Facts, Held, State, state_of
 from muntin.jobs.records.batch_times import Times, corrected_in, published_at, reports_of
@@ -41,7 +43,7 @@ class BatchStates:
 
     Attributes:
         counts: state -> number of batches; every state is there.
-        told: the batches that are neither published nor corrected, and the newest ones, ascending.
+        told: the batches that are neither published nor corrected, those published despite a failed suite, and the newest ones, ascending.
         keeps_up: whether the last batch was read within two intervals of its end: a pipeline that works through the past does not keep up.
         corrected: starts of the batches that were read again from another source.
         last: start and end of the last batch that was read.
@@ -58,6 +60,11 @@ class BatchStates:
     def settled(self, start_us: int, end_us: int) -> BatchState:
         """The state of a batch that is not told one by one."""
         return BatchState(start_us, end_us, "corrected" if start_us in self.corrected else "published")
+
+    @property
+    def despite(self) -> list[BatchState]:
+        """The batches that were published despite a failed suite."""
+        return [each for each in self.told if each.despite]
 
     def of(self, *states: State) -> list[BatchState]:
         """The batches in these states."""
@@ -81,9 +88,12 @@ def batch_states(
     last = _last(windows)
     keeps_up = last is not None and _keeps_up(*last, table)
     every = _Every.of(windows, [*(_due(bound, last[1], now_us) if last and keeps_up else ()), *_asked(bound, runs)])
+    approved = {start: spelled_approval(said) for start, said in approvals_in(table).items()}
     chosen = ~every.published | _among(every, runs) | (np.arange(len(every.starts)) >= len(every.starts) - RECENT)
+    chosen |= is_among(every.starts, np.array(sorted(approved), np.int64))
     times, is_corrected = Times.of(table, every.starts[chosen]), is_among(every.starts, corrected)
-    told = tuple(state_of(_facts(every, at, corrected, times, runs, held)) for at in np.flatnonzero(chosen).tolist())
+    facts = (_facts(every, at, corrected, times, runs, held) for at in np.flatnonzero(chosen).tolist())
+    told = tuple(state_of(replace(each, despite=approved.get(each.start_us))) for each in facts)
     counts = Counter[State](each.state for each in told)
     counts.update({"published": int((~chosen & ~is_corrected).sum()), "corrected": int((~chosen & is_corrected).sum())})
     return BatchStates({state: counts[state] for state in STATES}, told, keeps_up, frozenset(corrected.tolist()), last, published_at(table))
@@ -188,7 +198,8 @@ def _held(bound: Bound) -> list[tuple[int, int, Held]]:
         newest: Mapping[str, Any] | None = next(iter(last_verdicts(bound.folder, window)), None)
         if newest and newest["status"] == "failed" and newest["batches"]:
             at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")
-            found.append((*newest["batches"], Held(window, at_us, newest["verdict"], tuple(_failed_checks(newest)))))
+            said = Held(window, at_us, newest["verdict"], tuple(_failed_checks(newest)), newest.get("name"))
+            found.append((*newest["batches"], said))
     return found
 
 

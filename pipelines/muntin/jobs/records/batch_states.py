@@ -10,7 +10,7 @@ corrected   so they do, and it had been published from another source before
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from muntin.jobs.records.out_of_memory import KILLED
@@ -24,16 +24,19 @@ State = Literal["waiting", "running", "failed", "held", "published", "corrected"
 STATES: tuple[State, ...] = get_args(State)
 NEED_A_PERSON: tuple[State, ...] = ("failed", "held")
 _VALIDATE = "validate"
+ASK = "ask"
+"""The step of Airflow's runs that asks a person whether to publish what a suite holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A suite's last verdict that a window's staged batches failed: when, in words, and the failed checks, a line each."""
+    """A suite's last verdict that a window's staged batches failed: when, in words, the failed checks, a line each; and its name."""
 
     window: str
     at_us: int
     verdict: str
     checks: tuple[str, ...]
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Facts:
         read_us, published_us: when it was last read, last published.
         attempt: the newest run that is about it and has not published.
         held: the newest failed verdict that is about it.
+        despite: in words, who let its windows be published although their suite failed, and why.
     """
 
     start_us: int
@@ -61,6 +65,7 @@ class Facts:
     published_us: int | None = None
     attempt: Attempt | None = None
     held: Held | None = None
+    despite: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class BatchState:
         reason: why it failed, is held, or waits.
         link: the log of the run.
         checks: the failed checks of the suite that holds it, a line each.
+        verdict: the name of the verdict that holds it, by which a person may publish it all the same.
+        despite: in words, who let it be published although its suite failed, and why.
     """
 
     start_us: int
@@ -85,6 +92,8 @@ class BatchState:
     reason: str | None = None
     link: str | None = None
     checks: tuple[str, ...] = ()
+    verdict: str | None = None
+    despite: str | None = None
 
 
 def state_of(facts: Facts) -> BatchState:
@@ -95,12 +104,13 @@ def state_of(facts: Facts) -> BatchState:
     if facts.held and _holds(facts.held, attempt, facts):
         link = attempt.link if attempt else None
         reason = f"{facts.held.window}: {facts.held.verdict}"
-        return _of(facts, "held", facts.held.at_us, _VALIDATE, reason, link, facts.held.checks)
+        held = _of(facts, "held", facts.held.at_us, _VALIDATE, reason, link)
+        return replace(held, checks=facts.held.checks, verdict=facts.held.name)
     if attempt and attempt.phase in ("failed", "killed"):
         reason = attempt.reason or (KILLED if attempt.phase == "killed" else "no reason is known here: see its log")
         return _of(facts, "failed", attempt.at_us, attempt.step, reason, attempt.link)
     if facts.is_published:
-        return _of(facts, "corrected" if facts.is_corrected else "published", facts.published_us)
+        return replace(_of(facts, "corrected" if facts.is_corrected else "published", facts.published_us), despite=facts.despite)
     return _waiting(facts, attempt)
 
 
@@ -117,7 +127,7 @@ def _waiting(facts: Facts, queued: Attempt | None) -> BatchState:
 def _holds(held: Held, attempt: Attempt | None, facts: Facts) -> bool:
     """Whether the suite's verdict is the newest word on windows that are not published."""
     if attempt and attempt.phase in ("failed", "killed"):
-        return attempt.step == _VALIDATE and attempt.phase == "failed" and held.at_us >= attempt.began_us
+        return attempt.step in (_VALIDATE, ASK) and attempt.phase == "failed" and held.at_us >= attempt.began_us
     return facts.is_read and not facts.is_published
 
 
@@ -135,9 +145,8 @@ def _of(
     step: str | None = None,
     reason: str | None = None,
     link: str | None = None,
-    checks: tuple[str, ...] = (),
 ) -> BatchState:
-    return BatchState(facts.start_us, facts.end_us, state, since_us, step, reason, link, checks)
+    return BatchState(facts.start_us, facts.end_us, state, since_us, step, reason, link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +181,7 @@ def stretches(batches: Sequence[BatchState]) -> list[Stretch]:
 
 
 def _says(one: BatchState) -> tuple[object, ...]:
-    return one.state, one.step, one.reason, one.link, one.checks
+    return one.state, one.step, one.reason, one.link, one.checks, one.verdict, one.despite
 
 
 def spelled(one: BatchState, moment: str | None = None) -> str:
@@ -190,4 +199,4 @@ def spelled(one: BatchState, moment: str | None = None) -> str:
             return f"held by the suite of {one.reason}{f', {moment}' if moment else ''}"
         case "waiting":
             return f"waiting: {one.reason}"
-    return one.state
+    return f"{one.state} {one.despite}" if one.despite else one.state

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from muntin.jobs.records.reports_table import TABLE
+from muntin.jobs.records.reports_table import DESPITE, TABLE
 from muntin.store.reading import read_files
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ def reports_of(bound: Bound) -> pa.Table | None:
     snapshot = bound.store.snapshot(TABLE)
     if snapshot.version < 0:
         return None
-    table = read_files(bound.store.root / TABLE, snapshot, ["batch", "step", "recorded_at", "source_changed", "watermark"])
+    more = [DESPITE] if snapshot.schema and DESPITE in snapshot.schema.names else []
+    columns = ["batch", "step", "recorded_at", "source_changed", "watermark", *more]
+    table = read_files(bound.store.root / TABLE, snapshot, columns)
     table = table.filter(pc.or_(pc.equal(table["step"], "accumulate"), pc.is_valid(table["watermark"])))  # others waited, unpublished
     for name in ("batch", "recorded_at"):
         table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.int64()))

@@ -91,10 +91,19 @@ def of_state(bound: Bound, now_us: int) -> list[Metric]:
     """The metrics of what is there, whoever ran it: lags, batches by state, and whether `fresh_within` is met where it is asked for."""
     name, lags, states = bound.pipeline.name, _lags(bound, now_us), batch_states(bound, now_us)
     found = [*lags, *(Metric("muntin.batches", count, name, state=state) for state, count in states.counts.items())]
+    fresh = _freshness(bound, lags)
+    return [*found, Metric("muntin.fresh", int(fresh.met), name)] if fresh else found
+
+
+def freshness(bound: Bound, now_us: int) -> Freshness | None:
+    """How far what is published is from `fresh_within`; None: the definition has no target."""
+    return _freshness(bound, _lags(bound, now_us))
+
+
+def _freshness(bound: Bound, lags: Sequence[Metric]) -> Freshness | None:
     if (within_us := bound.pipeline.fresh_within_us) is None:
-        return found
-    furthest_us = max((round(lag.value * _SECOND_US) for lag in lags), default=None)
-    return [*found, Metric("muntin.fresh", int(Freshness(within_us, furthest_us).met), name)]
+        return None
+    return Freshness(within_us, max((round(lag.value * _SECOND_US) for lag in lags), default=None))
 
 
 def _lags(bound: Bound, now_us: int) -> list[Metric]:

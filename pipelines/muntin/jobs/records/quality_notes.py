@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from muntin.files.paths import AnyPath
+    from muntin.jobs.records.approvals import Approval
 
 FOLDER = "quality"
 KEPT = 20
@@ -35,8 +36,23 @@ def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int
     write_whole(_file(state, report["window"]), (json.dumps(kept) + "\n").encode())
 
 
+def note_despite(state: AnyPath, windows: Iterable[str], approval: Approval) -> None:
+    """Note beside verdicts that a person let the windows be published all the same.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    said = {"by": approval.by, "reason": approval.reason}
+    for window in windows:
+        kept = [{**each, "despite": said} if each.get("name") == approval.verdict else each for each in last_verdicts(state, window)]
+        write_whole(_file(state, window), (json.dumps(kept) + "\n").encode())
+
+
 def last_verdicts(state: AnyPath, window: str) -> list[dict[str, Any]]:
-    """The verdicts on a window, the newest first: a report's parts, `recorded_at` (ISO), and `batches`, the first and the last start."""
+    """The verdicts on a window, the newest first: a report's parts, `recorded_at` (ISO), `batches`, the first and the last start;
+
+    of windows that failed `name`, of the verdict on all windows of the run, and `despite`, who let them be published and why.
+    """
     try:
         found = json.loads(_file(state, window).read_text(encoding="utf-8"))
     except (OSError, ValueError):

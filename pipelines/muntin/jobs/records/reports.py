@@ -110,6 +110,8 @@ class BatchReport:
             `ambiguous` and `nonexistent` of the source say what became of them.
         windows_hidden: window -> how many of those that this batch closed are hidden; of windows with `having`.
         rows_forgotten: rows that were left out, as their keys are forgotten (`muntin forget`).
+        despite: what a person said who let its windows be published although they failed their suite: `verdict`, the name of the verdict,
+            `windows`, window -> its verdict in words, `by`, `reason`; of a run that published nothing in this way None.
     """
 
     interval_start: datetime
@@ -129,6 +131,7 @@ class BatchReport:
     rows_nonexistent: int = 0
     windows_hidden: Mapping[str, int] = field(default_factory=dict)
     rows_forgotten: int = 0
+    despite: Mapping[str, Any] | None = None
 
     @property
     def rows_left_out(self) -> int:
@@ -137,7 +140,7 @@ class BatchReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: instants as ISO text."""
-        told = [name for name in self.__slots__ if name != "sources" or self.sources]
+        told = [name for name in self.__slots__ if name not in ("sources", "despite") or getattr(self, name)]
         return {name: _plain(getattr(self, name)) for name in (*told, "rows_left_out")}
 
 

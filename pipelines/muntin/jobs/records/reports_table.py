@@ -69,6 +69,7 @@ _TEXTS = Texts(
         "rows_nonexistent": "rows with a local time that clocks leave out",
         "rows_forgotten": "rows that were left out: their keys are forgotten",
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
+        "despite": "JSON: verdict, windows with their verdicts, by, reason: a person let it be published although its suite failed",
         "tables": "JSON: window, the copy of the table that it was published by, whose name is that of its content (below `given/`)",
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
         "rows_late": "rows that came too late for at least one window; sessions and windows by arrival, which may stay open for long, "
@@ -91,7 +92,8 @@ _WINDOWS_HIDDEN = pa.field("windows_hidden", pa.string())  # a column of tables 
 _FORGOTTEN = pa.field("rows_forgotten", pa.int64())  # a column of tables of pipelines that have forgotten keys
 _COUNTS = (_DUPLICATES, _HIDDEN, *_ODD, _FORGOTTEN)
 _TABLES = pa.field("tables", pa.string())  # a column of tables of pipelines with windows given by a table
-_MORE = (*_COUNTS, _SOURCES, _WINDOWS_HIDDEN, _TABLES)
+DESPITE = "despite"  # a column of tables of pipelines that published despite a failed suite
+_MORE = (*_COUNTS, _SOURCES, _WINDOWS_HIDDEN, _TABLES, pa.field(DESPITE, pa.string()))
 _NO_TABLES: Mapping[str, str] = MappingProxyType({})
 _LEAST = timedelta(microseconds=1)
 _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
@@ -183,6 +185,7 @@ def record_published(
                 **({_WINDOWS_HIDDEN.name: json.dumps(dict(one.windows_hidden))} if one.windows_hidden else {}),
                 "watermark": one.watermark,
                 **({"tables": json.dumps(dict(tables))} if tables else {}),
+                **({DESPITE: json.dumps(dict(one.despite))} if one.despite else {}),
                 **share,
             }
             for one in batches

@@ -3,53 +3,52 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from muntin.errors import ConflictError, ExpectationsError
+from muntin.jobs.records.approvals import check_publishable
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from muntin.jobs.published.staged_windows import Staged, StagedWindow
+    from muntin.jobs.records.approvals import Approval, Verdicts
     from muntin.jobs.state.bound import Bound
 
 VERDICTS_FILE = "verdicts.json"
 
 
-def record_verdicts(bound: Bound, staged: Staged, statuses: Mapping[str, str]) -> None:
-    """Write down the verdicts on the staged files. `statuses`: window -> passed, warning or failed, for the windows with a suite."""
+def record_verdicts(bound: Bound, staged: Staged, reports: Mapping[str, Mapping[str, Any]]) -> Verdicts:
+    """Write down the verdicts on the staged files, and return them.
+
+    `reports`: window -> report, as `QualityReport.to_dict` gives it, for the windows with a suite.
+    """
     verdicts = {
-        window.window: {"files": _files(window), "status": statuses[window.window]}
-        for window in staged.windows
-        if window.window in statuses
+        window.window: {"files": _files(window), "report": reports[window.window]} for window in staged.windows if window.window in reports
     }
     write_whole(bound.folder / staged.folder / VERDICTS_FILE, json.dumps(verdicts).encode())
+    return verdicts
 
 
-def check_judged(bound: Bound, staged: Staged) -> None:
-    """Check that every staged window with a suite has a verdict on exactly the staged files, and did not fail.
+def check_judged(bound: Bound, staged: Staged, approval: Approval | None = None) -> None:
+    """Check that every staged window with a suite has a verdict on exactly the staged files, and did not fail, or a person approved that.
 
     Raises:
         ConflictError: a window has no verdict, or one on other files: finalize and validate again.
-        ExpectationsError: a window failed.
+        ExpectationsError: a window failed, and nobody approved this verdict.
     """
-    verdicts = _recorded(bound, staged.folder)
-    for window in staged.windows:
-        if window.window not in bound.pipeline.expectations:
-            continue
-        verdict = verdicts.get(window.window)
-        if verdict is None or verdict["files"] != _files(window):
-            raise ConflictError(f"windows/{window.window}: the staged files were not validated; finalize and validate again")
-        if verdict["status"] == "failed":
-            raise ExpectationsError(f"windows/{window.window}: a critical expectation failed on the staged files; nothing was published")
+    files = {window.window: _files(window) for window in staged.windows}
+    check_publishable(files, bound.pipeline.expectations, recorded_verdicts(bound, staged.folder), approval)
 
 
-def _recorded(bound: Bound, folder: str) -> Mapping[str, Any]:
+def recorded_verdicts(bound: Bound, folder: str) -> Verdicts:
+    """The verdicts on the files of a staged folder; nothing where none were written down."""
     try:
-        return json.loads((bound.folder / folder / VERDICTS_FILE).read_text(encoding="utf-8"))
+        found: Verdicts = json.loads((bound.folder / folder / VERDICTS_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
+    return found
 
 
 def _files(window: StagedWindow) -> Sequence[str]:

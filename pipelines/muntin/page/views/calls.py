@@ -36,6 +36,7 @@ class Call:
         command: to be typed as it stands.
         link: where the log of the run is.
         more: lines of detail: the reason, the failed checks of a suite.
+        verdict: the name of the verdict that holds batches, which a person may publish all the same.
     """
 
     what: str
@@ -43,6 +44,7 @@ class Call:
     command: str | None = None
     link: str | None = None
     more: tuple[str, ...] = field(default=())
+    verdict: str | None = None
 
 
 def calls(
@@ -75,7 +77,7 @@ def _of_stretch(known: Known, each: Stretch, around: Around) -> Call:
     step = "accumulate" if held or one.step == "check" else one.step
     last_us = each.batches[-1].start_us
     command = clear(known, each.start_us, last_us, step) if around.in_airflow and one.link else _run(known, each, last_us)
-    return Call(f"{count}{span} {what}", do, command, one.link, (*([one.reason] if one.reason else []), *one.checks))
+    return Call(f"{count}{span} {what}", do, command, one.link, (*([one.reason] if one.reason else []), *one.checks), one.verdict)
 
 
 def _run(known: Known, each: Stretch, last_us: int) -> str | None:

@@ -1,0 +1,105 @@
+"""`muntin publish`: what suites hold, and publishing it all the same."""
+
+from getpass import getuser
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.commands.run import say_report, status_of
+from muntin.cli.exported import exported
+from muntin.cli.output import say, say_json
+from muntin.cli.place import placed
+from muntin.cli.working import working
+from muntin.definition.amounts import many
+from muntin.definition.instants import spell_instant
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.publish.held import HeldWindows
+
+Despite = Annotated[
+    str | None,
+    typer.Option("--despite", metavar="VERDICT", help="Publish the windows that this verdict holds, exactly as they were checked."),
+]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="WHY", help="Why they are published all the same; it stays in the report.")]
+By = Annotated[str | None, typer.Option("--by", metavar="WHO", help="Who decides; the user of this machine if left out.")]
+
+
+def publish(
+    file: opt.File,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    despite: Despite = None,
+    reason: Reason = None,
+    by: By = None,
+    spark: opt.Spark = None,
+    as_json: opt.Json = False,
+) -> int:
+    """Say what suites hold, or publish it all the same.
+
+    Without --despite: the windows that failed a critical expectation and were not published, with the failed checks, their rows and the
+    name of the verdict. With it: exactly these windows are published as they were staged; the verdict, the person and the reason
+    are in the report. A name stands for one verdict on one content: of batches that were read again another name is told.
+
+    Example:
+      muntin publish dags/flights.py --root state
+      muntin publish dags/flights.py --root state --despite 0b6f4f8a1c2d3e4f --reason "EWR was closed, readers know"
+    """
+    with working("finalize", "validate", "publish") as tell:
+        pipeline, folder = placed(file, name, root)
+        if despite is None:
+            if reason is not None or by is not None:
+                raise DefinitionError("--reason, --by: say which verdict it is about, by --despite; muntin publish FILE names them")
+            held = _held(pipeline, folder)
+        else:
+            from muntin.jobs.despite import publish_despite
+
+            with exported():
+                report = publish_despite(
+                    pipeline, root=folder, verdict=despite, by=by or getuser(), reason=reason or "", spark=spark, progress=tell
+                )
+    if despite is None:
+        return _say_held(held, pipeline, as_json=as_json)
+    if as_json:
+        say_json(report.to_dict())
+    else:
+        say_report(report)
+    return status_of(report)
+
+
+def _held(pipeline: "Pipeline", root: "AnyPath") -> "list[HeldWindows]":
+    from muntin.jobs.publish.held import held_windows
+    from muntin.jobs.state.state_folders import bind_existing
+
+    return held_windows(bind_existing(pipeline, root))
+
+
+def _say_held(held: "list[HeldWindows]", pipeline: "Pipeline", *, as_json: bool) -> int:
+    if as_json:
+        say_json(
+            [{"verdict": each.name, "batches": [*map(spell_instant, each.starts)], "reports": [*each.reports.values()]} for each in held]
+        )
+    elif not held:
+        say(f"{pipeline.name}: no suite holds anything that could be published")
+    for each in held if not as_json else ():
+        say("\n".join(_lines(each)))
+    return 0
+
+
+def _lines(each: "HeldWindows") -> "Iterator[str]":
+    """What a verdict holds, for people."""
+    from muntin.quality.verdict_lines import verdict_lines
+
+    first, last = spell_instant(each.starts[0]), spell_instant(each.starts[-1])
+    span = first if first == last else f"{first} .. {last}"
+    yield f"verdict {each.name}, {many(len(each.starts), 'batch')} {span}"
+    for report in each.reports.values():
+        yield from (f"  {line}" for line in verdict_lines(report))
+    others = [window.window for window in each.staged.windows if window.window not in each.reports]
+    if others:
+        yield f"  held with it: {', '.join(others)}"

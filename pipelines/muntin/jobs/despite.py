@@ -1,0 +1,73 @@
+"""Publish despite a failed suite, without Airflow: a person names the verdict, and what it holds is published as it was staged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.definition.schedule import Interval
+from muntin.errors import DefinitionError, StateError
+from muntin.jobs.publish.finish import finish
+from muntin.jobs.publish.held import held_windows, unknown
+from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.records.approvals import Approval
+from muntin.jobs.records.attempts import begun, forget
+from muntin.jobs.records.costs import metered
+from muntin.jobs.records.quality_notes import note_despite
+from muntin.jobs.run import concluded
+from muntin.jobs.state.state_folders import bind_existing
+from muntin.tasks import runner_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.records.reports import RunReport
+    from muntin.tasks import Runner
+
+
+def publish_despite(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    verdict: str,
+    by: str,
+    reason: str,
+    spark: SparkSession | str | Runner | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> RunReport:
+    """Publish the windows that a suite holds, exactly as they were when it failed. No source is read.
+
+    If another run publishes meanwhile, the windows are finalized and validated again; then the approval counts only if
+    the verdict is the same.
+
+    Args:
+        pipeline: the definition.
+        root: the folder above the states.
+        verdict: the name of the verdict, as the failed run, `muntin status` and `muntin publish` tell it.
+        by, reason: who lets them be published, and why. Both are in the report for good.
+        spark: who runs tasks, as `run` takes it, for the case that there are any.
+        progress: called with the name of each step as it begins.
+
+    Raises:
+        DefinitionError: no person or no reason.
+        StateError: no windows are held by this verdict.
+        ExpectationsError: another run published meanwhile, and the windows fail in another way now.
+    """
+    approval = Approval(verdict, by.strip(), reason.strip())
+    if not approval.by or not approval.reason:
+        raise DefinitionError("publish despite a failed suite: say who and why, as --reason 'the sensor was down, known to readers'")
+    bound = bind_existing(pipeline, root)
+    every = held_windows(bound)
+    held = next((each for each in every if each.name == verdict), None)
+    if held is None:
+        raise StateError(unknown(verdict, every))
+    intervals = [Interval(start, pipeline.intervals.after(start)) for start in held.starts]
+    with metered() as meter, runner_for(spark, needed=spark_needed(pipeline)) as runner:
+        finished = finish(bound, runner, intervals, validate=True, tell=progress or (lambda _: None), approval=approval, staged=held.staged)
+        report = concluded(bound, runner, intervals, finished, meter)
+    note_despite(bound.folder, held.reports, approval)
+    forget(bound.folder, begun(verdict, intervals, "publish"))
+    return report

@@ -1,0 +1,95 @@
+"""Held windows: staged, and not published since a suite failed. A person may publish them by the name of the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.errors import ConflictError
+from muntin.jobs.publish.publish import is_stale
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.staged_windows import entries_of
+from muntin.jobs.published.staging_folders import load_staged
+from muntin.jobs.records.approvals import failed_windows, verdict_name
+from muntin.jobs.records.verdicts import VERDICTS_FILE, recorded_verdicts
+from muntin.states.ascending import is_among
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from muntin.jobs.published.staged_windows import Staged, StagedWindow
+    from muntin.jobs.state.bound import Bound
+
+
+@dataclass(frozen=True, slots=True)
+class HeldWindows:
+    """The windows of a run that a suite holds.
+
+    Attributes:
+        name: of the verdict, which an approval names.
+        staged: what was staged together.
+        reports: window -> report, of the windows that failed, as `QualityReport.to_dict` gives it.
+    """
+
+    name: str
+    staged: Staged
+    reports: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def starts(self) -> list[int]:
+        """Starts of the batches whose windows are staged, ascending."""
+        return sorted({start for window in self.staged.windows for start in window.starts})
+
+
+def held_windows(bound: Bound) -> list[HeldWindows]:
+    """What suites hold, and may be published as it is, by name; a name comes once, however many runs staged the same."""
+    return sorted({each.name: each for each in _held(bound)}.values(), key=lambda each: (each.starts, each.name))
+
+
+def held_in(bound: Bound, folder: str) -> HeldWindows | None:
+    """What a suite holds in a staged folder; None: nothing, or another run has published since, or the batches were read
+
+    again, or the definition is another by now.
+    """
+    try:
+        staged = load_staged(bound.store, folder)
+    except ConflictError:
+        return None
+    verdicts = recorded_verdicts(bound, folder)
+    if (name := verdict_name(verdicts)) is None or not _is_of(bound, staged) or is_stale(bound.store, staged) or is_outdated(bound, staged):
+        return None
+    return HeldWindows(name, staged, failed_windows(verdicts))
+
+
+def _held(bound: Bound) -> Iterator[HeldWindows]:
+    for path in bound.folder.glob(f"staging/*/{VERDICTS_FILE}"):
+        if found := held_in(bound, f"{path.parent.parent.name}/{path.parent.name}"):
+            yield found
+
+
+def is_outdated(bound: Bound, staged: Staged) -> bool:
+    """Whether a batch was read again as something else since its windows were staged: nobody should publish what it was before."""
+    return any(_is_outdated(bound, window) for window in staged.windows)
+
+
+def _is_outdated(bound: Bound, window: StagedWindow) -> bool:
+    table, entries = bound.frames_of(window.window).table, entries_of(window)
+    entries = entries.take(is_among(entries.start_us, np.array(window.starts, np.int64)))
+    there = accumulated(bound, table, bound.store.snapshot(table))
+    at = there.position(entries.start_us)
+    return bool((at < 0).any() or (there.version[at] != entries.version).any())
+
+
+def _is_of(bound: Bound, staged: Staged) -> bool:
+    """Whether windows were staged under the definition as it is now."""
+    return all(window.window in bound.windows and window.definition == bound.derivation(window.window) for window in staged.windows)
+
+
+def unknown(name: str, held: Sequence[HeldWindows]) -> str:
+    """The text for a verdict that holds nothing."""
+    names = ", ".join(each.name for each in held)
+    what = f"held now: {names}; see what they say by muntin publish FILE" if held else "nothing is held now"
+    return f"nothing is held by the verdict {name!r}: its windows were published, or derived anew, or vacuum removed them; {what}"

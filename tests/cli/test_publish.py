@@ -1,0 +1,118 @@
+"""publish: what a suite holds is told by name, and published by this name alone; everything says so afterwards."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import RANGE, Muntin, Project
+
+pytestmark = pytest.mark.usefixtures("here")
+FIRST = ("--start", "2020-01-01", "--end", "2020-01-02")
+CHECK = {"type": "expect_column_values_to_be_between", "kwargs": {"column": "total", "max_value": 1}}
+WHY = ("--by", "ann", "--reason", "the sensor is known to be hot")
+
+
+@pytest.fixture
+def held(project: Project, muntin: Muntin) -> str:
+    """The name of the verdict that holds the first day, whose second window has 2."""
+    (project.folder / "suite.json").write_text(json.dumps({"name": "s", "expectations": [CHECK]}))
+    project.define(**{'keys=["sensor"],': f'keys=["sensor"], expectations={{"quarter": "{project.folder}/suite.json"}},'})
+    failed = muntin(*project.arguments("run", *FIRST))
+    assert failed.status == 1
+    name = failed.err.rpartition("--despite ")[2].split()[0]
+    assert failed.err.splitlines()[-1].strip() == f"To publish it all the same: muntin publish FILE --despite {name} --reason WHY"
+    return name
+
+
+def rows(muntin: Muntin, project: Project) -> list[float]:
+    return [row["total"] for row in json.loads(muntin(*project.arguments("show", "quarter", "--format", "json")).out)]
+
+
+def told(muntin: Muntin, project: Project) -> list[dict[str, str]]:
+    (status,) = json.loads(muntin(*project.arguments("status", "--json")).out)
+    return [each for each in status["told"] if each["state"] != "waiting"]
+
+
+def test_what_is_held_is_named_with_its_checks_and_rows(held: str, project: Project, muntin: Muntin) -> None:
+    lines = muntin(*project.arguments("publish")).out.splitlines()
+    assert lines[0] == f"verdict {held}, 1 batch 2020-01-01"
+    assert lines[1].startswith("  window 'quarter' failed: 1 critical of 1 check on")
+    assert lines[-1] == "  held with it: visit"
+    (one,) = json.loads(muntin(*project.arguments("publish", "--json")).out)
+    assert (one["verdict"], one["batches"], one["reports"][0]["window"]) == (held, ["2020-01-01"], "quarter")
+    (batch,) = told(muntin, project)
+    assert (batch["state"], batch["verdict"]) == ("held", held)
+    assert f"to publish it all the same: muntin publish FILE --despite {held}" in muntin(*project.arguments("status")).out
+    assert f"or publish it all the same: muntin publish FILE --despite {held}" in muntin(*project.arguments("doctor")).out
+
+
+def test_published_despite_it_and_everything_says_so(held: str, project: Project, muntin: Muntin) -> None:
+    done = muntin(*project.arguments("publish", "--despite", held, *WHY, "--json"))
+    report = json.loads(done.out)
+    said = report["batches"][0]["despite"]
+    assert (done.status, said["by"], said["reason"], said["verdict"]) == (0, "ann", WHY[-1], held)
+    assert set(report["published"]) == {"quarter", "visit"}
+    assert sorted(rows(muntin, project)) == [1, 2]
+    words = f"published despite the suite of quarter: {said['windows']['quarter']}; ann: {WHY[-1]}"
+    assert words in muntin(*project.arguments("status")).out
+    doctor = muntin(*project.arguments("doctor"))
+    assert (doctor.status, words in doctor.out) == (0, True)  # told, and nothing to mend
+    assert muntin(*project.arguments("publish")).out == "sensors: no suite holds anything that could be published\n"
+    again = muntin(*project.arguments("run", *FIRST))  # nothing is published anew, and what is there rests on the approval still
+    assert (again.status, words in again.out) == (0, True)
+    assert told(muntin, project)[0]["despite"]
+
+
+def test_a_batch_that_is_replaced_is_held_again_and_cleared_by_good_data(held: str, project: Project, muntin: Muntin) -> None:
+    assert muntin(*project.arguments("publish", "--despite", held, *WHY)).status == 0
+    project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,ä,7\n")
+    assert muntin(*project.arguments("run", *FIRST)).status == 1
+    assert sorted(rows(muntin, project)) == [1, 2]
+    refused = muntin(*project.arguments("publish", "--despite", held, *WHY))
+    assert (refused.status, "nothing is held by the verdict" in refused.err) == (3, True)
+    project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,ä,0\n")
+    assert muntin(*project.arguments("run", *FIRST)).status == 0
+    assert rows(muntin, project) == [0]
+    assert told(muntin, project)[0]["despite"] is None
+
+
+def test_what_a_batch_was_before_it_was_read_again_is_not_published(held: str, project: Project, muntin: Muntin) -> None:
+    project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,ä,7\n")
+    assert muntin(*project.arguments("run", *FIRST)).status == 1
+    (now,) = json.loads(muntin(*project.arguments("publish", "--json")).out)
+    assert now["verdict"] != held
+    assert muntin(*project.arguments("publish", "--despite", held, *WHY)).status == 3
+
+
+# first run    day 1         held by A
+# second run   days 1, 2     held by B, which covers both; approving B publishes both, and A holds nothing any more
+def test_a_later_run_holds_the_earlier_batch_too(held: str, project: Project, muntin: Muntin) -> None:
+    assert muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-03")).status == 1
+    both = json.loads(muntin(*project.arguments("publish", "--json")).out)
+    assert [each["batches"] for each in both] == [["2020-01-01"], ["2020-01-01", "2020-01-02"]]
+    assert muntin(*project.arguments("publish", "--despite", both[1]["verdict"], *WHY)).status == 0
+    assert muntin(*project.arguments("publish", "--despite", held, *WHY)).status == 3
+    assert [each["state"] for each in told(muntin, project)] == ["published"] * 2
+
+
+def test_staged_under_another_definition_is_not_published(held: str, project: Project, muntin: Muntin) -> None:
+    text = Path(project.file).read_text(encoding="utf-8")
+    Path(project.file).write_text(text.replace('tumbling("6h")', 'tumbling("6h", grace="1h")'), encoding="utf-8")
+    refused = muntin(*project.arguments("publish", "--despite", held, *WHY))
+    assert (refused.status, "nothing is held now" in refused.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--despite", "0123456789abcdef", *WHY), "nothing is held by the verdict '0123456789abcdef'"),
+        (("--despite", "0123456789abcdef"), "say who and why"),
+        (("--reason", "why"), "say which verdict it is about"),
+    ],
+)
+def test_refused(project: Project, muntin: Muntin, words: tuple[str, ...], says: str) -> None:
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    refused = muntin(*project.arguments("publish", *words))
+    assert refused.status in (2, 3)
+    assert says in refused.err

@@ -1,0 +1,58 @@
+"""The task `validate` of Airflow: few windows are judged in the task, and no session begins; Spark judges what Spark alone can."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muntin.airflow import steps
+from muntin.airflow.place import Place
+from muntin.definition.instants import instant_us
+from muntin.definition.schedule import Interval
+from muntin.jobs.state.bound import bind
+from muntin.quality import SuiteError
+from muntin.tasks import Local
+from tests.end_to_end.hourly import Hourly, hour
+
+AT_LEAST_ONE = {"type": "expect_column_values_to_be_between", "kwargs": {"column": "n", "min_value": 1}}
+BY_SPARK = {"type": "expect_column_values_to_be_of_type", "kwargs": {"column": "n", "type_": "LongType"}}
+
+
+class Sessions:
+    """Counts how often somebody asks for Spark, and gives this process."""
+
+    begun = 0
+
+    @contextmanager
+    def __call__(self) -> Iterator[Local]:
+        self.begun += 1
+        yield Local()
+
+
+def staged(folder: Path, expectation: dict[str, Any]) -> tuple[Place, dict[str, Any]]:
+    """The staged windows of an hour, with a suite."""
+    (folder / "suite.json").write_text(json.dumps({"name": "s", "expectations": [expectation]}))
+    made = Hourly(folder, other={"expectations": {"hour": str(folder / "suite.json")}})
+    made.write("00.parquet", {"at": [hour(0.5)] * 3})
+    place = Place(bind(made.pipeline, made.root, claim=True), Interval(instant_us(hour(0), "start"), instant_us(hour(1), "end")))
+    return place, steps.finalize(place, Local(), steps.accumulate(place, Local()))
+
+
+@pytest.mark.parametrize(("most", "begun"), [(steps.FEW_ROWS, 0), (0, 1)])
+def test_few_windows_need_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, begun: int) -> None:
+    monkeypatch.setattr(steps, "FEW_ROWS", most)
+    place, windows = staged(tmp_path, AT_LEAST_ONE)
+    sessions = Sessions()
+    (report,) = steps.validate(place, sessions, windows)
+    assert (report["status"], report["rows"], sessions.begun) == ("passed", 1, begun)
+
+
+def test_spark_judges_what_it_alone_can(tmp_path: Path) -> None:
+    place, windows = staged(tmp_path, BY_SPARK)
+    sessions = Sessions()
+    with pytest.raises(SuiteError, match="judged by Spark alone"):  # there is none here either
+        steps.validate(place, sessions, windows)
+    assert sessions.begun == 1
