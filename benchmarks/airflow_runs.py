@@ -45,11 +45,11 @@ EMPTY_DAG = """
 from datetime import UTC, datetime
 
 from airflow.sdk import DAG, chain, task
-from muntin.airflow.spark import CONNECTION, spark_session
+from muntin.airflow.spark import CONNECTION, runner_again
 
 def counting(**context):
-    with spark_session(CONNECTION, context["dag"].fileloc) as spark:
-        spark.range(1).count()
+    with runner_again(CONNECTION, context["dag"].fileloc) as runner:
+        runner.spark.range(1).count()
 
 def nothing(): ...
 
