@@ -1,0 +1,75 @@
+"""Each query by each engine in turn, in processes of their own; then what one more batch costs, and a batch replaced."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from benchmarks.measurement import BrokenRunError, Measurement, measure, told
+from benchmarks.nexmark.rows import columns, digest
+
+FIRST = "duckdb"
+"""The engine whose rows are compared with those of others."""
+
+
+@dataclass
+class Outcome:
+    """What became of a query: its rows, the measurements by engine, and what was wrong with an engine."""
+
+    rows: int = 0
+    measured: dict[str, list[Measurement]] = field(default_factory=dict)
+    wrong: dict[str, str] = field(default_factory=dict)
+
+    def median(self, engine: str, figure: str) -> float | None:
+        """The median of a figure of an engine; nothing where its rows are wrong or it did not run."""
+        found = [getattr(one, figure) for one in self.measured.get(engine, ()) if engine not in self.wrong]
+        return median(found) if found else None
+
+
+@dataclass(frozen=True)
+class Race:
+    """Where the events and results are, and whom to tell how it goes."""
+
+    folder: Path
+    out: Path
+    say: Callable[[str], None]
+
+    def outcome(self, query: str, engines: Sequence[str], runs: int) -> Outcome:
+        """Run a query by each engine in turn, `runs` rounds. An engine that differs or fails runs no more."""
+        outcome = Outcome()
+        wanted, like = (0, 0), dict[str, str]()
+        for number in range(runs):
+            for engine in sorted(engines, key=lambda name: name != FIRST):
+                if engine in outcome.wrong:
+                    continue
+                try:
+                    found = self._measure(query, engine)
+                    like = like or columns(self.out)
+                    digested = digest(self.out, like)
+                except BrokenRunError as broken:
+                    outcome.wrong[engine] = f"broken: {broken}"
+                else:
+                    wanted = digested if wanted == (0, 0) else wanted
+                    outcome.rows = wanted[0]
+                    outcome.measured.setdefault(engine, []).append(found)
+                    if digested != wanted:
+                        outcome.wrong[engine] = f"its {digested[0]:,} rows differ from the {wanted[0]:,} of {FIRST}"
+                    self.say(f"{query}, {engine}, {number + 1} of {runs}: {found.job_s:.2f} s, {found.cpu_s:.2f} CPU s")
+                if engine in outcome.wrong:
+                    self.say(f"{query}, {engine}: {outcome.wrong[engine]}")
+        return outcome
+
+    def _measure(self, query: str, engine: str) -> Measurement:
+        arguments = [engine, query, "--folder", f"{self.folder}", "--out", f"{self.out}"]
+        return measure("benchmarks.nexmark.engines", arguments, self.out.with_name("last-run.log"))
+
+    def histories(self, queries: Sequence[str], batches: int) -> list[dict[str, float]]:
+        """What a batch costs after so many, by query."""
+        found = []
+        for query in queries:
+            try:
+                arguments = [query, "--batches", f"{batches}"]
+                found += told("benchmarks.nexmark.history", arguments, self.out.with_name("last-run.log"))
+            except BrokenRunError as broken:
+                self.say(f"{query}, a history: {broken}")
+        return found
