@@ -16,7 +16,7 @@ from benchmarks import report
 from benchmarks.nexmark import files, page
 from benchmarks.nexmark.engines import ENGINES, has_flink
 from benchmarks.nexmark.queries import QUERIES
-from benchmarks.nexmark.race import Race
+from benchmarks.nexmark.race import FIRST, Race
 
 
 def arguments() -> argparse.Namespace:
@@ -26,7 +26,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="timed runs of each (3)")
     parser.add_argument("--history", type=int, default=1000, help="batches of the history (1000); 0: none")
     parser.add_argument("--only", nargs="+", default=[*QUERIES], choices=[*QUERIES], metavar="QUERY", help="some queries")
-    parser.add_argument("--engines", nargs="+", default=[*ENGINES], choices=[*ENGINES], help="some engines")
+    parser.add_argument(
+        "--engines",
+        nargs="+",
+        default=[*ENGINES],
+        choices=[*ENGINES],
+        metavar="ENGINE",
+        help=f"some engines beside {FIRST}: {', '.join(ENGINES)}",
+    )
     parser.add_argument("--folder", type=Path, help="where the events are written, and stay")
     parser.add_argument("--page", type=Path, help="the page to write figures into (docs/nexmark.md, unless --only or --engines is given)")
     return parser.parse_args()
@@ -39,7 +46,7 @@ def main() -> int:
     def say(line: str) -> None:
         console.print(line, markup=False, highlight=False)
 
-    engines = [name for name in asked.engines if name != "flink" or has_flink()]
+    engines = [name for name in dict.fromkeys([FIRST, *asked.engines]) if name != "flink" or has_flink()]
     with tempfile.TemporaryDirectory() as made:
         folder = (asked.folder or Path(made)).absolute() / "data/nexmark"
         shutil.rmtree(folder, ignore_errors=True)  # of more events
