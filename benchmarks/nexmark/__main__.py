@@ -26,14 +26,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="timed runs of each (3)")
     parser.add_argument("--history", type=int, default=1000, help="batches of the history (1000); 0: none")
     parser.add_argument("--only", nargs="+", default=[*QUERIES], choices=[*QUERIES], metavar="QUERY", help="some queries")
-    parser.add_argument(
-        "--engines",
-        nargs="+",
-        default=[*ENGINES],
-        choices=[*ENGINES],
-        metavar="ENGINE",
-        help=f"some engines beside {FIRST}: {', '.join(ENGINES)}",
-    )
+    others = f"some engines beside {FIRST}: {', '.join(name for name in ENGINES if name != FIRST)}"
+    parser.add_argument("--engines", nargs="+", default=[*ENGINES], choices=[*ENGINES], metavar="ENGINE", help=others)
     parser.add_argument("--folder", type=Path, help="where the events are written, and stay")
     parser.add_argument("--page", type=Path, help="the page to write figures into (docs/nexmark.md, unless --only or --engines is given)")
     return parser.parse_args()
