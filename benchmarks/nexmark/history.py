@@ -70,7 +70,7 @@ def _thin(query: str, place: Path, number: int) -> None:
     kind = "auction" if query in _OF_AUCTIONS else "bid"
     path = place / "data/nexmark" / kind / f"{files.BEGIN + number * files.BATCH:%Y-%m-%dT%H%M}.parquet"
     table = pq.read_table(path)
-    pq.write_table(table.take(range(0, len(table), 2)), path)
+    pq.write_table(table.take([*range(0, len(table), 2)]), path)
 
 
 def main() -> None:
