@@ -1,4 +1,4 @@
-"""Each query of NEXMark that is windows gives what DuckDB's SQL of it gives, to the last row, and so does Polars; others are compared when raced."""
+"""Queries of NEXMark give the rows of DuckDB's SQL, to the last, and so does Polars; other engines are compared when they race."""
 
 from pathlib import Path
 from typing import Any
