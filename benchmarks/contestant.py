@@ -9,7 +9,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -22,13 +22,23 @@ def jobs(contestant: Contestant, scale: float, count: int, data: Path, out: Path
     """Run the job `count` times, each into an empty folder, and yield its figures; the last result stays."""
     files = event_files(contestant.work(scale), data)
     contestant.start()
+    return timed(lambda: contestant.write_windows(files, out), count, out)
+
+
+def timed(job: Callable[[], object], count: int, out: Path) -> Iterator[dict[str, float]]:
+    """Run a job `count` times, each into an empty folder, and yield its figures; the last result stays."""
     for _ in range(count):
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         begun, used = time.perf_counter(), cpu_s()
-        contestant.write_windows(files, out)
+        job()
         job_s = time.perf_counter() - begun
-        yield {"job_s": job_s, "cpu_s": cpu_s() - used, "own_peak_mb": own_peak_mb()}
+        yield {"job_s": job_s, "cpu_s": cpu_s() - used, "own_peak_mb": own_peak_mb(), "written_mb": written_mb(out)}
+
+
+def written_mb(out: Path) -> float:
+    """Megabytes of all files in a folder."""
+    return sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) / 1e6
 
 
 def cpu_s() -> float:

@@ -20,12 +20,13 @@ class BrokenRunError(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Measurement:
-    """Of the last job: seconds and CPU seconds. From the start of the process to the end of the first job. Peak memory."""
+    """Of the last job: seconds, CPU seconds, megabytes written. From the start of the process to the end of the first job. Peak memory."""
 
     job_s: float
     cpu_s: float
     process_s: float
     peak_mb: float
+    written_mb: float = 0.0
 
 
 def measure(module: str, arguments: Sequence[str], log: Path) -> Measurement:
@@ -37,6 +38,7 @@ def measure(module: str, arguments: Sequence[str], log: Path) -> Measurement:
         cpu_s=seen[-1][1]["cpu_s"],
         process_s=seen[0][0] - begun,
         peak_mb=max(memory, seen[-1][1]["own_peak_mb"]),
+        written_mb=seen[-1][1]["written_mb"],
     )
 
 

@@ -16,7 +16,6 @@ BESIDE = {  # path in the repository -> path on the site
     "README.md": "index.md",
     "CHANGELOG.md": "CHANGELOG.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
-    "benchmarks/notes.md": "benchmarks/notes.md",
     "benchmarks/results.md": "benchmarks/results.md",
     "examples/nexmark/README.md": "examples/nexmark/queries.md",
     **{f"examples/nexmark/{path.name}": f"examples/nexmark/{path.name}" for path in sorted((ROOT / "examples/nexmark").glob("q*.py"))},

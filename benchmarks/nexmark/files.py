@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -36,7 +37,7 @@ def write(folder: Path, events: int, *, a_second: int = 10_000, group: int = 1, 
     for number, low in enumerate(range(0, events, each)):
         starts.append(BEGIN + number * BATCH)
         numbers = clock.numbers(low, min(low + each, events))
-        _write(folder / "bid", starts[-1], bids(of_bids(numbers), clock, extra=extra))
+        _write(folder / "bid", starts[-1], _with_turn(bids(of_bids(numbers), clock, extra=extra), low))
         _write(folder / "auction", starts[-1], _keyed(_with_end(auctions(of_auctions(numbers), clock)), "auction"))
         _write(folder / "person", starts[-1], _keyed(persons(of_persons(numbers), clock), "seller"))
     return starts
@@ -56,6 +57,12 @@ def beside(folder: Path) -> Iterator[None]:
 def _keyed(table: pa.Table, name: str) -> pa.Table:
     """Events with their id under the name that it has in other events, by which windows of several sources are keyed."""
     return table.append_column(name, table["id"])
+
+
+def _with_turn(table: pa.Table, low: int) -> pa.Table:
+    """Bids with `turn`: grows with time, and where the time is the same with arrival."""
+    since_ms = table["dateTime"].cast(pa.int64()).to_numpy() // 1000 - BEGIN_MS
+    return table.append_column("turn", pa.array((since_ms << 31) + low + np.arange(len(table))))
 
 
 def _with_end(table: pa.Table) -> pa.Table:

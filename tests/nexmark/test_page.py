@@ -1,0 +1,57 @@
+"""The page of NEXMark has the queries that are definitions, and tells of each other one why it is none."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import report
+from benchmarks.measurement import Measurement
+from benchmarks.nexmark import page
+from benchmarks.nexmark.engines import ENGINES
+from benchmarks.nexmark.frames import FRAMES
+from benchmarks.nexmark.queries import QUERIES
+from benchmarks.nexmark.race import FIRST, Outcome
+
+DEFINED = {path.stem for path in (page.ROOT / "examples/nexmark").glob("q*.py")}
+TEXT = page.PAGE.read_text(encoding="utf-8")
+
+
+def test_queries_of_the_page_are_the_definitions() -> None:
+    assert DEFINED == set(QUERIES) == set(FRAMES) == set(page.questions())
+    figures = TEXT.partition(report.BEGIN)[2].partition(report.END)[0]
+    tables = figures.split("\n\n|")[1:]
+    assert len(tables) >= 1 + len(page.FIGURES)  # a history is not always asked for
+    assert all({*re.findall(r"\bq\d+\b", re.sub(r"\(.*?\)", "", each))} == DEFINED for each in tables)
+
+
+def test_each_other_query_is_told_why() -> None:
+    told = re.findall(r"q\d+", " ".join(re.findall(r"^\| (q.*?) \|", TEXT.partition("## Queries that are not here")[2], re.MULTILINE)))
+    assert sorted([*DEFINED, *told]) == sorted(f"q{number}" for number in range(23))
+
+
+def took(cpu_s: float) -> Measurement:
+    return Measurement(job_s=1.0, cpu_s=cpu_s, process_s=1.0, peak_mb=1.0)
+
+
+def test_a_ratio_and_the_median_are_told() -> None:
+    outcome = Outcome(measured={"muntin": [took(9.0), took(3.0), took(1.0)], FIRST: [took(2.0)]})
+    headings, ((query, ours, *_, ratio),) = page.table({"q7": outcome}, *page.FIGURES["CPU seconds"])
+    assert (query, ours, ratio) == ("q7", "3.00", "1.50")
+    assert headings == ["query", *(engine.title for engine in ENGINES.values()), page.RATIO]
+
+
+@pytest.mark.parametrize("engine", ["muntin", FIRST])
+def test_an_engine_that_differs_has_no_figures(engine: str) -> None:
+    outcome = Outcome(measured={"muntin": [took(1.0)], FIRST: [took(1.0)]}, wrong={engine: "its 6 rows differ"})
+    _, ((*_, ratio),) = page.table({"q7": outcome}, *page.FIGURES["Seconds"])
+    assert ratio == page.NOTHING
+    assert f"- q7, {ENGINES[engine].title}: its 6 rows differ" in page.measured({"q7": outcome}, [], 10, 0)
+
+
+def test_what_people_wrote_stays_around_what_is_measured(tmp_path: Path) -> None:
+    place = tmp_path / "page.md"
+    place.write_text(f"Before.\n\n{report.BEGIN}\n\nold\n\n{report.END}\n\nBehind.\n", encoding="utf-8")
+    for measured in ("new", "newer"):
+        report.put(place, measured)
+    assert place.read_text(encoding="utf-8") == f"Before.\n\n{report.BEGIN}\n\nnewer\n\n{report.END}\n\nBehind.\n"
