@@ -61,13 +61,13 @@ def iceberg(
     A snapshot belongs to the interval in which it became the table's current one. The batch of the schedule's first interval holds, too,
     what the table held before. A compaction adds no rows. Columns that older files lack are null there.
 
+    The other arguments are as of `table`. With `changes=True` the files count that snapshots add and remove (copy-on-write), and the table
+    must keep snapshots longer than `changes_within`.
+
     Args:
         catalog: the name of a catalog, as pyiceberg's configuration has it; or of an Airflow connection, as for `sinks.iceberg`.
         table: its namespace and name, as "shop.orders".
-        event_time, unit, timezone, ambiguous, nonexistent, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within: as of
-            `table`.
-        changes, id, changes_within: as of `table`, by the files that snapshots add and remove (copy-on-write). The table must keep
-            snapshots longer than `changes_within`.
+        event_time: the column with the time of an event.
         on_change: where changes are not read, what a snapshot is that removes or changes rows, and a table that is put back: an "error",
             or to "skip".
 
