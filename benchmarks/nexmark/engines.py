@@ -24,6 +24,7 @@ from benchmarks.nexmark import files, queries
 from benchmarks.nexmark.rows import ROWS, as_others
 from benchmarks.ours.pipeline import session as our_session
 from benchmarks.peers.local_spark import session as spark_session
+from examples.demo.home import program_env
 from muntin import read, run
 from muntin.tasks import Local
 
@@ -133,7 +134,7 @@ def _flink() -> "subprocess.Popen[str]":
         "taskmanager.memory.network.max=256m",
         "taskmanager.memory.network.min=256m",
     ]
-    java = Path(os.environ["JAVA_HOME"], "bin/java")
+    java = Path(program_env()["JAVA_HOME"], "bin/java")
     command = [java, *opened, f"-Xmx{half_mb}m", "-cp", ":".join(map(str, jars)), str(FLINK / "Statements.java"), *settings]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

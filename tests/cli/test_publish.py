@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from muntin.jobs import despite
+from muntin.jobs.records.quality_notes import last_verdicts
+from muntin.store.state import states_of
 from tests.cli.conftest import RANGE, Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -62,6 +65,20 @@ def test_published_despite_it_and_everything_says_so(held: str, project: Project
     again = muntin(*project.arguments("run", *FIRST))  # nothing is published anew, and what is there rests on the approval still
     assert (again.status, words in again.out) == (0, True)
     assert told(muntin, project)[0]["despite"]
+
+
+def test_an_approval_is_known_though_the_command_was_killed(
+    held: str, project: Project, muntin: Muntin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(despite, "concluded", killed)  # published, and no report says so
+    muntin(*project.arguments("publish", "--despite", held, *WHY))
+    assert sorted(rows(muntin, project)) == [1, 2]
+    (state,) = states_of(Path(project.root) / "sensors")
+    (verdict,) = last_verdicts(state, "quarter")
+    assert verdict["despite"] == {"by": "ann", "reason": WHY[-1]}
 
 
 def test_a_batch_that_is_replaced_is_held_again_and_cleared_by_good_data(held: str, project: Project, muntin: Muntin) -> None:

@@ -10,14 +10,18 @@ import pytest
 
 from muntin.airflow import steps
 from muntin.airflow.place import Place
+from muntin.airflow.publishing import publish
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
+from muntin.errors import ExpectationsError
+from muntin.jobs.publish.held import held_in
 from muntin.jobs.state.bound import bind
 from muntin.quality import SuiteError
 from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour
 
 AT_LEAST_ONE = {"type": "expect_column_values_to_be_between", "kwargs": {"column": "n", "min_value": 1}}
+NEVER = {"type": "expect_column_values_to_be_between", "kwargs": {"column": "n", "max_value": 1}}
 BY_SPARK = {"type": "expect_column_values_to_be_of_type", "kwargs": {"column": "n", "type_": "LongType"}}
 
 
@@ -32,27 +36,41 @@ class Sessions:
         yield Local()
 
 
-def staged(folder: Path, expectation: dict[str, Any]) -> tuple[Place, dict[str, Any]]:
-    """The staged windows of an hour, with a suite."""
+def staged(folder: Path, expectation: dict[str, Any]) -> tuple[Place, dict[str, Any], dict[str, Any]]:
+    """The staged windows of an hour, with a suite; and what the task accumulate told."""
     (folder / "suite.json").write_text(json.dumps({"name": "s", "expectations": [expectation]}))
     made = Hourly(folder, other={"expectations": {"hour": str(folder / "suite.json")}})
     made.write("00.parquet", {"at": [hour(0.5)] * 3})
     place = Place(bind(made.pipeline, made.root, claim=True), Interval(instant_us(hour(0), "start"), instant_us(hour(1), "end")))
-    return place, steps.finalize(place, Local(), steps.accumulate(place, Local()))
+    accumulated = steps.accumulate(place, Local())
+    return place, steps.finalize(place, Local(), accumulated), accumulated
 
 
 @pytest.mark.parametrize(("most", "begun"), [(steps.FEW_ROWS, 0), (0, 1)])
 def test_few_windows_need_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, begun: int) -> None:
     monkeypatch.setattr(steps, "FEW_ROWS", most)
-    place, windows = staged(tmp_path, AT_LEAST_ONE)
+    place, windows, _ = staged(tmp_path, AT_LEAST_ONE)
     sessions = Sessions()
     (report,) = steps.validate(place, sessions, windows)
     assert (report["status"], report["rows"], sessions.begun) == ("passed", 1, begun)
 
 
 def test_spark_judges_what_it_alone_can(tmp_path: Path) -> None:
-    place, windows = staged(tmp_path, BY_SPARK)
+    place, windows, _ = staged(tmp_path, BY_SPARK)
     sessions = Sessions()
     with pytest.raises(SuiteError, match="judged by Spark alone"):  # there is none here either
         steps.validate(place, sessions, windows)
     assert sessions.begun == 1
+
+
+def test_a_task_that_is_tried_again_says_who_approved(tmp_path: Path) -> None:
+    """The first try is killed once the windows are published, and before a report says so."""
+    place, windows, accumulated = staged(tmp_path, NEVER)
+    with pytest.raises(ExpectationsError):
+        steps.validate(place, Sessions(), windows)
+    found = held_in(place.bound, windows["folder"])
+    assert found is not None
+    answer = {"verdict": found.name, "by": "ann", "reason": "a strike"}
+    told = [publish(place, windows, accumulated, [*found.reports.values()], Sessions(), answer=answer) for _ in range(2)]
+    assert [one["published"] != {} for one in told] == [True, False]
+    assert [one["report"]["despite"]["by"] for one in told] == ["ann", "ann"]

@@ -71,10 +71,10 @@ def publish(
     check_same(place, accumulated)
     begin(place.bound)
     approval = Approval(**answer) if answer else None
+    if approval:
+        note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)  # first: whatever ends this, it is known
     done, missing, quality, said = _publish(place, staged, quality, again, approval)
-    if approval and said:
-        note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)
-    batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
+    batches = {place.interval.start_us, *(start for starts in done.values() for start in starts), *said}
     reports = _record(place, sorted(batches), cost, done, said, changed=accumulated["source_changed"])
     record(lambda: of_publishing(place.bound.pipeline.name, reports, [place.interval.start_us], done))
     report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
@@ -116,7 +116,8 @@ def _publish(
         both, missing, judged, said = _again(place, staged["folder"], done, again, approval)
         return both, missing, judged, {**said_of(approval, quality, done), **said}
     _log_promoted(promoted)
-    return done, staged["missing"], quality, said_of(approval, quality, done)
+    there = {window.window: window.starts for window in loaded.windows}  # by this try, or by the one before, which was killed
+    return done, staged["missing"], quality, said_of(approval, quality, there)
 
 
 def _log_promoted(windows: Sequence[str]) -> None:

@@ -64,10 +64,10 @@ def publish_despite(
     held = next((each for each in every if each.name == verdict), None)
     if held is None:
         raise StateError(unknown(verdict, every))
+    note_despite(bound.folder, held.reports, approval)  # first: whatever ends this, the approval is known
     intervals = [Interval(start, pipeline.intervals.after(start)) for start in held.starts]
     with metered() as meter, runner_for(spark, needed=spark_needed(pipeline)) as runner:
         finished = finish(bound, runner, intervals, validate=True, tell=progress or (lambda _: None), approval=approval, staged=held.staged)
         report = concluded(bound, runner, intervals, finished, meter)
-    note_despite(bound.folder, held.reports, approval)
     forget(bound.folder, begun(verdict, intervals, "publish"))
     return report
