@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from muntin.jobs import despite
+from muntin.jobs.published.staging_folders import STAGED_FILE
 from muntin.jobs.records.quality_notes import last_verdicts
+from muntin.jobs.records.verdicts import VERDICTS_FILE
 from muntin.store.state import states_of
 from tests.cli.conftest import RANGE, Muntin, Project
 
@@ -79,6 +81,19 @@ def test_an_approval_is_known_though_the_command_was_killed(
     (state,) = states_of(Path(project.root) / "sensors")
     (verdict,) = last_verdicts(state, "quarter")
     assert verdict["despite"] == {"by": "ann", "reason": WHY[-1]}
+
+
+@pytest.mark.parametrize("name", [STAGED_FILE, VERDICTS_FILE])
+@pytest.mark.parametrize("left", ["", "{", "[]", '{"quarter": 1}', "\0"])
+def test_nothing_is_held_by_a_damaged_file_until_the_batch_runs_again(
+    held: str, project: Project, muntin: Muntin, name: str, left: str
+) -> None:
+    (state,) = states_of(Path(project.root) / "sensors")
+    (file,) = state.glob(f"staging/*/{name}")
+    file.write_text(left)
+    assert muntin(*project.arguments("publish")).out == "sensors: no suite holds anything that could be published\n"
+    assert (muntin(*project.arguments("status")).status, muntin(*project.arguments("publish", "--despite", held, *WHY)).status) == (0, 3)
+    assert held in muntin(*project.arguments("run", *FIRST)).err
 
 
 def test_a_batch_that_is_replaced_is_held_again_and_cleared_by_good_data(held: str, project: Project, muntin: Muntin) -> None:

@@ -50,9 +50,9 @@ def held_windows(bound: Bound) -> list[HeldWindows]:
 
 
 def held_in(bound: Bound, folder: str) -> HeldWindows | None:
-    """What a suite holds in a staged folder; None: nothing, or another run has published since, or the batches were read
+    """What a suite holds in a staged folder; None where that is nothing that may be published.
 
-    again, or the definition is another by now.
+    So it is where no window failed, another run has published since, batches were read again, or the definition is another by now.
     """
     try:
         staged = load_staged(bound.store, folder)

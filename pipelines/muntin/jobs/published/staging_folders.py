@@ -21,12 +21,14 @@ def load_staged(store: Store, folder: str) -> Staged:
     """The staged windows that an earlier finalize left in a folder.
 
     Raises:
-        ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it.
+        ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it; or its file is damaged.
     """
     try:
         return Staged.loads((store.root / folder / STAGED_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as wrong:
+        raise ConflictError(f"{folder}/{STAGED_FILE} is damaged ({wrong}); finalize again") from None
 
 
 def staged_entries(state: AnyPath) -> list[Entries]:

@@ -49,9 +49,10 @@ def note_despite(state: AnyPath, windows: Iterable[str], approval: Approval) -> 
 
 
 def last_verdicts(state: AnyPath, window: str) -> list[dict[str, Any]]:
-    """The verdicts on a window, the newest first: a report's parts, `recorded_at` (ISO), `batches`, the first and the last start;
+    """The verdicts on a window, the newest first.
 
-    of windows that failed `name`, of the verdict on all windows of the run, and `despite`, who let them be published and why.
+    Each has the parts of a report, `recorded_at` (ISO) and `batches`, the first and the last start. Where the window failed, it has `name`,
+    of the verdict on all windows of the run, and `despite`, who let them be published and why, if somebody did.
     """
     try:
         found = json.loads(_file(state, window).read_text(encoding="utf-8"))

@@ -43,12 +43,15 @@ def check_judged(bound: Bound, staged: Staged, approval: Approval | None = None)
 
 
 def recorded_verdicts(bound: Bound, folder: str) -> Verdicts:
-    """The verdicts on the files of a staged folder; nothing where none were written down."""
+    """The verdicts on the files of a staged folder.
+
+    Nothing where none were written down, or the file is damaged: then nothing is published before it is validated again.
+    """
     try:
         found: Verdicts = json.loads((bound.folder / folder / VERDICTS_FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        return found if all(isinstance(each["files"], list) and each["report"]["status"] for each in found.values()) else {}
+    except (FileNotFoundError, ValueError, AttributeError, KeyError, TypeError):
         return {}
-    return found
 
 
 def _files(window: StagedWindow) -> Sequence[str]:
