@@ -21,7 +21,7 @@ use_moto() {
 }
 
 [ -x build/bin/versitygw ] && exit 0
-[ "${1:-}" = moto ] && use_moto "to build versitygw takes five minutes of a core, and 'bash setup/object_store.sh' does"
+[ "${1:-}" = moto ] && use_moto "versitygw is not built here ('bash setup/object_store.sh' builds it, in some minutes)"
 [ -x "$GO" ] || use_moto "there is no Go to build versitygw"
 say "building an object store for the tests (versitygw $VERSION; some minutes, the first time)"
 mkdir -p build/bin

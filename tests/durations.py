@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FILE = Path(__file__).with_name("durations.json")
 SECONDS: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"))
-"""File -> seconds that it took in `make test` on two cores, six files at a time, with other work beside: thrice what it needs."""
+"""File -> seconds that it took in `make test` on two cores, five files at a time, with other work beside: thrice what it needs."""
 OTHERS = 1.0
 """Seconds that a file is reckoned with which was not there when the others were measured."""
 QUICK = 2.2

@@ -114,7 +114,7 @@ class Changes:
         operation: the column with words that tell an update from a row that is new; None: no column does.
         within_us: how far the batch of a change may lie behind the batch that brought the id first, microseconds.
         words: whether each of the words must be known.
-        of_table: whether they are changes of a Delta table.
+        of_table: whether they are changes of a table with a log, of Delta or Iceberg.
     """
 
     deletes: str

@@ -1,4 +1,4 @@
-"""The rows that commits of a Delta table change, as rows that bring and rows that take back.
+"""The rows that commits of a table with a log change, as rows that bring and rows that take back.
 
 version   commit                                 files of its batch                    its rows say
 1         INSERT                                 the added file                        nothing: they bring
