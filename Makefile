@@ -20,12 +20,12 @@ demo: setup ## a week of real flights through Airflow and Spark to published win
 check: setup lint ## style, types, arrows, and the quick tests, which start neither Spark nor Airflow nor Great Expectations: while you work
 	@$(python) -m pytest -n 2 --dist loadfile --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
 
-test: setup ## lint, then every test, six files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
+test: setup ## lint, then every test, four files at a time; ARGS="-k sliding" narrows the tests
 # Side by side: to fetch is to wait.
 	@bash setup/for_tests.sh & $(MAKE) --no-print-directory lint; linted=$$?; wait; exit $$linted
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.
 	@.venv/bin/python -m compileall -q pipelines examples
-	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 6 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 4 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
 	@bash setup/object_store.sh

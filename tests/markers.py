@@ -33,7 +33,7 @@ DESCRIPTIONS = {
 }
 COMPILES = "test_arrivals.py"
 """The file that needs most of numba's kernels. Begun first, it compiles them alone; files that are begun later find them."""
-WORKERS_WITHOUT_AIRFLOW = 4
+WORKERS_WITHOUT_AIRFLOW = 3
 WORDS = {
     "spark": "starts Spark: ask for the fixture `spark`",
     "gx": "imports Great Expectations: put it into tests/quality, or say `expectations` in a test that asks for the fixture `spark`",

@@ -12,6 +12,7 @@ from examples.demo.backfills import small_airflow
 from examples.demo.background import family_of
 from examples.demo.failure import DemoError, report
 from examples.demo.watch import Inspection
+from tests.case_counts import at_length
 
 SECONDS = 10
 LINES = 15
@@ -23,6 +24,7 @@ def listening_at(pids: Iterable[int]) -> set[str]:
     return {found.laddr.ip for each in every for found in each.net_connections("inet") if found.status == psutil.CONN_LISTEN}
 
 
+@at_length
 @pytest.mark.timeout(900)
 def test_a_dead_scheduler_is_named_within_seconds_and_nothing_is_left(tmp_path: Path):
     with small_airflow(tmp_path, 1) as running:

@@ -12,6 +12,7 @@ from examples.demo.watch import Inspection
 from muntin import read
 from muntin.cli.definition import load_pipeline
 from tests.airflow.project import DAYS, making_runs, write_project, write_totals
+from tests.case_counts import at_length
 
 LAST = 2
 UNTIL = f"airflow_dag(shop, end_date=datetime(2024, 1, {LAST}, tzinfo=UTC))"
@@ -44,6 +45,7 @@ def published(home: Home) -> list[tuple[int, int]]:
     return [(row["n"], row["total"]) for row in read(totals, "day", root=home.state).to_pylist()]
 
 
+@at_length
 @pytest.mark.timeout(1200)
 def test_windows_wake_the_pipeline_over_them(airflow: Airflow, home: Home):
     wanted = [(len(rows), sum(amount for *_, amount in rows)) for day, rows in sorted(DAYS.items()) if day < LAST]

@@ -17,6 +17,7 @@ from muntin import read
 from muntin.cli.place import placed
 from muntin.jobs.run import run
 from muntin.tasks import Local
+from tests.case_counts import some
 
 pytestmark = pytest.mark.spark
 
@@ -105,7 +106,7 @@ def test_so_it_is_with_a_spark_of_its_own(tmp_path: Path) -> None:
 
 
 # the server may not hear of Ctrl-C in the terminal: what it does is stopped by the client
-@pytest.mark.parametrize(("step", "number"), [("accumulate", signal.SIGTERM), ("finalize", signal.SIGINT)])
+@pytest.mark.parametrize(("step", "number"), some([("accumulate", signal.SIGTERM), ("finalize", signal.SIGINT)]))
 def test_so_it_is_over_connect(step: str, number: signal.Signals, server: str, tmp_path: Path) -> None:
     interrupted(step, number, tmp_path, "--spark", server)
 

@@ -14,7 +14,7 @@ from muntin import aggregates as agg
 from muntin import as_of, run, windows
 from muntin.errors import DefinitionError, SourceError, StateError
 from muntin.jobs.lookups import asked_rows
-from tests.case_counts import some
+from tests.case_counts import at_length, some
 from tests.end_to_end.hourly import HOUR, START, Hourly
 
 MINUTE = timedelta(minutes=1)
@@ -215,6 +215,7 @@ def test_longs_and_ints_are_the_same_key(tmp_path: Path) -> None:
         assert found["n"].to_pylist() == [1, 0, 1], kind
 
 
+@at_length
 def test_so_it_is_on_spark(tmp_path: Path, spark: Any) -> None:
     made = hours(tmp_path)
     batch(made, 0, *((f"u{number}", 5, number) for number in range(10)))

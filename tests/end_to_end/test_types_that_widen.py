@@ -93,14 +93,16 @@ def test_states_before_are_taken_along(tmp_path: Path, how: str, order: Sequence
 
 @pytest.mark.parametrize(
     ("column", "narrow", "wide", "of"),
-    [
-        ("n", pa.int32(), pa.int64(), int),
-        ("x", pa.float32(), pa.float64(), lambda at: float(np.float32(at * 1.1))),
-        ("n", pa.decimal128(10, 2), pa.decimal128(12, 2), lambda at: Decimal(at) / 4),
-        ("n", pa.decimal128(10, 2), pa.decimal128(14, 4), lambda at: Decimal(at) / 4),
-        ("n", pa.int32(), pa.float64(), int),
-        ("n", pa.int32(), pa.decimal128(14, 2), int),
-    ],
+    some(
+        [
+            ("n", pa.int32(), pa.int64(), int),
+            ("x", pa.float32(), pa.float64(), lambda at: float(np.float32(at * 1.1))),
+            ("n", pa.decimal128(10, 2), pa.decimal128(12, 2), lambda at: Decimal(at) / 4),
+            ("n", pa.decimal128(10, 2), pa.decimal128(14, 4), lambda at: Decimal(at) / 4),
+            ("n", pa.int32(), pa.float64(), int),
+            ("n", pa.int32(), pa.decimal128(14, 2), int),
+        ]
+    ),
 )
 def test_every_aggregate(tmp_path: Path, column: str, narrow: pa.DataType, wide: pa.DataType, of: Any) -> None:
     """Columns as the catalogue of aggregates has them, one of which is narrower on the first day."""

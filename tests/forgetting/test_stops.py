@@ -8,7 +8,7 @@ import pytest
 
 from muntin import forget
 from muntin.jobs.forgetting.remembered import remembered
-from tests.case_counts import share, some
+from tests.case_counts import some
 from tests.forgetting.stops import Stop
 from tests.forgetting.visits import Visits, drawn, others_are
 from tests.storage.crashing import Crash
@@ -35,7 +35,7 @@ def test_a_command_that_stops_ends_when_it_is_run_again(kind: str, tmp_path: Pat
     others_are(visits.tables(), before, "bob")
     points = [(at, after) for at in range(whole.count) for after in (False, True)]
     assert len(points) > 100
-    for number, (at, after) in enumerate(some(points)[:: 1 if share() >= 1 else 4]):
+    for number, (at, after) in enumerate(some(points)):
         shutil.rmtree(visits.root)
         shutil.copytree(kept, visits.root)
         with Stop(at, after=after).watching(), pytest.raises(Crash):

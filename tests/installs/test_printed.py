@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from muntin.cli.templates import TEMPLATES
+from tests.case_counts import some
 from tests.installs.install import ROOT, Place
 
 
@@ -47,7 +48,7 @@ class TestNewProjects:
         place.install("muntin", "pytest")  # as their README says
         return place
 
-    @pytest.mark.parametrize("template", TEMPLATES)
+    @pytest.mark.parametrize("template", some(TEMPLATES))
     def test_a_readme_and_what_new_says(self, core: Place, folder: Path, template: str) -> None:
         said = typed(core, f"muntin new 'a project' --template {template}", folder)
         assert "expectations: great_expectations is not installed" in said

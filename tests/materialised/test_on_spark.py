@@ -28,6 +28,7 @@ from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.tasks.spark import OnSpark
 from muntin.testing import run_here
+from tests.case_counts import at_length
 from tests.connect_process import printed_over_connect
 from tests.materialised.frames import HOUR, START, Reading, at, hourly, windows_in
 
@@ -295,6 +296,7 @@ spark.stop()
 """
 
 
+@at_length
 def test_over_connect(spark: "SparkSession", tmp_path: Path) -> None:
     files = from_files(tmp_path)
     run_here(files, root=tmp_path, start=START, end=START + HOURS * HOUR)

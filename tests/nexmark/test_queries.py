@@ -12,11 +12,12 @@ from benchmarks.nexmark.engines import ENGINES, over, read_muntin, run_muntin
 from benchmarks.nexmark.queries import QUERIES, for_duckdb
 from benchmarks.nexmark.rows import ROWS, as_others, columns, digest
 from muntin.tasks import Local
+from tests.case_counts import long
 
 EVENTS, A_SECOND, BATCHES = 12_000, 80, 3
 
 
-@pytest.fixture(scope="module", params=[1, 400], ids=["in order", "shuffled"])
+@pytest.fixture(scope="module", params=[1, 400] if long() else [400], ids=lambda group: "in order" if group == 1 else "shuffled")
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the events of two and a half minutes, in order and shuffled."""
     folder = tmp_path_factory.mktemp("site") / "data/nexmark"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tests.case_counts import at_length
 from tests.connect_process import printed_over_connect
 from tests.quality.conftest import Stage
 
@@ -28,6 +29,7 @@ spark.stop()
 """
 
 
+@at_length
 def test_numbers_and_rows_come_over_connect(stage: Stage, tmp_path: Path) -> None:
     file = stage(flights=pa.array([1, 0, 1], pa.int64()))
     (module, report, nothing), printed = printed_over_connect(SCRIPT, file, home=tmp_path / "home", TZ="Asia/Tokyo")

@@ -16,6 +16,7 @@ from muntin.quality import Expectation, Suite, SuiteError, needs_spark, validate
 from muntin.quality.column_limits import kind_of
 from muntin.quality.gx import imported
 from muntin.quality.pandas_rules import LEFT_TO_SPARK, RULES
+from tests import case_counts
 from tests.quality.conftest import INSTANT, NEW_YEAR, hour
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def test_what_fails_on_plain_columns_fails_on_both(session: "SparkSession", tmp_
 
 @pytest.mark.parametrize("type_", sorted(RULES))
 def test_the_report_is_the_same(session: "SparkSession", tmp_path: Path, type_: str) -> None:
-    @settings(max_examples=5, suppress_health_check=[*HealthCheck], database=None, phases=[Phase.generate])
+    @settings(max_examples=case_counts.cases(150), suppress_health_check=[*HealthCheck], database=None, phases=[Phase.generate])
     @given(cases(type_))
     def check(case: tuple[pa.Table, list[dict[str, Any]]]) -> None:
         table, several = case

@@ -15,6 +15,7 @@ from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.sources.sessions import fetched_files, plain_text
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
 
 AT = "2024-01-01 00:10:00"
@@ -96,8 +97,7 @@ def case(root: str, tmp_path: Path, form: str, ending: str, content: bytes, **so
     )
 
 
-@pytest.mark.parametrize("form", BODIES)
-@pytest.mark.parametrize("what", DAMAGED)
+@pytest.mark.parametrize(("what", "form"), paired(DAMAGED, BODIES))
 def test_a_damaged_file_is_refused_by_name(roots: str, tmp_path: Path, what: str, form: str) -> None:
     ending, spoiled, told = DAMAGED[what]
     hours, path = case(roots, tmp_path, form, ending, spoiled(BODIES[form]))
@@ -108,8 +108,7 @@ def test_a_damaged_file_is_refused_by_name(roots: str, tmp_path: Path, what: str
     assert str(wrong.value).endswith('Mend or remove it, or say on_bad_file="quarantine" in sources.files(...)')
 
 
-@pytest.mark.parametrize("form", BODIES)
-@pytest.mark.parametrize("what", DAMAGED)
+@pytest.mark.parametrize(("what", "form"), paired(DAMAGED, BODIES))
 def test_or_goes_to_the_quarantine(roots: str, tmp_path: Path, what: str, form: str) -> None:
     ending, spoiled, told = DAMAGED[what]
     hours, path = case(roots, tmp_path, form, ending, spoiled(BODIES[form]), on_bad_file="quarantine")
@@ -120,8 +119,7 @@ def test_or_goes_to_the_quarantine(roots: str, tmp_path: Path, what: str, form: 
     assert told in row["reason"]
 
 
-@pytest.mark.parametrize("form", BODIES)
-@pytest.mark.parametrize("what", WHOLE)
+@pytest.mark.parametrize(("what", "form"), paired(WHOLE, BODIES))
 def test_a_whole_file_is_read(roots: str, tmp_path: Path, what: str, form: str) -> None:
     ending, packed = WHOLE[what]
     hours, _ = case(roots, tmp_path, form, ending, packed(BODIES[form]))

@@ -13,6 +13,7 @@ from muntin.errors import DefinitionError, SourceError
 from muntin.files.paths import path_of
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.sources.sessions.encodings import in_utf_8
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
 
 AT = "2024-01-01 00:10:00"
@@ -68,8 +69,7 @@ def texts(hours: Hourly) -> list[str]:
     return [text for row in read(hours.pipeline, "hour", root=hours.root).to_pylist() for text in row["texts"]]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("encoding", TEXTS)
+@pytest.mark.parametrize(("encoding", "form"), paired(TEXTS, FORMS))
 def test_an_encoding_that_is_said(tmp_path: Path, encoding: str, form: str) -> None:
     hours = case(str(tmp_path), tmp_path, form, lines(TEXTS[encoding], form).encode(encoding), encoding=encoding)
     assert texts(hours) == TEXTS[encoding]
@@ -81,9 +81,7 @@ def test_an_encoding_in_an_object_store(bucket: str, tmp_path: Path, encoding: s
     assert texts(hours) == TEXTS[encoding]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("said", [None, "latin-1", "utf-16", "windows-1252"])
-@pytest.mark.parametrize("encoding", MARKS)
+@pytest.mark.parametrize(("encoding", "said", "form"), paired(MARKS, [None, "latin-1", "utf-16", "windows-1252"], FORMS))
 def test_a_mark_counts_more_than_what_is_said(tmp_path: Path, encoding: str, said: str | None, form: str) -> None:
     content = MARKS[encoding] + lines(TEXTS["utf-8"], form).encode(encoding)
     assert texts(case(str(tmp_path), tmp_path, form, content, encoding=said)) == TEXTS["utf-8"]
@@ -100,8 +98,7 @@ BAD: dict[str, tuple[str | None, bytes, bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("what", BAD)
+@pytest.mark.parametrize(("what", "form"), paired(BAD, FORMS))
 def test_bytes_that_are_none_of_it_go_to_the_quarantine(roots: str, tmp_path: Path, what: str, form: str) -> None:
     said, mark, bad, name = BAD[what]
     encoding = "utf-16-be" if mark else said or "utf-8"

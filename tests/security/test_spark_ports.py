@@ -15,6 +15,7 @@ import pytest
 
 from muntin.airflow.spark import settings_of
 from muntin.spark.session import CLOSED
+from tests.case_counts import at_length
 
 pytestmark = pytest.mark.spark
 PATIENCE_S = 15
@@ -115,6 +116,7 @@ def test_a_local_driver_serves_nobody_without_the_secret() -> None:
         assert not [word for word in of_family(process, psutil.Process.cmdline) if "secret" in word]
 
 
+@at_length
 def test_without_the_setting_it_serves_strangers() -> None:
     with driver({"spark.authenticate": "false"}) as process:
         given = answers(process)

@@ -13,18 +13,19 @@ from muntin import aggregates as agg
 from muntin import sinks
 from muntin.errors import DefinitionError
 from muntin.jobs.sending.standing import standings
+from tests.case_counts import paired
 from tests.sinks.places import PLACES, MariaTable, Place, Table, Topic
 from tests.sinks.shop import Shop, differences
 from tests.storage.three_batches import START
 
 
 def hostile() -> Iterator[Any]:
-    for kind, name in ((each, name) for each in PLACES for name in each.refuses):
-        yield pytest.param(kind, name, id=f"{kind.__name__}-{name}")
+    every = ((kind, name) for kind in PLACES for name in kind.refuses)
+    for (kind, name), choice in paired(every, ["quarantine", "replace", "stop"]):
+        yield pytest.param(kind, name, choice, id=f"{kind.__name__}-{name}-{choice}")
 
 
-@pytest.mark.parametrize(("kind", "name"), hostile())
-@pytest.mark.parametrize("choice", ["quarantine", "replace", "stop"])
+@pytest.mark.parametrize(("kind", "name", "choice"), hostile())
 def test_a_value_that_the_sink_refuses(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, kind: type[Place], name: str, choice: str
 ) -> None:

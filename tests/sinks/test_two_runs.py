@@ -10,6 +10,7 @@ import pytest
 from muntin.jobs.sending.patience import Patience
 from muntin.sinks.of_mysql import mysql_table
 from muntin.sinks.of_redis import redis_keys
+from tests.case_counts import paired
 from tests.sinks.places import PLACES, Keys, MariaTable, Place
 from tests.sinks.shop import Shop, differences
 
@@ -22,8 +23,7 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Pl
     return PLACES[request.param](request, monkeypatch)
 
 
-@pytest.mark.parametrize("sign", range(9))
-@pytest.mark.parametrize("latest", [False, True])
+@pytest.mark.parametrize(("sign", "latest"), paired(range(9), [False, True]))
 def test_a_newer_run_comes_at_a_sign_of_life_of_an_older(
     tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch, sign: int, latest: bool
 ) -> None:

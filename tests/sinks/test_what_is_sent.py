@@ -14,6 +14,7 @@ import pytest
 
 from muntin.jobs.sending.patience import Patience
 from muntin.jobs.sending.standing import standings
+from tests.case_counts import long
 from tests.sinks.places import PLACES, Place, Table
 from tests.sinks.shop import Shop, differences
 
@@ -80,12 +81,13 @@ def test_a_first_batch_without_rows(tmp_path: Path, place: Place) -> None:
 
 
 def damages() -> Iterator[Any]:
-    for kind, what in ((each, what) for each in PLACES for what in each.damages):
-        yield pytest.param(kind, what, id=f"{kind.__name__}-{what[:40]}")
+    """Each damage of each sink, before a run with changes or without; both at length."""
+    for at, (kind, what) in enumerate((each, what) for each in PLACES for what in each.damages):
+        for more in (True, False) if long() else (at % 2 == 0,):
+            yield pytest.param(kind, what, more, id=f"{kind.__name__}-{what[:40]}-{'with' if more else 'without'} changes")
 
 
-@pytest.mark.parametrize("more", [True, False], ids=["with changes", "without changes"])
-@pytest.mark.parametrize(("kind", "what"), damages())
+@pytest.mark.parametrize(("kind", "what", "more"), damages())
 def test_a_target_that_somebody_changed(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, kind: type[Place], what: str, more: bool
 ) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks.limits import LIMITS, in_a_process
+from tests.case_counts import some
 
 SMALLER = {
     "hot-key": 500_000,
@@ -17,7 +18,7 @@ MOST_MB = 900
 """Python with DuckDB, Arrow, numba and its kernels is some 350; a row of 10 MB is held a few times."""
 
 
-@pytest.mark.parametrize("name", LIMITS)
+@pytest.mark.parametrize("name", some(LIMITS))
 def test_a_limit_is_met_in_bounded_memory(name: str) -> None:
     found = in_a_process(name, SMALLER[name])
     assert found["right"]

@@ -13,11 +13,11 @@ import pytest
 from muntin import errors
 from muntin.store import parquet
 from muntin.store.parquet import write_named
-from tests.case_counts import few
+from tests.case_counts import long
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import OTHER, Small
 
-LIMITS = [0, 2100, 3300, 4000][:: 2 if few() else 1]
+LIMITS = [0, 2100, 3300, 4000][:: 1 if long() else 2]
 """Bytes. Parquet files here have two to four thousand, entries of Delta's logs four hundred to five thousand."""
 STEPS = ["accumulate", "finalize", "publish"]
 

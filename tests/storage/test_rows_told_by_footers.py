@@ -25,6 +25,7 @@ from muntin.states.layout import Layout, Lifted
 from muntin.states.linked import Linked
 from muntin.states.rows_in_slots import Extent, rows_in_slots
 from muntin.tasks import Local
+from tests.case_counts import paired
 
 ROWS = 6_000
 HOUR = timedelta(hours=1)
@@ -129,8 +130,7 @@ def counted(pipeline: Pipeline, root: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return result(pipeline, root)
 
 
-@pytest.mark.parametrize("name", TIMES)
-@pytest.mark.parametrize("kinds", [["slots"], ["groups"], ["runs"], ["rows"], [*KINDS]], ids="-".join)
+@pytest.mark.parametrize(("name", "kinds"), paired(TIMES, [["slots"], ["groups"], ["runs"], ["rows"], [*KINDS]]))
 def test_told_rows_are_counted_rows(tmp_path: Path, name: str, kinds: list[str], told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     times, how, options, tells = TIMES[name]
     write(tmp_path / "data", times, **how)

@@ -12,6 +12,7 @@ from muntin import Pipeline, airflow_dag, read, sources
 from muntin.cli.definition import load_pipeline
 from muntin.errors import DefinitionError
 from tests.airflow.project import DEFINITION, half_days
+from tests.case_counts import at_length
 
 ALONE = (
     DEFINITION.replace('name="shop"', 'name="alone"')
@@ -48,6 +49,7 @@ def test_the_tasks_run_in_the_worker(dags: dict[str, Any], root: Path, monkeypat
     assert [(row["who"], row["n"], row["total"]) for row in table.to_pylist()] == half_days([1])
 
 
+@at_length
 def test_spark_computes_the_same(dags: dict[str, Any], root: Path, run_day: Callable[..., Any]) -> None:
     dags["alone"].test(logical_date=datetime(2024, 1, 2, tzinfo=UTC))
     run_day(1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.case_counts import seeds
+from tests.case_counts import at_length, seeds
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.arrivals import ARRIVALS, ArrivalBench, arrival_bench, coming
 from tests.end_to_end.judge.test_random_batches import one_by_one, reversed_
@@ -58,6 +58,7 @@ def test_every_way_publishes_what_the_oracle_says(seed: int, tmp_path: Path) -> 
     judged(arrival_bench(seed, tmp_path, HERE), WAYS[seed % len(WAYS)])
 
 
+@at_length
 def test_so_it_is_on_spark(tmp_path: Path, spark: object) -> None:
     judged(arrival_bench(3, tmp_path, spark), reversed_in_this_process)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.case_counts import seeds
+from tests.case_counts import seeds, some
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench, bench
 from tests.end_to_end.judge.scenarios import AHEAD, Scenario, scenario
@@ -109,7 +109,7 @@ def judged(made: Bench, way: Callable[[Bench], None]) -> None:
         assert bits(other[name]) == bits(clean[name]), (way.__name__, name)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", some([0, 1]))
 def test_each_batch_has_a_report(seed: int, tmp_path: Path) -> None:
     """Rows and windows, in bulk and by itself."""
     made = bench(scenario(seed), tmp_path, HERE)
