@@ -17,8 +17,9 @@ from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError, SourceError
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions, lookup_changes, noted_versions
 from muntin.jobs.inputs.dimensions.met_rows import commit_met
+from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.records.reports_table import record_accumulated, utc_now
 from muntin.jobs.state.bound import bind
@@ -325,6 +326,37 @@ def test_sources_of_batches_cannot_be_looked_up(shop: Shop) -> None:
 def test_a_source_of_events_needs_an_event_time(shop: Shop) -> None:
     with pytest.raises(DefinitionError, match="event_time is missing"):
         shop.pipeline(source=sources.files(f"{shop.folder}/rates/*.csv"))
+
+
+def test_the_run_that_reads_changed_rows_notes_on_what_all_batches_rest(shop: Shop) -> None:
+    pipeline = shop.pipeline()
+    shop.run(pipeline)
+    shop.rates("EUR,2024-05-01,7.0", "USD,2024-05-01,0.9", "USD,2024-05-02 12:00:00,0.8")
+    assert [each.interval_start for each in shop.run(pipeline, 1).batches] == [day(0), day(1)]
+    (window,) = explain(pipeline, "day", root=str(shop.folder / "state"), at=day(0)).windows
+    assert [(*each.key, each.since) for each in window.met] == [("EUR", day(0)), ("USD", day(0))]
+
+
+@pytest.mark.parametrize("noted", [True, False])
+def test_of_two_runs_by_other_versions_neither_notes_its_own(shop: Shop, noted: bool) -> None:
+    """
+    one     reads by 7.0 ...                    notes?
+    other            reads by 5.0 ... is killed
+    """
+    pipeline = shop.pipeline()
+    shop.run(pipeline)
+    if not noted:
+        (bind(pipeline, shop.folder / "state").folder / "dimensions.json").unlink()
+    bounds = []
+    for rate in ("7.0", "5.0"):
+        shop.rates(f"EUR,2024-05-01,{rate}", "USD,2024-05-01,0.9", "USD,2024-05-02 12:00:00,0.8")
+        bound = bind(pipeline, shop.folder / "state")
+        bounds.append((lookup_changes(bound), with_dimensions(bound, written=True)))
+    for _, bound in bounds:
+        forget_other_versions(bound)
+    changes, bound = bounds[0]
+    changes.remember(bound)
+    assert noted_versions(bound) == {}
 
 
 def test_a_dimension_that_changes_and_changes_back_while_batches_are_read(shop: Shop) -> None:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]
 _NOTE = "dimensions.json"
+_READING = ""
+"""In the note in the place of names: batches are being read, by the versions that are named behind it; "": by several."""
 _UNKNOWN = "what its events looked up is not known"
 
 
@@ -58,7 +60,7 @@ class LookupChanges:
         why: of each batch, in words.
         digests: name of a dimension -> the name of its versions as they are now.
         too_many: why none of the batches is read automatically; "": all are.
-        noted: the names of the versions on which all batches rested before.
+        noted: what the note said before: the names of the versions on which all batches rested.
     """
 
     why: Mapping[Interval, str] = field(default_factory=dict)
@@ -85,8 +87,10 @@ class LookupChanges:
         """
         if not self.digests or self.too_many:
             return
-        if digests_of(bound) == self.digests and _noted(bound) in (self.noted, self.digests):
-            write_whole(bound.folder / _NOTE, json.dumps(dict(self.digests)).encode())
+        now = _note(bound)
+        alone = now in (self.digests, _reading(self.digests)) or (now == self.noted and _READING not in now)
+        if digests_of(bound) == self.digests and alone:
+            _write(bound, self.digests)
         else:
             (bound.folder / _NOTE).unlink(missing_ok=True)
 
@@ -97,9 +101,9 @@ def digests_of(bound: Bound) -> dict[str, str]:
 
 
 def forget_other_versions(bound: Bound) -> None:
-    """Take back the note of the versions on which all batches rest, before batches are read by others."""
-    if bound.dimensions and _noted(bound) not in ({}, digests_of(bound)):
-        (bound.folder / _NOTE).unlink(missing_ok=True)
+    """Take back the note of the versions on which all batches rest, before batches rest on others, and say that they are being read."""
+    if bound.dimensions and (now := _note(bound)) not in (mine := digests_of(bound), _reading(mine)):
+        _write(bound, {_READING: ""} if _READING in now else _reading(mine))
 
 
 def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupChanges:
@@ -116,7 +120,7 @@ def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupCh
         return LookupChanges()
     snapshot = bound.store.snapshot(LOOKED_UP)
     found = dict.fromkeys(_apart(bound, snapshot.files).tolist(), _UNKNOWN)
-    noted, digests = _noted(bound), dict[str, str]()
+    noted, digests = _note(bound), dict[str, str]()
     for dimension, table in read_dimensions(bound):
         digests[dimension.name] = dimension.digest
         if noted.get(dimension.name) != dimension.digest and snapshot.files:
@@ -144,13 +148,22 @@ def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
     )
 
 
-def _noted(bound: Bound) -> dict[str, str]:
-    """Name of a dimension -> the name of the versions on which all batches rest; nothing where nobody noted it."""
+def _note(bound: Bound) -> dict[str, str]:
+    """Name of a dimension -> the name of the versions on which all batches rest, or `_READING`; nothing where nobody noted anything."""
     try:
         noted = json.loads((bound.folder / _NOTE).read_text(encoding="utf-8"))
         return {str(name): str(digest) for name, digest in noted.items()}
     except (OSError, ValueError, AttributeError):
         return {}
+
+
+def _write(bound: Bound, note: Mapping[str, str]) -> None:
+    write_whole(bound.folder / _NOTE, json.dumps(dict(note)).encode())
+
+
+def _reading(digests: Mapping[str, str]) -> dict[str, str]:
+    """The note while batches are read by these versions."""
+    return {_READING: json.dumps(digests, sort_keys=True)}
 
 
 def _before(bound: Bound, name: str, digest: str | None) -> Versions | None:
@@ -163,7 +176,7 @@ def _before(bound: Bound, name: str, digest: str | None) -> Versions | None:
 
 def noted_versions(bound: Bound) -> dict[str, Versions]:
     """Name of a dimension -> the versions on which all batches rest; nothing of a dimension where they are not known."""
-    found = {name: _before(bound, name, digest) for name, digest in _noted(bound).items()}
+    found = {name: _before(bound, name, digest) for name, digest in _note(bound).items() if name != _READING}
     return {name: versions for name, versions in found.items() if versions}
 
 
@@ -173,7 +186,7 @@ def outlived_versions(folder: AnyPath) -> list[str]:
         noted = json.loads((folder.parent / _NOTE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         noted = {}
-    kept = {path_of_versions(name, digest) for name, digest in noted.items()}
+    kept = {path_of_versions(name, digest) for name, digest in noted.items() if name != _READING}
     return [name for name in names_in(str(folder)) if name not in kept]
 
 
