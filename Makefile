@@ -21,8 +21,8 @@ check: setup lint ## style, types, arrows, and the quick tests, which start neit
 	@$(python) -m pytest -n 2 --dist loadfile --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
 
 test: setup ## lint, then every test, four files at a time; ARGS="-k sliding" narrows the tests
-# Side by side: to fetch is to wait.
-	@bash setup/for_tests.sh & $(MAKE) --no-print-directory lint; linted=$$?; wait; exit $$linted
+# Side by side: to fetch is to wait. Kernels are compiled once: processes that begin without them would each compile them.
+	@bash setup/for_tests.sh & bash setup/kernels.sh & $(MAKE) --no-print-directory lint; linted=$$?; wait; exit $$linted
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.
 	@.venv/bin/python -m compileall -q pipelines examples
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 4 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)

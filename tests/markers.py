@@ -31,8 +31,6 @@ DESCRIPTIONS = {
     "airflow": "runs Airflow; set by folder",
     "install": "installs the package; set by what its file imports",
 }
-COMPILES = "test_arrivals.py"
-"""The file that needs most of numba's kernels. Begun first, it compiles them alone; files that are begun later find them."""
 WORKERS_WITHOUT_AIRFLOW = 3
 WORDS = {
     "spark": "starts Spark: ask for the fixture `spark`",
@@ -96,13 +94,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def spread(items: list[pytest.Item]) -> list[pytest.Item]:
-    """The same tests, the file that compiles kernels first, then the longest files, so that no process is left alone with one at the end.
+    """The same tests, the longest files first, so that no process is left alone with one at the end.
 
     Tests that wait for Airflow leave the processor idle: of their files one is begun whenever the others have had enough for the
     other processes to do beside it.
     """
     files = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
-    files.sort(key=lambda file: (file[0].path.name != COMPILES, -durations.seconds(file[0].path)))
+    files.sort(key=lambda file: -durations.seconds(file[0].path))
     waiting = [file for file in files if file[0].get_closest_marker("airflow")]
     working = [file for file in files if file not in waiting]
     found, waited, worked = list[pytest.Item](), 0.0, 0.0

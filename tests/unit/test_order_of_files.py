@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import durations
-from tests.markers import COMPILES, WORKERS_WITHOUT_AIRFLOW, said_by_file, spread
+from tests.markers import WORKERS_WITHOUT_AIRFLOW, said_by_file, spread
 
 TESTS = Path(__file__).parents[1]
 
@@ -27,26 +27,23 @@ def files(*names: str) -> list[str]:
     return [str(each.path.relative_to(TESTS)) for each in found[::2]]
 
 
-def test_what_compiles_comes_first_then_the_longest() -> None:
-    others = ["unit/a.py", "cli/test_alerts.py", f"judge/{COMPILES}", "docs/test_site.py"]
+def test_the_longest_come_first() -> None:
     longest = sorted(("cli/test_alerts.py", "docs/test_site.py"), key=lambda name: -durations.seconds(TESTS / name))
-    assert files(*others) == [f"judge/{COMPILES}", *longest, "unit/a.py"]
+    assert files("unit/a.py", "cli/test_alerts.py", "docs/test_site.py") == [*longest, "unit/a.py"]
 
 
 def test_a_file_that_waits_is_begun_once_the_others_have_enough_to_do_beside_it() -> None:
-    waiting = ["airflow/test_components.py", "airflow/test_follows.py", "airflow/b.py"]
+    waiting = ["airflow/test_executor.py", "airflow/test_backfill.py", "airflow/b.py"]
     working = [f"unit/{at:03}.py" for at in range(900)]
     order = files(*waiting, *working)
-    begun = [order.index(name) - at for at, name in enumerate(["airflow/test_follows.py", "airflow/test_components.py", "airflow/b.py"])]
-    follows, components = (durations.seconds(TESTS / name) for name in ("airflow/test_follows.py", "airflow/test_components.py"))
-    assert follows > components
-    assert begun == [
-        max(1, int(seconds * WORKERS_WITHOUT_AIRFLOW / durations.OTHERS) + 1) for seconds in (0, follows, follows + components)
-    ]
+    begun = [order.index(name) - at for at, name in enumerate(["airflow/test_backfill.py", "airflow/test_executor.py", "airflow/b.py"])]
+    longest, second = (durations.seconds(TESTS / name) for name in ("airflow/test_backfill.py", "airflow/test_executor.py"))
+    assert longest > second
+    assert begun == [max(1, int(seconds * WORKERS_WITHOUT_AIRFLOW / durations.OTHERS) + 1) for seconds in (0, longest, longest + second)]
 
 
 def test_those_that_wait_are_kept_though_there_is_nothing_beside_them() -> None:
-    assert files("airflow/b.py", "airflow/test_follows.py") == ["airflow/test_follows.py", "airflow/b.py"]
+    assert files("airflow/b.py", "airflow/test_backfill.py") == ["airflow/test_backfill.py", "airflow/b.py"]
 
 
 def test_every_file_that_was_measured_is_there() -> None:
