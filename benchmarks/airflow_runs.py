@@ -45,10 +45,10 @@ EMPTY_DAG = """
 from datetime import UTC, datetime
 
 from airflow.sdk import DAG, chain, task
-from muntin.airflow.spark import CONNECTION, runner_again
+from muntin.airflow.spark import CONNECTION, runner_of
 
 def counting(**context):
-    with runner_again(CONNECTION, context["dag"].fileloc) as runner:
+    with runner_of(CONNECTION, context) as runner:
         runner.spark.range(1).count()
 
 def nothing(): ...

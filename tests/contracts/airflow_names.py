@@ -6,7 +6,7 @@ from inspect import getsource, signature
 from types import SimpleNamespace
 
 import pytest
-from airflow.sdk import DAG, task
+from airflow.sdk import DAG
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.gx]
 
@@ -33,18 +33,6 @@ def test_a_dag_takes_a_deadline_after_it_was_made() -> None:
     assert dag.deadline is None
     dag.deadline = [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, timedelta(hours=1), SyncCallback("builtins.print"))]
     assert len(DagSerialization.serialize_dag(dag)["deadline"]) == 1
-
-
-def test_an_operator_of_spark_takes_its_connection_when_it_runs() -> None:
-    with DAG("some", schedule=None):
-
-        @task.pyspark(conn_id="one", config_kwargs={"a": "b"})
-        def some() -> None: ...
-
-        operator = some().operator
-    assert (operator.conn_id, operator.config_kwargs) == ("one", {"a": "b"})
-    operator.conn_id, operator.config_kwargs = None, {}
-    assert (operator.conn_id, operator.config_kwargs) == (None, {})
 
 
 def test_a_task_is_asked_to_stop_by_its_on_kill() -> None:

@@ -24,7 +24,7 @@ ERROR_TEXT = "text of an error"
 DOCUMENTED = {
     "airflow.configuration", "airflow.plugins_manager", "airflow.sdk", "airflow.sdk.exceptions",
     "airflow.providers.openlineage.api", "airflow.providers.standard.operators.hitl",
-    "airflow.providers.apache.spark.decorators.pyspark", "airflow.providers.apache.spark.hooks.spark_connect",
+    "airflow.providers.apache.spark.hooks.spark_connect",
     "deltalake", "deltalake.exceptions", "duckdb", "great_expectations", "great_expectations.expectations", "numba",
     "pyiceberg.catalog", "pyiceberg.exceptions", "pyiceberg.io", "pyiceberg.manifest", "pyiceberg.schema", "pyiceberg.table",
     "pyiceberg.table.metadata", "pyiceberg.table.name_mapping", "pyiceberg.table.snapshots", "pyiceberg.table.update",

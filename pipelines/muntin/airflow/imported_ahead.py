@@ -26,7 +26,6 @@ log = logging.getLogger("muntin")
 OURS = __name__.partition(".")[0]
 MODULES = (
     "pyspark.sql.connect.session",
-    "airflow.providers.apache.spark.decorators.pyspark",
     "muntin.airflow.dag",
     "muntin.airflow.tasks",
     "muntin.airflow.timetable",

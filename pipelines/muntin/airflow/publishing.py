@@ -14,7 +14,6 @@ from muntin.errors import ConflictError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from muntin.airflow.assets.partitions import Partitions
     from muntin.airflow.place import Place
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from muntin.jobs.records.reports import BatchReport
     from muntin.tasks import Runner
 
-    Again = Callable[[], AbstractContextManager[Runner]]
     Published = Mapping[str, Sequence[int]]
     Holes = list[list[int]]
     Quality = Sequence[Mapping[str, Any]]
@@ -39,7 +37,7 @@ def publish(
     staged: Mapping[str, Any],
     accumulated: Mapping[str, Any],
     quality: Quality,
-    again: Again,
+    runner: Runner,
     record: Callable[[Callable[[], Sequence[Metric]]], None] = lambda _: None,
     cost: Callable[[], Cost] | None = None,
     partitions: Partitions | None = None,
@@ -50,7 +48,7 @@ def publish(
     Args:
         place: of the run.
         staged, accumulated, quality: what the earlier tasks returned.
-        again: gives who runs tasks, for the case that there are any.
+        runner: who runs tasks, for the case that there are any.
         record: called with what works out the metrics of the publication.
         cost: gives what the run has cost so far.
         partitions: what the partition keys of events are, if they have any.
@@ -73,7 +71,7 @@ def publish(
     approval = Approval(**answer) if answer else None
     if approval:
         note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)  # first: whatever ends this, it is known
-    done, missing, quality, said = _publish(place, staged, quality, again, approval)
+    done, missing, quality, said = _publish(place, staged, quality, runner, approval)
     batches = {place.interval.start_us, *(start for starts in done.values() for start in starts), *said}
     reports = _record(place, sorted(batches), cost, done, said, changed=accumulated["source_changed"])
     record(lambda: of_publishing(place.bound.pipeline.name, reports, [place.interval.start_us], done))
@@ -91,12 +89,12 @@ def publish(
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
         **({"reports": list(quality)} if place.bound.alerts else {}),
-        **({"sinks": sent_to_sinks(place.bound, again)} if place.bound.sinks else {}),
+        **({"sinks": sent_to_sinks(place.bound, runner)} if place.bound.sinks else {}),
     }
 
 
 def _publish(
-    place: Place, staged: Mapping[str, Any], quality: Quality, again: Again, approval: Approval | None
+    place: Place, staged: Mapping[str, Any], quality: Quality, runner: Runner, approval: Approval | None
 ) -> tuple[Published, Holes, Quality, Said]:
     """The published batches by window, the missing intervals, the reports of validation, and approvals of published batches."""
     from muntin.jobs.publish.publish import publish as commit
@@ -113,7 +111,7 @@ def _publish(
         promoted = commit(place.bound, loaded, committed=done.__setitem__, changed=_log_changes, approval=approval)
     except ConflictError as wrong:
         log.info("%s", wrong)
-        both, missing, judged, said = _again(place, staged["folder"], done, again, approval)
+        both, missing, judged, said = _again(place, staged["folder"], done, runner, approval)
         return both, missing, judged, {**said_of(approval, quality, done), **said}
     _log_promoted(promoted)
     there = {window.window: window.starts for window in loaded.windows}  # by this try, or by the one before, which was killed
@@ -132,13 +130,12 @@ def _log_changes(window: str, changes: Changes) -> None:
         log.info(line)
 
 
-def _again(place: Place, folder: str, done: Published, again: Again, approval: Approval | None) -> tuple[Published, Holes, Quality, Said]:
+def _again(place: Place, folder: str, done: Published, runner: Runner, approval: Approval | None) -> tuple[Published, Holes, Quality, Said]:
     """Finalize, validate and publish again, until no other run publishes in between."""
     from muntin.jobs.publish.finish import finish
 
     place.bound.store.discard(folder)
-    with again() as runner:
-        finished = finish(place.bound, runner, [place.interval], validate=True, tell=log.info, approval=approval)
+    finished = finish(place.bound, runner, [place.interval], validate=True, tell=log.info, approval=approval)
     _log_promoted(finished.promoted)
     for window, parts in finished.changed.items():
         for changes in parts:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
-
-    from pyspark.sql import SparkSession
+    from collections.abc import Callable, Iterable
 
     from muntin.files.connections import Connection
     from muntin.jobs.state.bound import Bound
@@ -19,22 +16,17 @@ if TYPE_CHECKING:
 log = logging.getLogger("muntin")
 
 
-def sent_to_sinks(bound: Bound, runners: Callable[[], AbstractContextManager[Runner]]) -> list[str]:
+def sent_to_sinks(bound: Bound, runner: Runner) -> list[str]:
     """Send to each sink what it lacks; a line for each that got something or did not.
 
     Args:
         bound: the pipeline state.
-        runners: gives who runs tasks, whose session is for sinks that take a DataFrame.
+        runner: who runs tasks, whose session is for sinks that take a DataFrame.
     """
     from muntin.jobs.sending.send import reported, send
     from muntin.sinks.delivery import Reach
 
-    @contextmanager
-    def session() -> Iterator[SparkSession | None]:
-        with runners() as runner:
-            yield runner.spark
-
-    sent = send(bound, Reach(connections_of(bound.sinks), session))
+    sent = send(bound, Reach(connections_of(bound.sinks), lambda: nullcontext(runner.spark)))
     for one in sent:
         if one.rows and not one.failed:
             log.info("sinks: %s", one.line)

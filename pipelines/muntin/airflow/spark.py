@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from contextlib import contextmanager
-from functools import cache
+from contextlib import ExitStack, contextmanager
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.tasks.by_value import ship_by_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -22,22 +22,44 @@ if TYPE_CHECKING:
 CONNECTION = "spark_default"
 
 
-def locate_spark(conn_id: str) -> Callable[[Mapping[str, Any]], None]:
-    """A `pre_execute` for tasks of `@task.pyspark(conn_id=...)`, which fail if the connection does not exist.
+class LateRunner:
+    """Runs tasks in a session that begins with the first of them: a task of Airflow that has nothing to compute begins none."""
 
-    With this, such a task gets a local session, as `muntin.run` starts. The connection is read when the task runs,
-    so that parsing a DAG file needs no database.
+    def __init__(self, begin: Callable[[], Runner]) -> None:
+        self._begin = begin
+
+    @cached_property
+    def _runner(self) -> Runner:
+        return self._begin()
+
+    @property
+    def parallelism(self) -> int:
+        """As the session's."""
+        return self._runner.parallelism
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The session."""
+        return self._runner.spark
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """As `muntin.tasks.Runner` has it."""
+        return self._runner.run(work, items) if items else []
+
+    def __str__(self) -> str:
+        return str(self._runner)
+
+
+@contextmanager
+def runner_of(conn_id: str | None, context: Mapping[str, Any]) -> Iterator[Runner]:
+    """The runner of tasks inside a task of Airflow: Spark where the connection says, local without one, or this process for None.
+
+    The connection is read when there is something to run, and never when a DAG file is parsed.
     """
+    from muntin.tasks import Local
 
-    def locate(context: Mapping[str, Any]) -> None:
-        found = connection(conn_id)
-        use_python(found.extra_dejson if found else {})
-        ship_by_value(Path(context["dag"].fileloc).absolute().parent)
-        operator = context["task"]
-        operator.conn_id = conn_id if found else None
-        operator.config_kwargs = settings_of(found)
-
-    return locate
+    with ExitStack() as stack:
+        yield LateRunner(lambda: stack.enter_context(_on_spark(conn_id, context))) if conn_id else Local()
 
 
 def connection(conn_id: str) -> Any | None:  # noqa: ANN401 - Airflow's connection
@@ -79,31 +101,22 @@ def _of_the_environment() -> str:
     return os.environ.get("PYSPARK_PYTHON") or sys.executable
 
 
-def runner_of(session: SparkSession | None) -> Runner:
-    """The runner of tasks inside a task of Airflow: Spark, or the task's own process."""
-    from muntin.tasks import Local
-    from muntin.tasks.spark import OnSpark
-
-    return OnSpark(session) if session else Local()
-
-
 @contextmanager
-def runner_again(conn_id: str | None, dag_file: str) -> Iterator[Runner]:
-    """The runner of `runner_of`, with a session as `@task.pyspark` gives it, stopped at the end; for a task that seldom needs a session."""
-    if conn_id is None:
-        yield runner_of(None)
-        return
+def _on_spark(conn_id: str, context: Mapping[str, Any]) -> Iterator[Runner]:
+    """Spark with a session as `@task.pyspark` gives it, stopped at the end."""
     from pyspark.sql import SparkSession
+
+    from muntin.tasks.spark import OnSpark
 
     settings = _whole(connection(conn_id))
     use_python(settings)
-    ship_by_value(Path(dag_file).absolute().parent)
-    builder = SparkSession.builder.appName("muntin")
+    ship_by_value(Path(context["dag"].fileloc).absolute().parent)
+    builder = SparkSession.builder.appName(f"{context['dag'].dag_id}-{context['task'].task_id}")
     for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     try:
-        yield runner_of(session)
+        yield OnSpark(session)
     finally:
         session.stop()
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from muntin.airflow.place import Place
-    from muntin.airflow.publishing import Again
     from muntin.jobs.published.staged_windows import Staged
     from muntin.jobs.records.reports import Accumulated
     from muntin.quality.errors import ExpectationsFailed
@@ -98,13 +97,13 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
 
 
 def validate(
-    place: Place, session: Again, staged: Mapping[str, Any], asking: Callable[[ExpectationsFailed], None] = lambda _: None
+    place: Place, runner: Runner, staged: Mapping[str, Any], asking: Callable[[ExpectationsFailed], None] = lambda _: None
 ) -> list[dict[str, Any]]:
     """Hold the staged windows against their suites, and return the reports.
 
     Args:
         place: of the run.
-        session: gives who runs tasks, where the task's own process does not judge the windows itself.
+        runner: who judges where this process does not.
         staged: what the task finalize returned.
         asking: called if a critical expectation failed and the definition says that a person is asked.
 
@@ -128,7 +127,7 @@ def validate(
         log.info("another run published since these windows were staged: the task publish will finalize and validate again")
         return []
     try:
-        reports = _judged(place, session, loaded)
+        reports = _judged(place, runner, loaded)
     except ExpectationsFailed as failed:
         if place.bound.pipeline.on_failure != "ask":
             raise
@@ -139,7 +138,7 @@ def validate(
     return reports
 
 
-def _judged(place: Place, session: Again, staged: Staged) -> list[dict[str, Any]]:
+def _judged(place: Place, runner: Runner, staged: Staged) -> list[dict[str, Any]]:
     """The reports on staged windows: few are judged in this process, which needs no session, but where Spark alone judges."""
     from muntin.jobs.publish.validate import validate_staged
     from muntin.quality import SuiteError
@@ -150,5 +149,4 @@ def _judged(place: Place, session: Again, staged: Staged) -> list[dict[str, Any]
             return validate_staged(place.bound, Local(), staged)
         except SuiteError as wrong:
             log.info("%s", wrong)
-    with session() as runner:
-        return validate_staged(place.bound, runner, staged)
+    return validate_staged(place.bound, runner, staged)

@@ -14,21 +14,19 @@ from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
 from muntin.airflow.noting import noted, record
 from muntin.airflow.place import place_of
-from muntin.airflow.spark import locate_spark, runner_again, runner_of
+from muntin.airflow.spark import runner_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from airflow.sdk import Context, TaskGroup
-    from pyspark.sql import SparkSession
 
     from muntin.airflow.asking import AskOperator
     from muntin.airflow.assets.partitions import Partitions
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.reports import Accumulated
-    from muntin.tasks import Runner
 
     Around = Callable[..., AbstractContextManager[object]]
 
@@ -46,49 +44,32 @@ def add_tasks(
     failing, ending = callbacks(pipeline, root, {**group.dag.default_args, **group.default_args})
     noting = partial(noted, place)
     options = {"dag": group.dag, "task_group": group, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
-    locate_alone = locate_spark(spark) if spark else None
 
-    def locate(context: Context) -> None:
-        """Say where Spark is. The credentials first: workers of a local Spark have the environment that it starts in."""
-        begin(context)
-        with reported(context), noting(context, begins=False):
-            place(context)
-            if locate_alone:
-                locate_alone(context)
-
-    session = partial(_session, spark)
-    computing = partial(task.pyspark, conn_id=spark, **options) if spark else partial(task, **options)
-
-    def checked(context: Context) -> None:
-        """Refuse a definition that does not fit, before Spark is looked for."""
-        with reported(context), noting(context, begins=False):
-            steps.check(place(context))
-        locate(context)
-
-    def accumulate(spark: SparkSession | None = None, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
-        """Read the interval's events into states."""
+    def accumulate(**context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Read the interval's events into states. A definition that does not fit is refused before Spark is looked for."""
         from muntin.jobs.records.metrics import of_reading
 
-        at = place(context)
+        with reported(context), noting(context) as now, runner_of(spark, context) as runner:
+            at = place(context)
+            steps.check(at)
 
-        def read(batches: Sequence[Accumulated]) -> None:
-            """Let Airflow know what was read."""
-            now.meter.bytes_read = sum(file.bytes for batch in batches for file in batch.manifest)
-            record(lambda: of_reading(pipeline.name, batches))
-            lineage.accumulated(at.bound, batches, context["task"])
+            def read(batches: Sequence[Accumulated]) -> None:
+                """Let Airflow know what was read."""
+                now.meter.bytes_read = sum(file.bytes for batch in batches for file in batch.manifest)
+                record(lambda: of_reading(pipeline.name, batches))
+                lineage.accumulated(at.bound, batches, context["task"])
 
-        with reported(context), noting(context) as now:
-            return steps.accumulate(at, runner_of(spark), read)
+            return steps.accumulate(at, runner, read)
 
-    def finalize(accumulated: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+    def finalize(accumulated: dict[str, Any], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""
-        with reported(context), noting(context):
-            return steps.finalize(place(context), runner_of(spark), accumulated)
+        with reported(context), noting(context), runner_of(spark, context) as runner:
+            return steps.finalize(place(context), runner, accumulated)
 
     def validate(staged: dict[str, Any], **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
-        with reported(context), noting(context):
-            return steps.validate(place(context), session(context), staged, partial(tell_held, pipeline, root, context))
+        with reported(context), noting(context), runner_of(spark, context) as runner:
+            return steps.validate(place(context), runner, staged, partial(tell_held, pipeline, root, context))
 
     def publish(
         accumulated: dict[str, Any],
@@ -99,14 +80,14 @@ def add_tasks(
     ) -> dict[str, Any]:
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
-        with reported(context, last=True), noting(context, last=True) as now:
-            result = publishing.publish(at, staged, accumulated, quality, session(context), record, lambda: now.cost, partitions, answer)
+        with reported(context, last=True), noting(context, last=True) as now, runner_of(spark, context) as runner:
+            result = publishing.publish(at, staged, accumulated, quality, runner, record, lambda: now.cost, partitions, answer)
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, cast("Context", context), extras(at, result), keys_of(result))
         return result
 
-    accumulated = computing(pre_execute=checked)(accumulate)()
-    staged = computing(pre_execute=locate)(finalize)(accumulated)
+    accumulated = task(pre_execute=begin, **options)(accumulate)()
+    staged = task(pre_execute=begin, **options)(finalize)(accumulated)
     quality = task(pre_execute=begin, **options)(validate)(staged)
     asked = _asked(
         pipeline, place, staged.operator.task_id, partial(_answering, reported, noting), dag=group.dag, task_group=group, **failing
@@ -122,11 +103,6 @@ def _asked(pipeline: Pipeline, *args: Any, **options: Any) -> list[AskOperator]:
     from muntin.airflow.asking import ask
 
     return [ask(pipeline, *args, **options)]
-
-
-def _session(spark: str | None, context: Any) -> Callable[[], AbstractContextManager[Runner]]:  # noqa: ANN401 - Airflow's
-    """Gives Spark to a task that seldom needs it."""
-    return partial(runner_again, spark, context["dag"].fileloc)
 
 
 @contextmanager

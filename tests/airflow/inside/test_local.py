@@ -16,14 +16,29 @@ from muntin.errors import DefinitionError
 from tests.airflow.project import half_days
 
 
-def test_a_run_without_a_connection_is_local(run_day: Callable[..., Any], dags: dict[str, Any], root: Path):
+def test_a_run_without_a_connection_is_local(
+    run_day: Callable[..., Any], dags: dict[str, Any], root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from pyspark.sql import SparkSession
+
     from muntin.cli.definition import load_pipeline
 
+    begin, begun = SparkSession.Builder.getOrCreate, list[str]()
+
+    def counted(builder: Any) -> Any:
+        session = begin(builder)
+        begun.append(session.sparkContext.appName)
+        return session
+
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", counted)
     run = run_day(1)
 
     assert {str(each.state) for each in run.get_task_instances()} == {"success"}
     table = read(load_pipeline(Path(dags["shop"].fileloc)), "half_day", root=root)
     assert [(row["who"], row["n"], row["total"]) for row in table.to_pylist()] == half_days([1])
+    assert begun == ["shop-accumulate", "shop-finalize"]
+    run_day(1)
+    assert begun[2:] == ["shop-accumulate"]  # whose windows are published: there is nothing to finalize
 
 
 def test_workers_run_the_python_that_the_connection_names(
