@@ -35,7 +35,21 @@ def bounds_of(manifest: bytes) -> Iterator[tuple[str, str, Any]]:
         for each in (*(file["lower_bounds"] or ()), *(file["upper_bounds"] or ())):
             kind = schema.find_type(each["key"])
             if isinstance(kind, PrimitiveType):
-                yield file["file_path"], str(schema.find_column_name(each["key"])), from_bytes(kind, each["value"])
+                yield file["file_path"], str(schema.find_column_name(each["key"])), _as_python(kind, from_bytes(kind, each["value"]))
+
+
+def _as_python(kind: Any, bound: Any) -> Any:  # noqa: ANN401 - types of Iceberg, and values of them
+    """A bound as Arrow gives the values of its column: pyiceberg gives days and microseconds of dates and times."""
+    from pyiceberg.types import DateType, TimestampType, TimestamptzType, TimeType
+    from pyiceberg.utils import datetime as of_iceberg
+
+    spelled: Any = {
+        DateType: of_iceberg.days_to_date,
+        TimeType: of_iceberg.micros_to_time,
+        TimestampType: of_iceberg.micros_to_timestamp,
+        TimestamptzType: of_iceberg.micros_to_timestamptz,
+    }
+    return spelled.get(type(kind), lambda value: value)(bound)
 
 
 def is_cut_from(bound: Any, text: str) -> bool:  # noqa: ANN401 - as a bound is
