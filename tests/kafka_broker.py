@@ -144,7 +144,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 def started(folder: Path) -> Iterator[Broker]:
     """A broker that keeps its messages in a folder."""
     plain, secure, controller = (free_port() for _ in range(3))
-    certificate = _certified(folder)
+    certificate = certified(folder)
     jaas = f'{_JAAS} username="{USER}" password="{PASSWORD}"'
     named = {"plain": plain, "secure": secure, "controller": controller, "jaas": jaas, "folder": folder}
     settings = folder / "server.properties"
@@ -160,8 +160,8 @@ def started(folder: Path) -> Iterator[Broker]:
             running.kill()
 
 
-def _certified(folder: Path) -> Path:
-    """A key and a certificate for 127.0.0.1, for the broker in one file, and the certificate alone."""
+def certified(folder: Path) -> Path:
+    """A key and a certificate for 127.0.0.1, for a server in one file, and the certificate alone."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate, *names]

@@ -59,8 +59,8 @@ def connected(address: str, **more: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def started(server: str, folder: Path) -> Iterator[str]:
-    """A server in another zone than UTC. The path of its socket has to be short, so that it lies elsewhere."""
+def started(server: str, folder: Path, *settings: str) -> Iterator[str]:
+    """A server in another zone than UTC, with settings of a test's own. The path of its socket has to be short: it lies elsewhere."""
     data, log = folder / "data", (folder / "log").open("wb")
     data.mkdir()
     plain = [server, "--no-defaults", f"--datadir={data}", f"--user={getpass.getuser()}"]
@@ -72,7 +72,7 @@ def started(server: str, folder: Path) -> Iterator[str]:
     begin.write_text(f"CREATE USER {account} IDENTIFIED BY '{PASSWORD}';\nGRANT ALL ON *.* TO {account};\n", encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="muntin-maria-") as short:
         where = [f"--port={(port := free_port())}", "--bind-address=127.0.0.1", f"--socket={short}/s", f"--pid-file={short}/pid"]
-        more = [f"--init-file={begin}", "--default-time-zone=+05:30", *_QUICK]
+        more = [f"--init-file={begin}", "--default-time-zone=+05:30", *_QUICK, *settings]
         with log, subprocess.Popen([*plain, *where, *more], stdout=log, stderr=log) as running:
             try:
                 wait_for(port, seconds=PATIENCE_S)

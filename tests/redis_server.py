@@ -49,16 +49,18 @@ def client(address: str) -> Iterator[Any]:
 
 
 @contextmanager
-def started(server: str, folder: Path) -> Iterator[str]:
-    """A server that keeps nothing on disk, and takes no text above 1 MB."""
+def started(server: str, folder: Path, certificate: str = "") -> Iterator[str]:
+    """A server that keeps nothing on disk, and takes no text above 1 MB; with a certificate it speaks TLS alone."""
     own = {"save": "", "dir": str(folder), "proto-max-bulk-len": "1mb"}
-    settings = {"port": str(port := free_port()), "bind": "127.0.0.1", "requirepass": PASSWORD, **own}
+    port = str(free_port())
+    tls = {"tls-port": port, "tls-cert-file": certificate, "tls-key-file": certificate, "tls-auth-clients": "no"} if certificate else {}
+    settings = {"port": "0" if tls else port, "bind": "127.0.0.1", "requirepass": PASSWORD, **tls, **own}
     words = [word for name, value in settings.items() for word in (f"--{name}", value)]
     called = Path(server).name.replace("check-rdb", "server")
     log = (folder / "log").open("wb")
     with log, subprocess.Popen([called, *words], executable=server, stdout=log, stderr=log) as running:
         try:
-            wait_for(port, seconds=PATIENCE_S)
-            yield f"redis://:{PASSWORD}@127.0.0.1:{port}/0"
+            wait_for(int(port), seconds=PATIENCE_S)
+            yield f"redis{'s' if tls else ''}://:{PASSWORD}@127.0.0.1:{port}/0"
         finally:
             running.kill()

@@ -5,7 +5,7 @@ No error of this module repeats an address: it may hold a password.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from muntin.errors import DefinitionError
@@ -67,6 +67,12 @@ def reached(address: str, reach: Reach, kinds: Sequence[str], example: str) -> C
     if (parsed := _parsed(variable(address) if named else address, kinds)) is None:
         raise SinkError(f"the address in {address if named else 'the definition'} is not one of this kind of server; write {example}")
     return parsed
+
+
+def tls_settings(found: Connection) -> dict[str, Any]:
+    """What an address says of TLS, by the names of the client's arguments. In a URL all is text: true and false are meant as such."""
+    spelled: dict[str, Any] = {"true": True, "false": False}
+    return {name: spelled.get(str(value).lower(), value) for name, value in found.extra.items() if name.startswith("ssl_")}
 
 
 def _parsed(text: str, kinds: Sequence[str]) -> Connection | None:

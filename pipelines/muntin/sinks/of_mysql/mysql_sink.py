@@ -13,7 +13,7 @@ from muntin.errors import DefinitionError
 from muntin.files.connections import without
 from muntin.sinks.declaration import Declared, OnUnsupported, choice_of
 from muntin.sinks.errors import BlockedError, SinkError
-from muntin.sinks.server_address import checked_address, reached
+from muntin.sinks.server_address import checked_address, reached, tls_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,5 +149,5 @@ def _settings(found: Connection) -> dict[str, Any]:
         "connect_timeout": CONNECT_S,
         "read_timeout": ANSWER_S,
         "write_timeout": ANSWER_S,
-        **{name: value for name, value in found.extra.items() if name.startswith("ssl_")},
+        **tls_settings(found),
     }

@@ -13,7 +13,7 @@ from muntin.errors import DefinitionError
 from muntin.files.connections import without
 from muntin.sinks.declaration import Declared, OnUnsupported, choice_of
 from muntin.sinks.errors import BlockedError, SinkError
-from muntin.sinks.server_address import checked_address, reached
+from muntin.sinks.server_address import checked_address, reached, tls_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +116,6 @@ def _settings(found: Connection) -> dict[str, Any]:
     from redis.retry import Retry
 
     secure = found.kind in ("rediss", "valkeys") or str(found.extra.get("ssl", "")).lower() == "true"
-    tls = {name: value for name, value in found.extra.items() if name.startswith("ssl_")}
     return {
         "host": found.host,
         "port": found.port or 6379,
@@ -127,5 +126,5 @@ def _settings(found: Connection) -> dict[str, Any]:
         "socket_timeout": 2 * ANSWER_S,
         "retry": Retry(NoBackoff(), 0),
         "decode_responses": True,
-        **({"ssl": True, **tls} if secure else {}),
+        **({"ssl": True, **tls_settings(found)} if secure else {}),
     }
