@@ -3,4 +3,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -z "$(find pipelines -name '*.nbi' -print -quit)" ] || exit 0
-.venv/bin/python -m pytest -p no:xdist -k every_way tests/end_to_end/judge/test_{arrivals,random_batches}.py >/dev/null 2>&1 || true
+.venv/bin/python -m pytest -n 2 -k every_way tests/end_to_end/judge/test_{arrivals,random_batches}.py >/dev/null 2>&1 || true
