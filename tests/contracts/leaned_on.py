@@ -28,7 +28,7 @@ DOCUMENTED = {
     "deltalake", "deltalake.exceptions", "duckdb", "great_expectations", "great_expectations.expectations", "numba",
     "pyiceberg.catalog", "pyiceberg.exceptions", "pyiceberg.io", "pyiceberg.manifest", "pyiceberg.schema", "pyiceberg.table",
     "pyiceberg.table.metadata", "pyiceberg.table.name_mapping", "pyiceberg.table.snapshots", "pyiceberg.table.update",
-    "pyiceberg.transforms", "pyiceberg.types", "pyiceberg.utils.config",
+    "pyiceberg.transforms", "pyiceberg.types", "pyiceberg.utils.config", "pyiceberg.utils.datetime",
     "pyspark", "pyspark.errors", "pyspark.sql", "pyspark.sql.types",
 }  # fmt: skip
 """Modules of these libraries that their reference has."""
