@@ -29,7 +29,12 @@ class Declared:
     __slots__ = ()
     patience_us = PATIENCE_US
     latest = False
-    mirrors = False
+    takes = "changes"
+    """What the sink is sent: changes, or "versions" or the "place" of the window's table."""
+    needs_spark = ""
+    """The function that makes the sink, where it works by a session of Spark."""
+    query = ""
+    """SQL by which readers of Spark's catalog get at the windows."""
     window: str | None
 
     @property
@@ -123,6 +128,8 @@ class SparkSink(Declared):
     title: str
     window: str | None = None
     patience_us: int = PATIENCE_US
+
+    needs_spark = "sinks.spark"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Spark's tasks carry the definition, and not every function travels: a pickle has the name alone."""
