@@ -48,7 +48,8 @@ DOCUMENTED_TEXTS = {
     "spark.authenticate",
     "spark.default.parallelism", "spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory", "spark.log.level",
     "spark.master", "spark.pyspark.python", "spark.remote", "spark.sql.execution.arrow.maxRecordsPerBatch",
-    "spark.sql.catalogImplementation", "spark.sql.shuffle.partitions", "spark.ui.enabled", "spark.ui.showConsoleProgress",
+    "spark.sql.catalog.spark_catalog", "spark.sql.catalogImplementation",  # of Delta's and of Spark's pages on metastores of Hive
+    "spark.sql.extensions", "spark.sql.shuffle.partitions", "spark.ui.enabled", "spark.ui.showConsoleProgress",
     "__main__", "__pycache__", "__file__", "__name__", "__dict__", "__eq__", "__path__", "__module__", "__qualname__",  # Python's
     "__HIVE_DEFAULT_PARTITION__", "__extra__", "__arrow_c_stream__",  # Hive; Airflow's connections in the environment; Arrow's interface
 }  # fmt: skip

@@ -22,6 +22,7 @@ from tests.sinks.catalog_steps import Named
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.spark  # also where it runs in another process
 SENT = "{} of hours sent to table shop.hours of Spark's catalog; it is at version {}"
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _FACT = re.compile(r"^(Type|Provider|Location): (.*)$", re.MULTILINE)
 _OF_DISK = re.compile(r"^file:/*(?=/)")
-_OF_SESSION = "spark_catalog"
 _DELTA = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _BY_ANEW = "drop it, choose another name, or let it lead here: muntin sinks FILE --send --anew"
 
@@ -82,8 +81,8 @@ class Registered:
 
     def _check_that_it_lasts(self) -> None:
         names, setting = self.sink.table.split("."), self.session.conf.get
-        of_session = len(names) == 2 or names[0] == _OF_SESSION  # noqa: PLR2004 - schema and name
-        own = setting(f"spark.sql.catalog.{_OF_SESSION}", _DELTA) != _DELTA
+        of_session = len(names) == 2 or names[0] == "spark_catalog"  # noqa: PLR2004 - schema and name
+        own = setting("spark.sql.catalog.spark_catalog", _DELTA) != _DELTA
         if of_session and not own and setting("spark.sql.catalogImplementation", "in-memory") == "in-memory":
             raise BlockedError(
                 "Spark's catalog ends with the session; set spark.sql.catalogImplementation=hive in spark-defaults.conf, "
@@ -104,12 +103,14 @@ class Registered:
 
     def _check_that_spark_finds(self, place: str, identity: str) -> None:
         """A cluster that does not share the disk would make an empty table there."""
-        from pyspark.errors import ParseException
+        from pyspark.errors import AnalysisException
 
         quoted = place.replace("`", "``")
         try:
             found = self.session.sql(f"DESCRIBE DETAIL delta.`{quoted}`").collect()[0]["id"]
-        except ParseException:  # the statement is Delta's
+        except AnalysisException:
+            if "delta" in self.session.conf.get("spark.sql.extensions", "").lower():
+                raise
             raise BlockedError(
                 "Spark has no Delta; set spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension, and what else docs/sinks.md names"
             ) from None
