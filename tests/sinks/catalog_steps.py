@@ -28,6 +28,7 @@ def session_with_metastore(jars: str) -> "SparkSession":
 
     settings = {
         "spark.jars": jars,
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalogImplementation": "hive",
@@ -121,12 +122,15 @@ def changed(small: Named) -> dict[str, Any]:
 
 
 def of_others(small: Named) -> dict[str, Any]:
-    """Names that other people gave: to a managed table, a view, a table of Delta elsewhere, and a table of CSV at the windows' address."""
+    """Names that other people gave: to a managed table, a view, tables of CSV and of Delta."""
     small.session.sql("CREATE TABLE shop.managed USING delta AS SELECT 1 AS x")
     small.session.sql("CREATE VIEW shop.view AS SELECT 1 AS x")
     small.session.sql(f"CREATE TABLE shop.elsewhere USING delta LOCATION '{small.folder}/elsewhere' AS SELECT 1 AS x")
     small.session.sql(f"CREATE TABLE shop.csv (x INT) USING csv LOCATION '{small.table('hours')}'")
-    names = ["managed", "view", "elsewhere", "csv"]
+    small.session.sql(
+        f"CREATE TABLE shop.purged (x INT) USING csv LOCATION '{small.folder}' TBLPROPERTIES ('external.table.purge' = 'true')"
+    )
+    names = ["managed", "purged", "view", "elsewhere", "csv"]
     found = {name: [small.sent(table=f"shop.{name}"), small.sent(table=f"shop.{name}", anew=True)] for name in names}
     left = [small.session.table(name).count() for name in ("shop.managed", "shop.view", f"delta.`{small.folder}/elsewhere`")]
     return {"others": found, "rows of others": left}

@@ -81,6 +81,7 @@ def test_a_changed_definition_follows_when_it_is_promoted(told: dict[str, Any]) 
     [
         ("managed", "the name is that of a managed table, which Muntin never drops", False),
         ("view", "the name is that of a view, which Muntin never drops", False),
+        ("purged", "the name is that of a table with external.table.purge=true, which Muntin never drops", False),
         ("elsewhere", "the name is that of a table of delta at file:", True),
         ("csv", "the name is that of a table of csv at file:", True),
     ],
@@ -107,7 +108,7 @@ def test_a_catalog_that_forgets_is_refused(spark: "SparkSession", tmp_path: Path
 
 def test_a_spark_without_delta_is_told_so(spark: "SparkSession") -> None:
     registered = Registered(spark, sinks.catalog("shop.hours", window="hours"))
-    with pytest.raises(BlockedError, match=r"Spark has no Delta; set spark\.sql\.extensions=io\.delta"):
+    with pytest.raises(BlockedError, match=r"Spark finds no table of Delta at /srv/state .* and Spark needs Delta"):
         registered._check_that_spark_finds("/srv/state", "id")
 
 
@@ -120,8 +121,8 @@ def test_a_definition_needs_spark(tmp_path: Path) -> None:
 
 
 def test_each_window_has_a_name() -> None:
-    names = [sink.of("day.by_city").name for sink in (sinks.catalog("shop.{window}"), sinks.catalog("lake.shop.w_{window}"))]
-    assert names == ["table shop.day_by_city of Spark's catalog", "table lake.shop.w_day_by_city of Spark's catalog"]
+    names = [sink.of("one-day.by_city").name for sink in (sinks.catalog("shop.{window}"), sinks.catalog("lake.shop.w_{window}"))]
+    assert names == ["table shop.one_day_by_city of Spark's catalog", "table lake.shop.w_one_day_by_city of Spark's catalog"]
 
 
 @pytest.mark.parametrize("table", ["day", "shop.", "a.b.c.d", "shop.`day`", "shop.day; DROP TABLE x", "shop.{pipeline}", None])

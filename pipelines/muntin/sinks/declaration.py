@@ -33,8 +33,6 @@ class Declared:
     """What the sink is sent: changes, or "versions" or the "place" of the window's table."""
     needs_spark = ""
     """The function that makes the sink, where it works by a session of Spark."""
-    query = ""
-    """SQL by which readers of Spark's catalog get at the windows."""
     window: str | None
 
     @property
@@ -46,6 +44,11 @@ class Declared:
     def of_each(self) -> bool:
         """Whether each window has one, where none is named."""
         return False
+
+    @property
+    def query(self) -> str:
+        """SQL by which readers of Spark's catalog get at the windows; "": the sink gives no name there."""
+        return ""
 
     @property
     def connection_name(self) -> str | None:

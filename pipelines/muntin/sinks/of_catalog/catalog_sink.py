@@ -36,7 +36,7 @@ class CatalogSink(Declared):
         return f"table {self.table} of Spark's catalog"
 
     @property
-    def query(self) -> str:  # type: ignore[override]
+    def query(self) -> str:
         """SQL by which readers of the catalog get at the windows."""
         return f"SELECT * FROM {self.table};"
 
@@ -47,7 +47,7 @@ class CatalogSink(Declared):
 
     def of(self, window: str) -> Self:
         """The name of a window."""
-        return replace(self, window=window, table=self.table.replace(_PLACE, window.replace(".", "_")))
+        return replace(self, window=window, table=self.table.replace(_PLACE, re.sub("[.-]", "_", window)))
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Any]:  # noqa: ARG002 - as other sinks
         """Reach it."""
@@ -63,8 +63,8 @@ def catalog(table: str, *, window: str | None = None, owner: str | None = None) 
     "table shop.day of Spark's catalog"
 
     Args:
-        table: schema and name, as "shop.{window}", or catalog, schema and name; a rollup `day.by_city` is day_by_city there. The schema is
-            made if it is missing.
+        table: schema and name, as "shop.{window}", or catalog, schema and name; `.` and `-` of a window's name are `_`
+            there: a rollup `day.by_city` is day_by_city. The schema is made if it is missing.
         window: the name of the window; left out, each window of the pipeline has a name, and `table` says `{window}`.
         owner: who answers for the windows, as "data-team@shop.example": the property `muntin.owner` of the table.
 

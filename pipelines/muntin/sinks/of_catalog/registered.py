@@ -12,12 +12,14 @@ from muntin.files.paths import path_of
 from muntin.sinks.errors import BlockedError, SinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from muntin.sinks.delivery import Reach
     from muntin.sinks.of_catalog.catalog_sink import CatalogSink
 
-_FACT = re.compile(r"^(Type|Provider|Location): (.*)$", re.MULTILINE)
+_FACT = re.compile(r"^(Type|Provider|Location|Table Properties): (.*)$", re.MULTILINE)
+_PURGED = "external.table.purge=true"
+"""Of such a table of Hive the files go with the name."""
 _OF_DISK = re.compile(r"^file:/*(?=/)")
 _DELTA = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _BY_ANEW = "drop it, choose another name, or let it lead here: muntin sinks FILE --send --anew"
@@ -40,7 +42,7 @@ def opened(sink: CatalogSink, reach: Reach) -> Iterator[Registered]:
         try:
             yield Registered(session, sink)
         except PySparkException as wrong:
-            raise SinkError(f"Spark says: {str(wrong).strip().splitlines()[0]}") from None
+            raise SinkError(f"Spark says: {_first_line(wrong)}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Registered:
             )
 
     def _there(self) -> dict[str, str]:
-        """The facts of what has the name: its type; of a table provider and location, too. Empty: nothing has it.
+        """The facts of what has the name: its type; of a table provider, location and properties, too. Empty: nothing has it.
 
         The statement does not look at the address, so it answers for a name that leads to no table any more.
         """
@@ -105,24 +107,23 @@ class Registered:
         """A cluster that does not share the disk would make an empty table there."""
         from pyspark.errors import AnalysisException
 
-        quoted = place.replace("`", "``")
+        quoted, shared = place.replace("`", "``"), "the root has to be a place that Spark and Muntin share"
         try:
             found = self.session.sql(f"DESCRIBE DETAIL delta.`{quoted}`").collect()[0]["id"]
-        except AnalysisException:
-            if "delta" in self.session.conf.get("spark.sql.extensions", "").lower():
-                raise
+        except AnalysisException as wrong:
             raise BlockedError(
-                "Spark has no Delta; set spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension, and what else docs/sinks.md names"
+                f"Spark finds no table of Delta at {place} ({_first_line(wrong)}); {shared}, "
+                "and Spark needs Delta: spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension"
             ) from None
         if found != identity:
-            raise BlockedError(f"Spark finds another table at {place}; the root has to be a place that Spark and Muntin share")
+            raise BlockedError(f"Spark finds another table at {place}; {shared}")
 
-    def _check_that_it_may_go(self, there: dict[str, str], before: str, *, anew: bool) -> None:
+    def _check_that_it_may_go(self, there: Mapping[str, str], before: str, *, anew: bool) -> None:
         """A name may be taken from an external table on request, or if it is ours and the table was moved."""
-        kind, location = there.get("Type", "table"), there.get("Location", "")
-        if kind != "EXTERNAL":
-            what = f"{kind.lower()}{'' if kind == 'VIEW' else ' table'}"
-            raise BlockedError(f"the name is that of a {what}, which Muntin never drops; choose another name")
+        kind, location = there.get("Type", "TABLE"), there.get("Location", "")
+        if kind != "EXTERNAL" or _PURGED in there.get("Table Properties", ""):
+            what = {"VIEW": "a view", "EXTERNAL": f"a table with {_PURGED}"}.get(kind, f"a {kind.lower()} table")
+            raise BlockedError(f"the name is that of {what}, which Muntin never drops; choose another name")
         moved = before and _plain(location) == before and not (path_of(before) / "_delta_log").exists()
         if not anew and not moved:
             what = f"a table of {there.get('Provider', 'another kind')} at {location}"
@@ -134,6 +135,10 @@ class Registered:
         self.session.sql(f"CREATE TABLE IF NOT EXISTS {name} USING DELTA LOCATION '{text}'")
 
 
+def _first_line(wrong: Exception) -> str:
+    return str(wrong).strip().partition("\n")[0]
+
+
 def _quoted(name: str) -> str:
     """A name of several parts as SQL takes it, also with a word of SQL's own.
 
@@ -143,7 +148,7 @@ def _quoted(name: str) -> str:
     return ".".join(f"`{part}`" for part in name.split("."))
 
 
-def _leads(there: dict[str, str], place: str) -> bool:
+def _leads(there: Mapping[str, str], place: str) -> bool:
     ours = there.get("Type") == "EXTERNAL" and there.get("Provider", "").lower() == "delta"
     return ours and _plain(there.get("Location", "")) == place
 
