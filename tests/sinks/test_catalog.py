@@ -5,17 +5,21 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from muntin import sinks
+from muntin.airflow.sending import sent_to_sinks
+from muntin.airflow.spark import LateRunner
 from muntin.errors import DefinitionError
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.sinks.errors import BlockedError
 from muntin.sinks.of_catalog.registered import Registered
+from muntin.tasks import Local
 from tests.conftest import JARS
 from tests.sinks.catalog_steps import Named
 
@@ -118,6 +122,20 @@ def test_a_definition_needs_spark(tmp_path: Path) -> None:
     small.write_all()
     small.ran(0)
     assert "there is no Spark here; muntin sinks FILE --send starts one" in send(bind(small.named(), tmp_path / "state"))[0].line
+
+
+def test_a_task_of_airflow_begins_spark_itself_and_not_in_the_threads_of_its_sinks(tmp_path: Path) -> None:
+    small, threads = Named(tmp_path), list[Thread]()
+    small.write_all()
+    small.ran(0)
+
+    def begun() -> Local:
+        threads.append(current_thread())
+        return Local(1)
+
+    lines = sent_to_sinks(bind(small.named(window=None), tmp_path / "state"), LateRunner(begun))
+    assert ["there is no Spark here" in line for line in lines] == [True] * 3
+    assert threads == [main_thread()]
 
 
 def test_each_window_has_a_name() -> None:
