@@ -1,6 +1,7 @@
 """Rollups at the command line: a window of fewer keys is named like any, and takes its own keys alone."""
 
 import json
+from pathlib import Path
 
 from tests.cli.conftest import RANGE, Muntin, Project, without_spark
 
@@ -33,6 +34,16 @@ def test_shown_explained_planned_and_late(muntin: Muntin, project: Project) -> N
         assert "quarter.by_sensor, sensor=ä" in muntin(*done.arguments("timeline", "quarter.by_sensor")).out
         assert "quarter.all" in muntin(*done.arguments("status")).out
         assert "('default', 'sensors_quarter_all', '" in muntin(*done.arguments("where", "quarter.all")).out
+
+
+def test_a_name_in_a_catalog_is_told_beside_the_address(muntin: Muntin, project: Project) -> None:
+    done = rolled(project)
+    text = Path(done.file).read_text(encoding="utf-8").replace("dag = airflow_dag(sensors)\n", "")
+    text = text.replace("import Pipeline,", "import Pipeline, sinks,").replace(
+        "    schedule=", "    to=sinks.catalog('shop.{window}'),\n    schedule="
+    )
+    Path(done.file).write_text(text, encoding="utf-8")
+    assert "  Catalog SELECT * FROM shop.quarter_all;\n" in muntin(*done.arguments("where", "quarter.all")).out
 
 
 def test_no_such_rollup_has_a_name_that_is_similar(muntin: Muntin, project: Project) -> None:

@@ -48,6 +48,7 @@ DOCUMENTED_TEXTS = {
     "spark.authenticate",
     "spark.default.parallelism", "spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory", "spark.log.level",
     "spark.master", "spark.pyspark.python", "spark.remote", "spark.sql.execution.arrow.maxRecordsPerBatch",
+    "spark.sql.catalog.spark_catalog", "spark.sql.catalogImplementation",  # of Delta's and of Spark's pages on metastores of Hive
     "spark.sql.shuffle.partitions", "spark.ui.enabled", "spark.ui.showConsoleProgress",
     "__main__", "__pycache__", "__file__", "__name__", "__dict__", "__eq__", "__path__", "__module__", "__qualname__",  # Python's
     "__HIVE_DEFAULT_PARTITION__", "__extra__", "__arrow_c_stream__",  # Hive; Airflow's connections in the environment; Arrow's interface
@@ -62,6 +63,7 @@ ONLY_SHOWN = {
     "postgres_table", "postgres_rows", "misfits", "kafka_topic", "client",  # of psycopg and confluent-kafka, which document errors
     "redis_sink", "mysql_sink", "mysql_rows",  # of redis-py and PyMySQL
     "catalogs",  # of pyiceberg and of databases
+    "registered",  # of pyspark
 }  # fmt: skip
 """Modules that show the text of an error, or hand it on to a module that looks into it."""
 

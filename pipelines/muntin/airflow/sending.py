@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ def sent_to_sinks(bound: Bound, runner: Runner) -> list[str]:
 
     Args:
         bound: the pipeline state.
-        runner: who runs tasks, whose session is for sinks that take a DataFrame.
+        runner: who runs tasks, whose session is for sinks that need Spark. It begins here: a task speaks to Airflow from one thread.
     """
     from muntin.jobs.sending.send import reported, send
     from muntin.sinks.delivery import Reach
 
-    sent = send(bound, Reach(connections_of(bound.sinks), lambda: nullcontext(runner.spark)))
+    spark = runner.spark if any(sink.needs_spark for sink in bound.sinks) else None
+    sent = send(bound, Reach(connections_of(bound.sinks), partial(nullcontext, spark) if spark else None))
     for one in sent:
         if one.rows and not one.failed:
             log.info("sinks: %s", one.line)

@@ -222,6 +222,16 @@ class Sink(Protocol):
         """Whether each window has one, where none is named."""
         ...
 
+    @property
+    def needs_spark(self) -> str:
+        """The function that makes the sink, where it works by a session of Spark; "": it needs none."""
+        ...
+
+    @property
+    def query(self) -> str:
+        """SQL by which readers of Spark's catalog get at the windows; "": the sink gives no name there."""
+        ...
+
     def of(self, window: str) -> Sink:
         """The sink of a window."""
         ...

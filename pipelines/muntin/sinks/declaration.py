@@ -29,7 +29,10 @@ class Declared:
     __slots__ = ()
     patience_us = PATIENCE_US
     latest = False
-    mirrors = False
+    takes = "changes"
+    """What the sink is sent: changes, or "versions" or the "place" of the window's table."""
+    needs_spark = ""
+    """The function that makes the sink, where it works by a session of Spark."""
     window: str | None
 
     @property
@@ -41,6 +44,11 @@ class Declared:
     def of_each(self) -> bool:
         """Whether each window has one, where none is named."""
         return False
+
+    @property
+    def query(self) -> str:
+        """SQL by which readers of Spark's catalog get at the windows; "": the sink gives no name there."""
+        return ""
 
     @property
     def connection_name(self) -> str | None:
@@ -123,6 +131,8 @@ class SparkSink(Declared):
     title: str
     window: str | None = None
     patience_us: int = PATIENCE_US
+
+    needs_spark = "sinks.spark"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Spark's tasks carry the definition, and not every function travels: a pickle has the name alone."""

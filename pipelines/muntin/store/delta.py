@@ -110,7 +110,8 @@ class DeltaStore:
     def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
         fields = base.schema or pa.schema([])
         new = {name: text for name, text in texts.comments.items() if name in fields.names and _comment(fields, name) != text}
-        if not new and (base.name, base.description) == (texts.name, texts.description):
+        properties = {name: text for name, text in texts.properties.items() if base.properties.get(name, "") != text}
+        if not new and not properties and (base.name, base.description) == (texts.name, texts.description):
             return
         try:
             alter = open_table(self._path(table), base.version).alter
@@ -120,6 +121,8 @@ class DeltaStore:
                 alter.set_table_name(texts.name)
             if base.description != texts.description:
                 alter.set_table_description(texts.description)
+            if properties:
+                alter.set_table_properties(properties, raise_if_not_exists=False)
         except (CommitFailedError, DeltaError) as wrong:
             raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
 

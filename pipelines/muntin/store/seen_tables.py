@@ -169,7 +169,7 @@ def listed(opened: DeltaTable) -> Snapshot:
     files = (File(path, size, count or 0) for path, size, count in rows)
     ascending = tuple(sorted(files, key=lambda file: file.path))
     facts, schema = opened.metadata(), pa.schema(opened.schema().to_arrow())
-    return Snapshot(opened.version(), ascending, schema, str(facts.id), facts.name or "", facts.description or "")
+    return Snapshot(opened.version(), ascending, schema, str(facts.id), facts.name or "", facts.description or "", facts.configuration)
 
 
 def snapshot_at(path: AnyPath, version: int) -> Snapshot:

@@ -26,11 +26,12 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of a table: its name, a description, column -> comment."""
+    """The texts of a table: its name, a description, column -> comment, property -> value ("": it has none)."""
 
     name: str = ""
     description: str = ""
     comments: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Snapshot:
     identity: str = ""
     name: str = ""
     description: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

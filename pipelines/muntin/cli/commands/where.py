@@ -42,4 +42,7 @@ def where(file: opt.File, window: opt.SomeWindow = None, root: opt.Root = None, 
         facts = {"table": table, "location": location, "name": plain, "file": file, "window": each, "root": folder}
         for reader, line in _READERS.items():
             say(f"  {reader:<8}{line.format(**facts)}")
+        for sink in pipeline.to:
+            if sink.window == each and sink.query:
+                say(f"  {'Catalog':<8}{sink.query}")
     return None

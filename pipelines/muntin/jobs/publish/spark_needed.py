@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sinks import SparkSink
 from muntin.sources import SparkSource
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ def rows_need_spark(pipeline: Pipeline) -> str | None:
     """The parts of the definition that give rows to Spark or take them, for people; None: no part does. No file is read."""
     if any(isinstance(each, SparkSource) for each in pipeline.sources.values() or [pipeline.source]):
         return "sources.spark"
-    return "sinks.spark" if any(isinstance(each, SparkSink) for each in pipeline.to) else None
+    return next((each.needs_spark for each in pipeline.to if each.needs_spark), None)
 
 
 def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:

@@ -44,7 +44,7 @@ class Sent:
         misfits: windows that the sink does not have as they are published, since their values do not fit.
         failed: why the sink does not have what is published; "": it has, but for the misfits.
         blocked: whether no later run mends that by itself.
-        what: what a row is: a change of a window, or of a mirror a version of the table.
+        what: what a row is: a change of a window, of a mirror a version of the table, of a catalog a name.
     """
 
     sink: str

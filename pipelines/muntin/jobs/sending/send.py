@@ -15,6 +15,7 @@ from muntin.jobs.sending.catch_up import Sent, catch_up
 from muntin.jobs.sending.mirror import mirror
 from muntin.jobs.sending.notes import Note, write_note
 from muntin.jobs.sending.patience import Patience
+from muntin.jobs.sending.register import register
 from muntin.printable import printable
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from muntin.sinks import Sink
 
 _POLL_S = 0.02
+_BRING = {"changes": catch_up, "versions": mirror, "place": register}
 log = logging.getLogger("muntin")
 
 
@@ -87,7 +89,7 @@ class _Attempt:
     def _work(self) -> None:
         begun = time.monotonic()
         try:
-            bring: Any = mirror if self._sink.mirrors else catch_up
+            bring: Any = _BRING[self._sink.takes]
             self._sent.append(bring(self._bound, self._sink, self._reach, self._patience, anew=self._anew))
         except (SinkError, MuntinError) as wrong:
             if not self._patience.over:

@@ -26,7 +26,7 @@ class IcebergSink(Declared):
     window: str | None = None
     keep_us: int = 0
 
-    mirrors = True
+    takes = "versions"
 
     @property
     def name(self) -> str:

@@ -1,0 +1,1 @@
+"""Names in the catalog of Spark for the tables of windows."""
