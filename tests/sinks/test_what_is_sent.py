@@ -14,7 +14,7 @@ import pytest
 
 from muntin.jobs.sending.patience import Patience
 from muntin.jobs.sending.standing import standings
-from tests.case_counts import long
+from tests.case_counts import long, paired
 from tests.sinks.places import PLACES, Place, Table
 from tests.sinks.shop import Shop, differences
 
@@ -43,7 +43,7 @@ RETYPED = {  # type and value; the value, and how another definition spells it
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("place", "change"), paired(PLACES, CHANGES), indirect=["place"])
 def test_a_type_that_widens_in_the_files(tmp_path: Path, place: Place, change: str) -> None:
     old, before, new, after = CHANGES[change]
     shop = Shop(tmp_path, place.sink())
@@ -57,7 +57,7 @@ def test_a_type_that_widens_in_the_files(tmp_path: Path, place: Place, change: s
     assert shop.sent().rows == 0
 
 
-@pytest.mark.parametrize("change", RETYPED)
+@pytest.mark.parametrize(("place", "change"), paired(PLACES, RETYPED), indirect=["place"])
 def test_a_type_of_another_definition(tmp_path: Path, place: Place, change: str) -> None:
     kind, value, expression = RETYPED[change]
     shop = Shop(tmp_path, place.sink())
