@@ -51,7 +51,10 @@ def serve(port: int) -> None:
     answers, turn = DomainDispatcherApplication(create_backend_app), threading.Lock()
 
     def one_by_one(environment: Any, start: Any) -> list[bytes]:
-        environment["wsgi.input"] = BytesIO(environment["wsgi.input"].read(int(environment.get("CONTENT_LENGTH") or 0)))
+        in_chunks = environment.get("wsgi.input_terminated", False)  # as Arrow's client sends
+        environment["wsgi.input"] = BytesIO(
+            environment["wsgi.input"].read(-1 if in_chunks else int(environment.get("CONTENT_LENGTH") or 0))
+        )
         with turn:
             return list(answers(environment, start))
 
