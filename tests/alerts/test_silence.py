@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from muntin.airflow.freshness import tell_of_lag
+from muntin.airflow.observed.freshness import tell_of_lag
 from muntin.airflow.silence import tell_of_silence
 from muntin.channels.addresses import of_environment
 from muntin.channels.errors import ChannelError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin.definition.freshness import Freshness
+from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import instant_us
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
 from muntin.jobs.records.batch_facts import BatchStates

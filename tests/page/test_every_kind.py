@@ -17,7 +17,7 @@ from muntin.cli.commands.timeline import plain_timeline
 from muntin.cli.output import plain
 from muntin.cli.text_timeline import text_timeline
 from muntin.definition.instants import instant_us
-from muntin.jobs.inspect.open_count import open_count
+from muntin.jobs.inspect.still_open.open_count import open_count
 from muntin.jobs.published.pending import pending_window
 from muntin.page.answers import TABS, answer
 from muntin.page.installation import Known

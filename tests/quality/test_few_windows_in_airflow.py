@@ -1,8 +1,6 @@
 """The task `validate` of Airflow: few windows are judged in the task, and no session begins; Spark judges what Spark alone can."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 from muntin.airflow import steps
 from muntin.airflow.place import Place
 from muntin.airflow.publishing import publish
+from muntin.airflow.spark import LateRunner
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import ExpectationsError
@@ -25,15 +24,16 @@ NEVER = {"type": "expect_column_values_to_be_between", "kwargs": {"column": "n",
 BY_SPARK = {"type": "expect_column_values_to_be_of_type", "kwargs": {"column": "n", "type_": "LongType"}}
 
 
-class Sessions:
-    """Counts how often somebody asks for Spark, and gives this process."""
+class Sessions(LateRunner):
+    """Counts how often a session would begin, and gives this process."""
 
-    begun = 0
+    def __init__(self) -> None:
+        super().__init__(self._counted)
+        self.begun = 0
 
-    @contextmanager
-    def __call__(self) -> Iterator[Local]:
+    def _counted(self) -> Local:
         self.begun += 1
-        yield Local()
+        return Local()
 
 
 def staged(folder: Path, expectation: dict[str, Any]) -> tuple[Place, dict[str, Any], dict[str, Any]]:

@@ -76,7 +76,7 @@ def _forget_new(
     totals: Totals,
     context: Mapping[str, Any],
 ) -> dict[str, Any] | None:
-    """What was found, without keys; None where no request is new.
+    """The entry of the register: what was found, without keys; None where no request is new.
 
     Raises:
         StateError: something is left, or a sink does not have what is published; and as `forget`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.airflow.freshness import fresh_by
+from muntin.airflow.observed.freshness import fresh_by
 from muntin.airflow.place import END, START
 from muntin.airflow.silence import deadline_of
 from muntin.airflow.spark import CONNECTION

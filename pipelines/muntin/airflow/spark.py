@@ -34,7 +34,7 @@ class LateRunner:
 
     @property
     def parallelism(self) -> int:
-        """As the session's."""
+        """The number of tasks that the session runs at once."""
         return self._runner.parallelism
 
     @property
@@ -43,7 +43,7 @@ class LateRunner:
         return self._runner.spark
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """As `muntin.tasks.Runner` has it."""
+        """Run tasks, as `muntin.tasks.Runner` has it."""
         return self._runner.run(work, items) if items else []
 
     def __str__(self) -> str:

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from muntin.airflow import lineage, publishing, steps
+from muntin.airflow import publishing, steps
 from muntin.airflow.alerting import callbacks, ending_reported, tell_held
 from muntin.airflow.assets.events import extras, keys_of
 from muntin.airflow.assets.window_assets import emit, window_assets
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
 from muntin.airflow.noting import noted, record
+from muntin.airflow.observed import lineage
 from muntin.airflow.place import place_of
 from muntin.airflow.spark import runner_of
 

@@ -18,7 +18,6 @@ from muntin.cli.commands import (
     explain,
     forget,
     late,
-    maintain,
     metrics,
     new,
     over,
@@ -27,7 +26,6 @@ from muntin.cli.commands import (
     promote,
     publish,
     quarantine,
-    rebuild,
     run,
     show,
     sinks,
@@ -36,6 +34,7 @@ from muntin.cli.commands import (
     ui,
     where,
 )
+from muntin.cli.commands.upkeep import maintain, rebuild
 from muntin.cli.failure import exit_status, tell
 from muntin.cli.interrupt import Interrupted, caught, end, listening
 from muntin.cli.output import say

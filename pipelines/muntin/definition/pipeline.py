@@ -27,9 +27,9 @@ from muntin.definition.checks import (
     listed,
     resolved,
 )
+from muntin.definition.clocks.freshness import within_us
 from muntin.definition.clocks.time_zones import UTC_NAME
 from muntin.definition.durations import Duration, not_negative
-from muntin.definition.freshness import within_us
 from muntin.definition.instants import instant_us
 from muntin.definition.kinds import as_window
 from muntin.definition.retention import Retain, Retention, check_retention, retention_of

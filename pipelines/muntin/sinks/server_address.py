@@ -70,7 +70,7 @@ def reached(address: str, reach: Reach, kinds: Sequence[str], example: str) -> C
 
 
 def tls_settings(found: Connection) -> dict[str, Any]:
-    """What an address says of TLS, by the names of the client's arguments. In a URL all is text: true and false are meant as such."""
+    """The settings of TLS in an address, by the names of the client's arguments. In a URL all is text: true and false are meant as such."""
     spelled: dict[str, Any] = {"true": True, "false": False}
     return {name: spelled.get(str(value).lower(), value) for name, value in found.extra.items() if name.startswith("ssl_")}
 

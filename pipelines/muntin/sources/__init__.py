@@ -3,7 +3,7 @@
 from muntin.sources.file_source import FileSource
 from muntin.sources.files import files
 from muntin.sources.kafka import KafkaSource, kafka
-from muntin.sources.of_iceberg.declaration import IcebergSource, iceberg
+from muntin.sources.logged.of_iceberg.declaration import IcebergSource, iceberg
 from muntin.sources.reading.dimensions.lookup import Lookup, lookup
 from muntin.sources.source import Source
 from muntin.sources.spark_frames import SparkSource, spark

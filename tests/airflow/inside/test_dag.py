@@ -141,7 +141,7 @@ def test_what_is_left_of_fresh_within_after_an_interval_is_a_deadline():
     made = airflow_dag(pipeline(fresh_within="90m", alerts=alerts.to("alerts", print, silent_after="2h")))
     silence, fresh = made.deadline
     assert (silence.interval, fresh.interval) == (timedelta(hours=2), timedelta(minutes=30))
-    assert fresh.callback.path == "muntin.airflow.freshness.tell_of_lag"
+    assert fresh.callback.path == "muntin.airflow.observed.freshness.tell_of_lag"
     assert fresh.callback.kwargs == {"pipeline": "small", "channels": ["alerts"], "within_us": 5_400_000_000}
     (alone,) = airflow_dag(pipeline(fresh_within="90m")).deadline
     assert alone.callback.kwargs["channels"] == []

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from muntin.airflow import lineage
+from muntin.airflow.observed import lineage
 from muntin.cli.definition import load_pipeline
 from muntin.jobs.state.bound import bind
 from tests.airflow.inside.test_runs import states

@@ -80,7 +80,7 @@ class Forgetting:
 
     @property
     def mend(self) -> str:
-        """What somebody has to do about what this command leaves alone; "" where there is nothing."""
+        """The sentence on what somebody has to do about what this command leaves alone; "" where there is nothing."""
         return MEND if any(each.what == COPIES for each in self.left) else ""
 
     def register(self) -> dict[str, Any]:

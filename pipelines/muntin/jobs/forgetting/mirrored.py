@@ -1,4 +1,4 @@
-"""What the own files of mirrors tell of some keys: a key may be the least or the greatest of a file of windows."""
+"""Bounds in the own files of mirrors that tell of some keys: a key may be the least or the greatest of a file of windows."""
 
 from __future__ import annotations
 

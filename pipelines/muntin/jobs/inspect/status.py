@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from muntin.definition.freshness import Freshness
+from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.files.paths import folders_in, sizes_below
 from muntin.jobs.alerting.folders import below
 from muntin.jobs.alerting.outbox import Outbox
-from muntin.jobs.inspect.open_count import open_count
-from muntin.jobs.inspect.open_since import open_since
 from muntin.jobs.inspect.published_to import latest_end
+from muntin.jobs.inspect.still_open.open_count import open_count
+from muntin.jobs.inspect.still_open.open_since import open_since
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.standing import Standing, standing
 from muntin.jobs.published.window_tables import current, published, windows_of

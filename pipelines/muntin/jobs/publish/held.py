@@ -45,12 +45,12 @@ class HeldWindows:
 
 
 def held_windows(bound: Bound) -> list[HeldWindows]:
-    """What suites hold, and may be published as it is, by name; a name comes once, however many runs staged the same."""
+    """The staged windows that suites hold, and that may be published as it is, by name, each name once."""
     return sorted({each.name: each for each in _held(bound)}.values(), key=lambda each: (each.starts, each.name))
 
 
 def held_in(bound: Bound, folder: str) -> HeldWindows | None:
-    """What a suite holds in a staged folder; None where that is nothing that may be published.
+    """The windows that a suite holds in a staged folder; None where that is nothing that may be published.
 
     So it is where no window failed, another run has published since, batches were read again, or the definition is another by now.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from muntin.definition.freshness import Freshness
+from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.batch_facts import batch_states

@@ -1,4 +1,4 @@
-"""What a suite holds, for the page that publishes it all the same."""
+"""The windows that a suite holds, for the page that publishes it all the same."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Held:
 
 
 def held(at: Seen, verdict: str, around: Around) -> Held:
-    """What a verdict holds.
+    """The windows that a verdict holds.
 
     Raises:
         StateError: nothing.

@@ -23,7 +23,7 @@ from muntin.page.views.calls import Call, calls
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muntin.definition.freshness import Freshness
+    from muntin.definition.clocks.freshness import Freshness
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.records.batch_facts import BatchStates
     from muntin.jobs.records.reports import BatchReport

@@ -41,13 +41,13 @@ def bounds_of(manifest: bytes) -> Iterator[tuple[str, str, Any]]:
 def _as_python(kind: Any, bound: Any) -> Any:  # noqa: ANN401 - types of Iceberg, and values of them
     """A bound as Arrow gives the values of its column: pyiceberg gives days and microseconds of dates and times."""
     from pyiceberg.types import DateType, TimestampType, TimestamptzType, TimeType
-    from pyiceberg.utils import datetime as of_iceberg
+    from pyiceberg.utils.datetime import days_to_date, micros_to_time, micros_to_timestamp, micros_to_timestamptz
 
     spelled: Any = {
-        DateType: of_iceberg.days_to_date,
-        TimeType: of_iceberg.micros_to_time,
-        TimestampType: of_iceberg.micros_to_timestamp,
-        TimestamptzType: of_iceberg.micros_to_timestamptz,
+        DateType: days_to_date,
+        TimeType: micros_to_time,
+        TimestampType: micros_to_timestamp,
+        TimestamptzType: micros_to_timestamptz,
     }
     return spelled.get(type(kind), lambda value: value)(bound)
 

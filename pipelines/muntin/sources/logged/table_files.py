@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.instants import spell_instant
 from muntin.errors import ForgottenError, SourceError
 from muntin.files.paths import stats_of
-from muntin.sources.delta.table_log import table_log
 from muntin.sources.listing import SourceFile
+from muntin.sources.logged.delta.table_log import table_log
+from muntin.sources.logged.of_iceberg.declaration import IcebergSource
+from muntin.sources.logged.of_iceberg.snapshots import snapshot_log
 from muntin.sources.logged.table_changes import Step, last_steps, steps_of
-from muntin.sources.of_iceberg.declaration import IcebergSource
-from muntin.sources.of_iceberg.snapshots import snapshot_log
 from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:

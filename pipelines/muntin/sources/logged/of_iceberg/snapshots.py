@@ -22,7 +22,7 @@ from muntin.errors import SourceError, StorageError
 from muntin.files.catalogs import catalog_of
 from muntin.files.connections import connection_of_environment
 from muntin.sources.logged.log import Added, Commit, Log
-from muntin.sources.of_iceberg.fields import check_fields, other_fields, with_columns_of
+from muntin.sources.logged.of_iceberg.fields import check_fields, other_fields, with_columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
 
     from muntin.files.connections import Connection
-    from muntin.sources.of_iceberg.declaration import IcebergSource
+    from muntin.sources.logged.of_iceberg.declaration import IcebergSource
     from muntin.sources.tables import TableSource
 
 _LOCAL = re.compile(r"file:/+(?=/)|file:(?=/)")

@@ -36,7 +36,7 @@ def accumulated(bound: Bound, batches: Sequence[Accumulated], task: Any) -> None
 
 def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
     """Report to Airflow what the task `publish` read and wrote, and whether that is fresh enough: nothing if no window was published."""
-    from muntin.airflow.column_lineage import emit_columns
+    from muntin.airflow.observed.column_lineage import emit_columns
     from muntin.definition.instants import instant_us
     from muntin.jobs.published.window_tables import table_of
     from muntin.jobs.records.metrics import freshness

@@ -96,7 +96,7 @@ def _one_name_a_field(metadata: TableMetadata) -> bool:
 
 
 def _other(now: Mapping[int, str], then: Mapping[int, str]) -> str:
-    """What the first field of a file is called that has another name, or whose name another field has."""
+    """The name of the first field of a file that has another name, or whose name another field has."""
     numbers = {name: number for number, name in now.items()}
     for number, name in then.items():
         if now.get(number, name) != name:

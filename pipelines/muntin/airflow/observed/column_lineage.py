@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from muntin.airflow.lineage import address_of
+from muntin.airflow.observed.lineage import address_of
 from muntin.sources import FileSource, WindowSource
 
 if TYPE_CHECKING:

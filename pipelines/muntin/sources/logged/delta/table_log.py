@@ -19,7 +19,7 @@ import pyarrow as pa
 from muntin.errors import SourceError
 from muntin.files.near import near
 from muntin.files.paths import names_in, path_of, stats_of
-from muntin.sources.delta.table_layout import check_folders, check_layout, layout, open_table, with_columns_of
+from muntin.sources.logged.delta.table_layout import check_folders, check_layout, layout, open_table, with_columns_of
 from muntin.sources.logged.log import Added, Commit, Log
 
 if TYPE_CHECKING:

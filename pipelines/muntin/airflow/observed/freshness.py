@@ -36,7 +36,7 @@ def fresh_by(pipeline: Pipeline) -> list[Any]:
     channels = [channel for channel in alerts.channels if isinstance(channel, str)] if alerts else []
     kwargs = {"pipeline": pipeline.name, "channels": channels, "within_us": within_us}
     left = timedelta(microseconds=within_us - (first.end_us - first.start_us))
-    callback = SyncCallback("muntin.airflow.freshness.tell_of_lag", kwargs=kwargs)
+    callback = SyncCallback("muntin.airflow.observed.freshness.tell_of_lag", kwargs=kwargs)
     return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, left, callback, name=f"{pipeline.name} is not fresh")]
 
 

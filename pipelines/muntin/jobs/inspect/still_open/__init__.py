@@ -1,0 +1,1 @@
+"""Windows that are not closed yet: how many, and since when."""
