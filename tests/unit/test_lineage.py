@@ -63,4 +63,4 @@ def test_nothing_published_is_nothing_told(told: list[Any], tmp_path: Path) -> N
 
 
 def test_addresses_are_uris(tmp_path: Path) -> None:
-    assert lineage._address("/data/a b#1.csv") == "file:///data/a%20b%231.csv"
+    assert lineage.address_of("/data/a b#1.csv") == "file:///data/a%20b%231.csv"
