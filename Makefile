@@ -20,7 +20,7 @@ demo: setup ## a week of real flights through Airflow and Spark to published win
 check: setup lint ## style, types, arrows, and the quick tests, which start neither Spark nor Airflow nor Great Expectations: while you work
 	@$(python) -m pytest -n 2 --dist loadfile --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
 
-test: setup ## lint, then every test, four files at a time; ARGS="-k sliding" narrows the tests
+test: setup ## lint, then the tests, four files at a time, MUNTIN_CORE=300 for every case; ARGS="-k sliding" narrows the tests
 # Side by side: to fetch is to wait. Kernels are compiled once: processes that begin without them would each compile them.
 	@bash setup/for_tests.sh & bash setup/kernels.sh & $(MAKE) --no-print-directory lint; linted=$$?; wait; exit $$linted
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.

@@ -32,7 +32,7 @@ def long() -> bool:
 
 TOO_LONG = f"too long for every change: MUNTIN_CORE={AT_LENGTH} make test"
 at_length = pytest.mark.skipif(not long(), reason=TOO_LONG)
-"""Marks a test of which a shorter form runs with every change."""
+"""Marks a test that `make test` leaves out unless it is asked for all; most have a shorter form beside."""
 
 
 def cases(every: int) -> int:
