@@ -1,6 +1,7 @@
 """The entry point: help, usage, start-up."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,17 @@ def test_starting_up_imports_nothing_heavy():
     words = f"import sys, muntin.cli.main; print(sorted(set({HEAVY}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_interrupt_while_modules_load_ends_the_process_at_once():
+    words = [sys.executable, "-X", "importtime", "-m", "muntin", "--help"]
+    started = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert started.stderr is not None
+    loaded = next(line for line in started.stderr if line.split()[-1] == "typer")  # the first that the command asks for
+    started.send_signal(signal.SIGINT)
+    out, rest = started.communicate(timeout=60)
+    assert (started.returncode, out) == (-signal.SIGINT, ""), loaded
+    assert "Traceback" not in rest
 
 
 @pytest.mark.parametrize("name", NAMES)
