@@ -49,7 +49,9 @@ _log = logging.getLogger("muntin")
 _TRIED = 20  # files, until one has rows
 
 
-def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, allow_missing: bool = False) -> None:
+def check(
+    bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, allow_missing: bool = False, columns: bool = False
+) -> None:
     """See that a run of these intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
 
     Nothing is changed. A text file of more than 64 MB is not read: the run itself does that.
@@ -58,6 +60,8 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
         bound: the pipeline state.
         intervals: of the batches that a run would read.
         validate: whether expectations will guard what is published.
+        columns: whether to hold SQL, keys and columns against the files of a definition that has run before, too. A run leaves that to
+            accumulate, which binds to the files that it reads.
 
     Raises:
         DefinitionError: an expression, a key or a suite does not fit.
@@ -70,8 +74,10 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
     if validate:
         check_suites(bound)
     given = all_inputs(bound, intervals, allow_missing=allow_missing)
-    check_columns(bound, given)
-    if not bound.folder.is_dir():  # the first run
+    first = not bound.folder.is_dir()
+    if first or columns:
+        check_columns(bound, given)
+    if first:
         for each in (*remarked(bound, given), *lacking(bound, given, intervals)):
             _log.warning("%s: %s", bound.pipeline.name, each)
 
@@ -81,7 +87,7 @@ def check_range(
 ) -> None:
     """`check` of a run of `[start, end)`."""
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
-    check(bind(pipeline, root), intervals, validate=validate, allow_missing=allow_missing)
+    check(bind(pipeline, root), intervals, validate=validate, allow_missing=allow_missing, columns=True)
 
 
 @dataclass(frozen=True, slots=True)

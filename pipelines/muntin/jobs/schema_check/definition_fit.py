@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -15,14 +16,13 @@ from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.dimensions.dimension import with_keys
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
-from muntin.sources.reading.scan import quoted
 from muntin.sources.reading.sql_types import NEEDS, meets, stored
 from muntin.sources.reading.taken_times import Taken
 from muntin.sources.sessions.duckdb_session import described, said
 from muntin.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from muntin.jobs.state.bound import Bound
 
@@ -65,31 +65,61 @@ def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, co
 
 def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
     """See that the aggregates that take rows of the source fit its columns: as `check_fit`, and of these alone."""
+    asked = list[_Asked]()
     for name, aggregate in bound.own_aggregates.items():
         what = f"aggregates[{name!r}]: {aggregate}"
         for field in aggregate.fields:
-            for lift in lifts_sql(field).values():
-                _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {SOURCE_ROWS}", what, columns)
-            for expression, need in asked_of(field):
-                _check_need(session, bound, expression_sql(expression), need, rows, what, columns)
+            asked += [_Asked(what, lift) for lift in lifts_sql(field).values()]
+            asked += [_Asked(what, expression_sql(expression), need) for expression, need in asked_of(field)]
+    _check(session, bound, asked, rows, columns)
 
 
 def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    asked = list[_Asked]()
     for name, window in bound.windows.items():
-        for sql, need in window.made_of.needs:
-            _check_need(session, bound, sql, need, rows, f"windows[{name!r}]", columns)
-        for lift in window.made_of.lifts.values():
-            _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
+        asked += [_Asked(f"windows[{name!r}]", sql, need) for sql, need in window.made_of.needs]
+        asked += [_Asked(f"windows[{name!r}]", lift) for lift in window.made_of.lifts.values()]
+    _check(session, bound, asked, rows, columns)
 
 
-def _check_need(
-    session: duckdb.DuckDBPyConnection, bound: Bound, sql: str, need: str, rows: str, what: str, columns: Mapping[str, str]
-) -> None:
-    """Refuse an expression whose type is not what it must be."""
-    kind = _try(session, bound, f"SELECT ({sql}) AS it FROM {rows} AS {SOURCE_ROWS}", what, columns)["it"]
-    if not meets(kind, need):
-        near = hint(sql, kind, columns, bound.source.call) if need in ("number", "difference") else ""
-        raise DefinitionError(f"{what} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}{near}")
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """SQL of a definition: an aggregate over the rows, or an expression of a row whose type must be what is needed."""
+
+    what: str
+    sql: str
+    need: str | None = None
+
+
+def _check(session: duckdb.DuckDBPyConnection, bound: Bound, asked: Sequence[_Asked], rows: str, columns: Mapping[str, str]) -> None:
+    """Refuse SQL that does not bind, and an expression whose type is not what it must be. The error is of the first.
+
+    All SQL is bound at once, since each query costs a millisecond in each run; where it does not bind, one by one.
+    """
+    kinds: Iterable[str]
+    try:
+        kinds = _kinds(session, asked, rows)
+    except duckdb.Error:
+        kinds = (_try(session, bound, _select([each], rows), each.what, columns).popitem()[1] for each in asked)
+    for each, kind in zip(asked, kinds, strict=True):
+        if each.need and not meets(kind, each.need):
+            near = hint(each.sql, kind, columns, bound.source.call) if each.need in ("number", "difference") else ""
+            needed = f"{each.what} needs {NEEDS[each.need]}, and {each.sql!r} is {kind}"
+            raise DefinitionError(f"{needed}. The source has: {_listed(columns)}{near}")
+
+
+def _kinds(session: duckdb.DuckDBPyConnection, asked: Sequence[_Asked], rows: str) -> list[str]:
+    """The SQL type of each. Aggregates stand in one query, expressions of a row in another."""
+    found = dict[_Asked, str]()
+    for together in ([each for each in asked if each.need is None], [each for each in asked if each.need]):
+        if together:
+            found |= zip(together, described(session, _select(together, rows)).values(), strict=True)
+    return [found[each] for each in asked]
+
+
+def _select(asked: Sequence[_Asked], rows: str) -> str:
+    columns = ", ".join(f'({each.sql}) AS "muntin {number}"' for number, each in enumerate(asked))
+    return f"SELECT {columns} FROM {rows} AS {SOURCE_ROWS}"
 
 
 def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
