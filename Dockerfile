@@ -1,5 +1,5 @@
 # One image for Airflow and for Spark: both need the same Python and the same pyspark.
-FROM python:3.11.14-slim-bookworm
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
 
 RUN apt-get update \
     && apt-get install -y --no-install-recommends openjdk-17-jre-headless \
