@@ -69,9 +69,12 @@ def _several(value: str, order: str, name: str, n: int, *, least: bool) -> Field
 
 def _all(value: str, order: str, name: str, *, least: bool) -> Field:
     extreme = f"{'min' if least else 'max'}({order})"
+    of_by: What = "least" if least else "greatest"
+    of_rows: What = "all_at_least" if least else "all_at_greatest"
     rows = f"list(struct_pack(extreme := {order}, value := {value}))"
     values = f"list_transform(list_filter({rows}, lambda muntin_row: muntin_row.extreme = {extreme}), lambda muntin_row: muntin_row.value)"
-    parts = (("by", extreme), ("values", f"coalesce(list_sort(list_distinct({values})), [])"))
+    found = Plain(f"coalesce(list_sort(list_distinct({values})), [])", of_rows, value, order)
+    parts = (("by", Plain(extreme, of_by, order)), ("values", found))
     return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least), needs=((order, "order"), (value, "order")))
 
 

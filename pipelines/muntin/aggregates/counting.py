@@ -57,7 +57,8 @@ def _said(x: str | None) -> str:
 def count_if(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows for which a SQL condition is true."""
     condition = expression(condition, "count_if")
-    field = Field("countif", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM, needs=((condition, "condition"),))
+    lift = Plain(f"count(*) FILTER (WHERE {condition})", "count", f"CASE WHEN ({condition}) THEN 1 END")
+    field = Field("countif", condition, (("", lift),), SUM, needs=((condition, "condition"),))
     return Aggregate("count_if", condition, (field,), _itself).only(where, **about)
 
 

@@ -11,6 +11,7 @@ from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import SUM
 from muntin.aggregates.parts.listing import COUNTED
 from muntin.definition.expressions import expression
+from muntin.definition.plain_lifts import Plain
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 def counts_of(x: str, need: str = "order") -> Field:
     """The distinct values of `x` and their counts, without null. 0.0 and -0.0 are the same value, and so are all NaNs."""
     found = f"histogram({x})"
-    parts = (("values", f"coalesce(map_keys({found}), [])"), ("counts", f"coalesce(map_values({found}), [])::BIGINT[]"))
-    return Field("counts", x, parts, COUNTED, needs=((x, need),))
+    values = Plain(f"coalesce(map_keys({found}), [])", "distinct", x)
+    counts = Plain(f"coalesce(map_values({found}), [])::BIGINT[]", "occurrences", x)
+    return Field("counts", x, (("values", values), ("counts", counts)), COUNTED, needs=((x, need),))
 
 
 def count_distinct(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:

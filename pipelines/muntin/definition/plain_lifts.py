@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-What = Literal["count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "at_least", "at_greatest", "value", "numbers"]
+_OfLists = Literal["numbers", "distinct", "occurrences", "all_at_least", "all_at_greatest"]
+What = Literal["count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "at_least", "at_greatest", "value", _OfLists]
+LISTS = ("distinct", "occurrences", "all_at_least", "all_at_greatest")
+"""What is made as a list of values."""
 EVERY_ROW = "1"
 """SQL of a value that every row has."""
 
@@ -16,7 +19,8 @@ class Plain(str):
     null; their sum, 0 without any; the least; the greatest; the value in the first or in the last row by (event time, arrival), nulls left
     out, or, as "first_row" and "last_row", nulls too; the value, null or not, in the row where `by` is least or greatest, of several such
     rows in the first; "value": the value, where there is one row, and the text alone tells what else; "numbers": a list of
-    all values as doubles, for a seal to which nulls say nothing.
+    all values as doubles, for a seal to which nulls say nothing; "distinct": a sorted list of the distinct values without null, and
+    "occurrences": how often each of these came; "all_at_least", "all_at_greatest": such a list of the rows where `by` is least or greatest.
 
     >>> Plain("count(x)", "count", "x").of
     'x'

@@ -12,7 +12,7 @@ from muntin.states.derived_columns import row_count
 from muntin.states.key_dictionary import DistinctValues, KeyDictionary
 from muntin.states.keys import numbered_keys
 from muntin.states.layout import RowsAtHand
-from muntin.states.slots import empty_column
+from muntin.states.slots import empty_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -86,7 +86,7 @@ def rows_in_slots(
             return None
         layout, slot = _laid_out([layout] if layout else layouts, moment, number, len(dictionary))
         if not table:
-            table = {name: empty_column(lifted, batch.schema, *layout.shape, most.rows) for name, lifted in columns.items()}
+            table = empty_columns(columns, batch.schema, *layout.shape, most.rows)
         elif shape != layout.shape:
             for column in table.values():
                 column.widened(*layout.shape)

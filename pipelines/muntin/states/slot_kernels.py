@@ -146,6 +146,25 @@ def keep_extreme(best, time_us, place, kept, won, slot, time, by, valid, greates
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def keep_extremes(best, some, won, slot, by, valid, greatest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Keep the least or `greatest` of each slot, as `keep_extreme` compares; `won` has the rows that were as good as the best before them.
+
+    How many they are.
+    """
+    count = 0
+    for row in range(len(slot)):
+        if len(valid) == 0 or valid[row]:
+            at, new = slot[row], by[row]
+            old = best[at]
+            equal = old == new or (np.isnan(old) and np.isnan(new))
+            more = new > old or (np.isnan(new) and not np.isnan(old))
+            if not some[at] or equal or more == greatest:
+                best[at], some[at], won[count] = new, True, row
+                count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The sum of the sizes of all values and `bound`, as a double: below 2**62 no sum of them leaves 64 bits."""
     for row in range(len(value)):

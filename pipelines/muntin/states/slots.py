@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import pyarrow as pa
 
+from muntin.definition.plain_lifts import LISTS
 from muntin.states.extreme_slots import AtExtreme, widened_slots
+from muntin.states.listed_slots import empty_lists
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from muntin.definition.plain_lifts import What
     from muntin.states.frames import Ints
     from muntin.states.layout import Lifted, RowsAtHand, SlotColumn
@@ -61,7 +65,7 @@ class Column:
         value, valid = rows.numbers(self.lifted.of)
         match what:
             case "count":
-                kernels.add_counts(self.slots, slot, valid)
+                kernels.add_counts(self.slots, slot, value if value.dtype == np.bool_ else valid)
             case "sum":
                 if value.dtype == np.int64:
                     self.bound = kernels.sums_fit(value, valid, self.bound)
@@ -88,8 +92,16 @@ class Column:
         return pa.array(moved(self.slots, slot, place), mask=none)
 
 
-def empty_column(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, most: int) -> SlotColumn:
-    """A column without a value, for so many frames and keys, and at `most` so many rows. `rows`: the columns of the rows."""
+def empty_columns(columns: Mapping[str, Lifted], rows: pa.Schema, frames: int, keys: int, most: int) -> dict[str, SlotColumn]:
+    """Columns without a value, for so many frames and keys, and at `most` so many rows. `rows`: the columns of the rows."""
+    found = dict[str, "SlotColumn"]()
+    for name, lifted in columns.items():
+        own = empty_lists(lifted, rows, frames, keys, found) if lifted.what in LISTS else _empty_column(lifted, rows, frames, keys, most)
+        found[name] = own
+    return found
+
+
+def _empty_column(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, most: int) -> SlotColumn:
     if lifted.what == "numbers":
         return Numbers.empty(lifted, keys, most)
     slots = frames * keys

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers
 _KEYS = (*SIGNED, "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE")
+_LISTED = (*SIGNED, "VARCHAR")
 _OF_TIME = ("first", "last", "first_row", "last_row")
 _MOST_KEYS = 3
 _ENDLESS = 2**63 - 1  # what DuckDB's Arrow makes of 'infinity'
@@ -49,10 +50,10 @@ class RowValue:
 
     @property
     def cast(self) -> str:
-        """The value as SQL, an integer of 64 bits or a double; of what is only counted 1 where it is no null; the time as it is."""
+        """The value as SQL, in the type of `kind`; of what is only counted whether it is no null; the time as it is."""
         if self.sql == EVENT_TIME:
             return EVENT_TIME
-        return f"({self.sql})::{self.kind}" if self.what != "count" else f"(CASE WHEN ({self.sql}) IS NOT NULL THEN 1 END)::BIGINT"
+        return f"({self.sql})::{self.kind}" if self.what != "count" else f"({self.sql}) IS NOT NULL"
 
 
 def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, Of] | None:
@@ -107,6 +108,10 @@ def _typed(value: Of, of_values: Mapping[str, str], natural: str, kind: str) -> 
             return RowValue(what, sql, "DOUBLE")
         case ("numbers", "DOUBLE[]", "DOUBLE[]"):
             return RowValue(what, sql, "DOUBLE")
+        case ("distinct" | "occurrences", _, _) if of in SIGNED and natural == kind:
+            return RowValue(what, sql, of)
+        case ("all_at_least" | "all_at_greatest", _, _):
+            return _at_extreme(value, of, of_values[by]) if of in _LISTED and f"{of}[]" == natural == kind else None
         case _ if of == natural == kind:
             return _at_extreme(value, of, of_values[by]) if by else _one_of(what, sql, of)
     return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from muntin.aggregates.parts.lifts import Narrowed
-from muntin.definition.plain_lifts import EVERY_ROW, Plain
+from muntin.definition.plain_lifts import EVERY_ROW, LISTS, Plain
 from muntin.sources.casts import SIGNED
 from muntin.states.columns import FRAME
 
@@ -34,7 +34,7 @@ class _OfRow:
     @classmethod
     def of(cls, lift: Lift, natural: str, kind: str) -> Self | None:
         plain = lift.lift if isinstance(lift, Narrowed) else lift
-        if not isinstance(plain, Plain):
+        if not isinstance(plain, Plain) or plain.what in LISTS:
             return None
         value = f"CASE WHEN ({lift.where}) THEN {plain.of} END" if isinstance(lift, Narrowed) else plain.of
         if plain.by:

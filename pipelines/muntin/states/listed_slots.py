@@ -1,0 +1,215 @@
+"""The slots of columns of states that are sorted lists of distinct values: of all rows, or of those where something else is least or greatest.
+
+Values are kept as they come, with their slots; equal ones are put together, and lists are made at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.states.extreme_slots import widened_slots
+from muntin.states.frames import run_starts
+from muntin.states.order import sorted_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.states.frames import Ints
+    from muntin.states.layout import Lifted, RowsAtHand, SlotColumn
+
+_MOST_PACKED = 2**62
+_AT_LEAST = 2**20  # so many new entries are worth putting together
+
+
+class _Counted(NamedTuple):
+    """Distinct pairs of a slot and a value, and how often each came."""
+
+    slot: Ints
+    value: Ints
+    often: Ints
+
+    def put_together(self) -> _Counted | None:
+        """Each pair once, sorted; None where slots and values do not fit 62 bits together."""
+        if not len(self.slot):
+            return self
+        least, many = int(self.value.min()), int(self.value.max()) - int(self.value.min()) + 1
+        if many * (int(self.slot.max()) + 1) >= _MOST_PACKED:
+            return None
+        pair = self.slot * many + (self.value - least)
+        if not len(self.often):  # each came once
+            pair, often = np.unique(pair, return_counts=True)
+        else:
+            order = sorted_order(pair)
+            heads = np.flatnonzero(run_starts(pair[order]))
+            pair, often = pair[order][heads], np.add.reduceat(self.often[order], heads)
+        slot, value = np.divmod(pair, many)
+        return _Counted(slot, value + least, often)
+
+
+@dataclass(slots=True)
+class Occurrences:
+    """The distinct whole numbers of each slot, and how often each came.
+
+    Attributes:
+        keys: how many slots a frame has.
+        pieces: what came; the first is put together.
+        new: how many pairs the others have.
+    """
+
+    keys: int
+    pieces: list[_Counted] = field(default_factory=list)
+    new: int = 0
+
+    def widened(self, keys: int) -> None:
+        """Make room for so many keys."""
+        self.pieces = [each._replace(slot=_renumbered(each.slot, self.keys, keys)) for each in self.pieces]
+        self.keys = keys
+
+    def take(self, slot: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
+        """Add the values of some rows; False where they do not fit."""
+        if len(valid):
+            slot, value = slot[valid], value[valid]
+        piece = _Counted(slot, value.astype(np.int64, copy=False), slot[:0]).put_together()
+        if piece is None:
+            return False
+        self.pieces.append(piece)
+        self.new += len(piece.slot)
+        return self.new < max(_AT_LEAST, len(self.pieces[0].slot)) or self.together() is not None
+
+    def together(self) -> _Counted | None:
+        """All that came; None where it does not fit."""
+        if len(self.pieces) > 1:
+            joined = _Counted(*map(np.concatenate, zip(*self.pieces, strict=True))).put_together()
+            if joined is None:
+                return None
+            self.pieces, self.new = [joined], 0
+        return self.pieces[0]
+
+
+@dataclass(slots=True)
+class OfOccurrences:
+    """A column of states with the values, or with how often they came. `leads`: whether this column adds the rows, for all of `found`."""
+
+    lifted: Lifted
+    of: pa.DataType
+    found: Occurrences
+    leads: bool
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all that came fits."""
+        return self.found.together() is not None
+
+    def widened(self, frames: int, keys: int) -> None:  # noqa: ARG002 - values need no more room for more frames
+        """Make room for so many keys."""
+        if self.leads:
+            self.found.widened(keys)
+
+    def take(self, rows: RowsAtHand) -> bool:
+        """Add some rows."""
+        return not self.leads or self.found.take(rows.slot, *rows.numbers(self.lifted.of))
+
+    def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
+        """A list for each state. `counts`: of each slot; `slot`, `place`: of each state."""
+        found = self.found.together()
+        assert found is not None  # noqa: S101 - `is_finite` says so
+        state = _state_of_slot(len(counts), slot, place)[found.slot]
+        order = sorted_order(state)
+        values = pa.array(found.value).cast(self.of) if self.lifted.what == "distinct" else pa.array(found.often)
+        return _lists(state[order], values.take(pa.array(order)), len(slot))
+
+
+@dataclass(slots=True)
+class AllAtExtreme:
+    """The values of all rows of a slot where something else is least or greatest.
+
+    Attributes:
+        lifted: what fills the column.
+        of: the type of the values.
+        best: what decides, the best so far of each slot; int64 or float64.
+        some: whether a slot has a row.
+        keys: how many slots a frame has.
+        pieces: of rows that were best after some batch: the slot, what decides, and the value.
+    """
+
+    lifted: Lifted
+    of: pa.DataType
+    best: np.ndarray
+    some: np.ndarray
+    keys: int
+    pieces: list[tuple[Ints, np.ndarray, pa.Array]] = field(default_factory=list)
+
+    @property
+    def is_finite(self) -> bool:
+        """Nothing is added here."""
+        return True
+
+    @classmethod
+    def empty(cls, lifted: Lifted, rows: pa.Schema, frames: int, keys: int) -> Self:
+        """Slots without a row, for so many frames and keys. `rows`: the columns of the rows."""
+        kind = np.float64 if pa.types.is_floating(rows.field(lifted.by).type) else np.int64
+        return cls(lifted, rows.field(lifted.of).type, np.zeros(frames * keys, kind), np.zeros(frames * keys, np.bool_), keys)
+
+    def widened(self, frames: int, keys: int) -> None:
+        """Make room for so many keys."""
+        self.best, self.some = (widened_slots(each, frames, keys, 0) for each in (self.best, self.some))
+        self.pieces = [(_renumbered(slot, self.keys, keys), by, value) for slot, by, value in self.pieces]
+        self.keys = keys
+
+    def take(self, rows: RowsAtHand) -> bool:
+        """Add some rows."""
+        from muntin.states.slot_kernels import keep_extremes
+
+        by, valid = rows.numbers(self.lifted.by)
+        won = np.empty(len(by), np.int64)
+        won = won[: keep_extremes(self.best, self.some, won, rows.slot, by, valid, self.lifted.what == "all_at_greatest")]
+        won = won[self._are_best(rows.slot[won], by[won])]
+        self.pieces.append((rows.slot[won], by[won], rows.columns[self.lifted.of].take(pa.array(won))))
+        return True
+
+    def _are_best(self, slot: Ints, by: np.ndarray) -> np.ndarray:
+        best = self.best[slot]
+        return (best == by) | (np.isnan(best) & np.isnan(by))
+
+    def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
+        """A list for each state. `counts`: of each slot; `slot`, `place`: of each state."""
+        of, by, values = zip(*self.pieces, strict=True)
+        slots, value = np.concatenate(of), pa.chunked_array(values, self.of).combine_chunks()
+        kept = self._are_best(slots, np.concatenate(by)) & value.is_valid().to_numpy(zero_copy_only=False)
+        state, value = _state_of_slot(len(counts), slot, place)[slots[kept]], value.filter(pa.array(kept))
+        rank = pc.rank(value, tiebreaker="dense").to_numpy().astype(np.int64)
+        order = sorted_order(state, rank)
+        order = order[run_starts(state[order], rank[order])]
+        return _lists(state[order], value.take(pa.array(order)), len(slot))
+
+
+def empty_lists(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, others: Mapping[str, SlotColumn]) -> SlotColumn:
+    """A column without a value. `rows`: the columns of the rows; `others`: columns that are there, which may count the same values."""
+    if lifted.by:
+        return AllAtExtreme.empty(lifted, rows, frames, keys)
+    alike = (each.found for each in others.values() if isinstance(each, OfOccurrences) and each.lifted.of == lifted.of)
+    found = next(alike, None)
+    return OfOccurrences(lifted, rows.field(lifted.of).type, found or Occurrences(keys), leads=found is None)
+
+
+def _renumbered(slot: Ints, before: int, keys: int) -> Ints:
+    """The numbers of slots in a table that has `keys` slots a frame, where it had `before`."""
+    frame, key = np.divmod(slot, before)
+    return frame * keys + key
+
+
+def _state_of_slot(slots: int, slot: Ints, place: Ints) -> Ints:
+    state = np.zeros(slots, np.int64)
+    state[slot] = place
+    return state
+
+
+def _lists(state: Ints, items: pa.Array, states: int) -> pa.Array:
+    """A list for each state. `state`: of each item, ascending."""
+    bounds = np.searchsorted(state, np.arange(states + 1))
+    return pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), items)
