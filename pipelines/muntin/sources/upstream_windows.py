@@ -85,7 +85,7 @@ class WindowSource:
     def order(self) -> tuple[str, ...]:
         """The columns that order windows of a batch, whatever files they lie in; rows of the same window are together."""
         kind = self.upstream.windows[self.window]
-        return (*self.section, *dict.fromkeys(("window_end", "window_start", *self.upstream.keys_of(self.window), *kind.columns)))
+        return tuple(dict.fromkeys((*self.section, "window_end", "window_start", *self.upstream.keys_of(self.window), *kind.columns)))
 
     @property
     def section(self) -> tuple[str, ...]:

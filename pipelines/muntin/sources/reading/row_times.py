@@ -128,7 +128,10 @@ def _finite_us(moment: str) -> str:
 
 
 def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
-    """The rows of a split with `EVENT_TIME` and, if asked, `ROW_IN_SPLIT` and `ORDINAL`, their positions as read and by arrival."""
+    """The rows of a split with `EVENT_TIME` and, if asked, `ROW_IN_SPLIT` and `ORDINAL`, their positions as read and by arrival.
+
+    `FILE_NUMBER`, too, where the source tells it: it is asked for with these.
+    """
     if not ordinal and source.ambiguous != "arrival":
         return _timed(source, rows, columns, "")
     rows, order = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})", _by_arrival(source)
@@ -162,16 +165,16 @@ def _by_arrival(source: Source) -> str:
 
 
 def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, apart: str = "") -> str:
-    """The rows with their times; `place`: more columns. `apart`: by what sections are counted from 1 again."""
+    """The rows with their times; `place`: their positions, if asked. `apart`: by what sections are counted from 1 again."""
     chosen = "*"
     check_named(source, columns)
+    if place and (section := source.section):
+        place += f", dense_rank() OVER ({apart}ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
     place += "".join(f", {each}" for each in untold(source, columns))
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if source.dedupe:
         place += f", {identity([*map(quoted, source.dedupe)])} AS {IDENTITY}"
-    if section := source.section:
-        place += f", dense_rank() OVER ({apart}ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
     time, local = event_time(source, columns), local_time(source, source.event_time, columns)
     if local:
         place += f", {odd(local)} AS {ODD}"
