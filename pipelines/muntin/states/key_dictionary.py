@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,9 +88,8 @@ class KeyDictionary:
 
     def numbers(self, columns: Sequence[pa.Array], rows: int) -> Ints | None:
         """The number of each row's key, from 0, by first occurrence; None where there are too many."""
-        code: Ints = np.zeros(rows, np.int64)
-        for part, column in zip(self.parts, columns, strict=True):
-            code = (code << _BITS) | part.places(column)
+        places = [part.places(column) for part, column in zip(self.parts, columns, strict=True)]
+        code: Ints = reduce(lambda code, place: (code << _BITS) | place, places) if places else np.zeros(rows, np.int64)
         number = code if len(self.parts) == 1 else self.codes.places(pa.array(code))
         return None if any(each.are_too_many for each in (*self.parts, self.codes)) else number
 
