@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -199,6 +199,8 @@ def results(
 
 def _reduced(states: pa.Table, assignment: Assignment, field: Field, done: _Done) -> list[pa.Array]:
     """The columns of a field, a value a window. `done`: what was reduced; it grows."""
+    if not len(assignment.lo):  # all windows are open: nothing is put in order for none
+        states, assignment = states.slice(0, 0), replace(assignment, order=assignment.order[:0], block=assignment.block[:0])
     parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
     same = (id(field.monoid), *((name, _memory(part)) for name, part in parts.items()))
     if same not in done:
