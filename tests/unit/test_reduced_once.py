@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from muntin import aggregates as agg
 from muntin.aggregates.algebra import Sum
+from muntin.engine import ordered_lists
 from muntin.engine.assignment import Assignment
 from muntin.engine.windows import results
 from muntin.states.derived_columns import footer_for, whole
@@ -38,6 +39,17 @@ def summed(states: pa.Table) -> tuple[dict[str, Any], int]:
     with mock.patch.object(Sum, "reduce", autospec=True, side_effect=Sum.reduce) as reduce:
         found = results(states, windows, AGGREGATES)
     return {name: column.to_pylist() for name, column in found.items()}, reduce.call_count
+
+
+def test_states_are_not_put_in_order_for_no_window() -> None:
+    """So a day with many values costs nothing before it ends: lists of all its states were ranked."""
+    none, rows = np.empty(0, np.int64), np.arange(4)
+    windows = Assignment(rows, rows * 0, none, none, none, none, none, none, NONE, NONE, rows * 0)
+    lists = pa.table({"counts_x_values": [[1], [2], [1, 2], [3]], "counts_x_counts": [[1], [1], [1, 1], [1]]})
+    with mock.patch.object(ordered_lists, "ranks", side_effect=ordered_lists.ranks) as ranks:
+        found = results(lists, windows, {"kinds": agg.count_distinct("x")})
+    assert found["kinds"].to_pylist() == []
+    assert [len(each.args[0]) for each in ranks.call_args_list] == [0]
 
 
 def test_columns_of_ones_are_summed_once() -> None:
