@@ -16,7 +16,12 @@ from muntin.states import listed_slots
 from muntin.states.listed_slots import Occurrences
 from tests.storage.lifted_rows import START, definition, slots_made, write_rows, written
 
-LISTS = {"kinds": agg.count_distinct("i"), "some": agg.mode("s", where="i > 3"), "at": agg.all_max_by("i", "s"), "high": agg.count_if("i > 3")}
+LISTS = {
+    "kinds": agg.count_distinct("i"),
+    "some": agg.mode("s", where="i > 3"),
+    "at": agg.all_max_by("i", "s"),
+    "high": agg.count_if("i > 3"),
+}
 
 
 def test_pairs_are_counted_whatever_is_put_together_in_between() -> None:

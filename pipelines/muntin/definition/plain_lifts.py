@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
-_OfLists = Literal["numbers", "distinct", "occurrences", "all_at_least", "all_at_greatest"]
-What = Literal["count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "at_least", "at_greatest", "value", _OfLists]
-LISTS = ("distinct", "occurrences", "all_at_least", "all_at_greatest")
-"""What is made as a list of values."""
+_Listed = Literal["distinct", "occurrences", "all_at_least", "all_at_greatest"]
+What = Literal[
+    "count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "at_least", "at_greatest", "value", "numbers", _Listed
+]
+LISTS = get_args(_Listed)
+"""What is a sorted list of distinct values, or belongs to it."""
 EVERY_ROW = "1"
 """SQL of a value that every row has."""
 

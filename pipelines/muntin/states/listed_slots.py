@@ -1,6 +1,7 @@
-"""The slots of columns of states that are sorted lists of distinct values: of all rows, or of those where something else is least or greatest.
+"""The slots of columns of states that are sorted lists of distinct values.
 
-Values are kept as they come, with their slots; equal ones are put together, and lists are made at the end.
+They are those of all rows, with their counts, or of the rows where something else is least or greatest. Values are kept as they come, with
+their slots; equal ones are put together, and lists are made at the end.
 """
 
 from __future__ import annotations

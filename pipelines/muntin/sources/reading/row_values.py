@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.aggregates.parts.lifts import Narrowed
-from muntin.definition.plain_lifts import EVERY_ROW, Plain
+from muntin.definition.plain_lifts import EVERY_ROW, LISTS, Plain
 from muntin.sources.casts import SIGNED
 from muntin.sources.reading.lift import accepted_rows
 from muntin.sources.reading.scan import quoted
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers
 _KEYS = (*SIGNED, "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE")
-_LISTED = (*SIGNED, "VARCHAR")
 _OF_TIME = ("first", "last", "first_row", "last_row")
 _MOST_KEYS = 3
 _ENDLESS = 2**63 - 1  # what DuckDB's Arrow makes of 'infinity'
@@ -104,17 +103,20 @@ def _typed(value: Of, of_values: Mapping[str, str], natural: str, kind: str) -> 
             return RowValue(what, sql)
         case ("sum", "HUGEINT", "BIGINT") if of in _COUNTED:
             return RowValue(what, sql)
-        case ("sum", "DOUBLE", "DOUBLE") if of in FLOATS:
+        case ("sum", "DOUBLE", "DOUBLE") | ("numbers", "DOUBLE[]", "DOUBLE[]") if of in FLOATS or what == "numbers":
             return RowValue(what, sql, "DOUBLE")
-        case ("numbers", "DOUBLE[]", "DOUBLE[]"):
-            return RowValue(what, sql, "DOUBLE")
-        case ("distinct" | "occurrences", _, _) if of in SIGNED and natural == kind:
-            return RowValue(what, sql, of)
-        case ("all_at_least" | "all_at_greatest", _, _):
-            return _at_extreme(value, of, of_values[by]) if of in _LISTED and f"{of}[]" == natural == kind else None
+        case _ if what in LISTS:
+            return _listed(value, of, of_values.get(by)) if natural == kind else None
         case _ if of == natural == kind:
             return _at_extreme(value, of, of_values[by]) if by else _one_of(what, sql, of)
     return None
+
+
+def _listed(value: Of, of: str, by: str | None) -> RowValue | None:
+    """The value of a row, of which states have lists. `of`, `by`: the types of both; `by` is None where all rows count."""
+    if by is not None:
+        return _at_extreme(value, of, by) if of in (*SIGNED, "VARCHAR") else None
+    return RowValue(value.what, value.sql, of) if of in SIGNED else None
 
 
 def _at_extreme(value: Of, of: str, by: str) -> RowValue | None:
