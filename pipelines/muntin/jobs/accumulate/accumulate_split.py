@@ -108,7 +108,7 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
 def _reported(share: Share, found: SplitRows) -> Counted | None:
     """The facts of the rows by their footers, where states show which rows are accepted: all states, of all rows."""
     bound = share.bound
-    return None if bound.source.dedupe or bound.pipeline.where or bound.forgotten or found.met is not None else found.counted()
+    return None if bound.source.dedupe or bound.pipeline.where or bound.forgotten else found.counted()
 
 
 def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, local: bool = False) -> Counted:

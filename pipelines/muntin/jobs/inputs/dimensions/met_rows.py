@@ -6,11 +6,11 @@ as after a crash between two commits, nobody knows what the states rest on, and 
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from blake3 import blake3
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.jobs.state.replaced_batches import replace_batches
@@ -51,11 +51,11 @@ def name_of_met(met: pa.Table | None) -> int:
     """A name of what the rows of a batch looked up, for the files of its states; `UNDECIDED` where that is nothing."""
     if met is None or not len(met):
         return UNDECIDED
-    digest = blake2b(digest_size=8)
+    digest = blake3()
     for column in met.columns[1:]:
         for part in _buffers(column):
             digest.update(part)
-    return int.from_bytes(digest.digest(), "big") or 1
+    return int.from_bytes(digest.digest(length=8), "big") or 1
 
 
 def names_of_met(met: pa.Table | None, starts: Ints) -> Versions | None:

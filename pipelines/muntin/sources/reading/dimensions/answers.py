@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from muntin.engine.versions import NEVER, met, valid_versions
+from muntin.engine.versions import met, valid_versions
 from muntin.sources.reading.dimensions.dimension import applied, versions_in
-from muntin.sources.reading.dimensions.reading import text_hash
+from muntin.sources.reading.dimensions.keys_of_rows import KEY, TIME, UNKNOWN, keys_of_rows
 from muntin.sources.reading.scan import quoted
-from muntin.states.columns import BATCH, EVENT_TIME, INSTANT, ROW_BATCH
+from muntin.states.columns import BATCH, INSTANT, ROW_BATCH
 from muntin.states.sorted import instants
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
 
 ANSWERS, TIMED = "muntin_answers", "muntin_timed"
-_KEYS = "muntin_keys"
 MET = pa.schema(
     [
         (BATCH, INSTANT),
@@ -79,43 +78,28 @@ def _looked_up(
     session: duckdb.DuckDBPyConnection, dimension: Dimension, versions: Versions, rows: str, taken: str, batch_us: int | None
 ) -> tuple[Ints, pa.Table]:
     """The version of each row, -1 without one, and what each batch met."""
-    session.register(_KEYS, versions.keys)
-    ours = [quoted(name) for name, _ in dimension.keys]
-    same = " AND ".join(f"k.k{at}::{kind} = r.{key}" for at, (key, (_, kind)) in enumerate(zip(ours, dimension.keys, strict=True)))
-    given = " AND ".join(f"{key} IS NOT NULL" for key in ours)
-    batch = f"{ROW_BATCH} AS batch, " if batch_us is None else ""
-    inner = (
-        f"SELECT row_number() OVER () AS place, (SELECT k.id FROM {_KEYS} AS k WHERE {same}) AS id, {', '.join(ours)}, {batch}"
-        f"CASE WHEN {taken} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS time FROM {rows} AS r"
-    )
-    unknown = f"CASE WHEN id IS NULL AND time <> {NEVER} THEN {text_hash(ours)} END"
-    query = f"SELECT place, coalesce(id, -1)::BIGINT AS id, time, {unknown} AS unknown{', batch' if batch else ''} FROM ({inner})"
-    read = session.sql(query).to_arrow_table()
-    session.unregister(_KEYS)
-    place, ids, times = (read[name].to_numpy() for name in ("place", "id", "time"))
-    batches = np.full(len(ids), batch_us, np.int64) if batch_us is not None else read["batch"].to_numpy()
+    read = keys_of_rows(session, dimension, versions.keys, rows, taken, [ROW_BATCH] if batch_us is None else [])
+    ids, times = read[KEY].to_numpy(), read[TIME].to_numpy()
+    batches = np.full(len(ids), batch_us, np.int64) if batch_us is not None else read[ROW_BATCH].to_numpy()
     version, stretch = valid_versions(ids, times, versions.first, versions.since, versions.until)
     at, low, high = met(stretch, times, batches, 2 * len(versions.since) + len(versions.key))
     known = _table(dimension, batches[at], versions.key[ids[at]], low, high, version[at], versions)
-    inexact = place - 1 != np.arange(len(place))
-    if inexact.any():  # a join that spilled gives rows in another order
-        version = version[np.argsort(place)]
-    return version, pa.concat_tables([known, *_unknown(dimension, read, batches, times)])
+    return version, pa.concat_tables([known, *_unknown(dimension, read[UNKNOWN], batches, times)])
 
 
 def _table(dimension: Dimension, batch: Ints, key: Ints, low: Ints, high: Ints, version: Ints, versions: Versions | None) -> pa.Table:
     hashes = np.append(versions.answer, 0) if versions else np.zeros(1, np.int64)
     answer = pa.array(hashes[version], mask=version < 0)
     started, first, last = (pa.array(each).view(INSTANT) for each in (batch, low, high))
-    return pa.table([started, pa.array([dimension.name] * len(batch), pa.string()), pa.array(key), first, last, answer], MET)
+    return pa.table([started, pa.repeat(dimension.name, len(batch)), pa.array(key), first, last, answer], MET)
 
 
-def _unknown(dimension: Dimension, read: pa.Table, batches: Ints, times: Ints) -> Sequence[pa.Table]:
-    """The keys without a version that batches met."""
-    if read["unknown"].null_count == len(read):
+def _unknown(dimension: Dimension, hashes: pa.ChunkedArray, batches: Ints, times: Ints) -> Sequence[pa.Table]:
+    """The keys without a version that batches met. `hashes`: of the keys of rows; null: of a key with versions."""
+    if hashes.null_count == len(hashes):
         return ()
-    some = read["unknown"].is_valid().to_numpy()
-    keys = read["unknown"].drop_null().to_numpy().view(np.int64)
+    some = hashes.is_valid().to_numpy()
+    keys = hashes.drop_null().to_numpy().view(np.int64)
     batch, time = batches[some], times[some]
     order = np.lexsort((keys, batch))
     keys, batch, time = keys[order], batch[order], time[order]
