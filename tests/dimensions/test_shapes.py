@@ -227,6 +227,26 @@ def test_a_batch_is_read_again_where_nobody_knows_what_it_met(shop: Shop) -> Non
     assert lookup_changes(bound).why == {}
 
 
+# orders of 1 May     3, 4 and one without a number
+# rates               3: 2.0       then 4: 5.0, too
+@pytest.mark.parametrize("kind", ["BIGINT", "UTINYINT", "UBIGINT", "VARCHAR"])
+@pytest.mark.parametrize("name", ["id", "number"])
+def test_keys_of_all_types_and_names(shop: Shop, name: str, kind: str) -> None:
+    (shop.folder / "orders/2024-05-01.csv").write_text(f"at,{name},amount\n" + "".join(f"2024-05-01 10:00,{n},1\n" for n in (3, 4, "")))
+    (shop.folder / "rates/a.csv").write_text("n,valid_from,rate\n3,2024-05-01,2.0\n")
+    source = sources.files(f"{shop.folder}/orders/{{start:%Y-%m-%d}}.csv", event_time="at", types={name: kind})
+    dimension = sources.files(f"{shop.folder}/rates/*.csv", types={"n": "VARCHAR" if kind == "VARCHAR" else "BIGINT"})
+    pipeline = shop.pipeline(shop.lookup(dimension, keys={name: "n"}), source=source)
+    shop.run(pipeline, 0, 1)
+    assert shop.read(pipeline) == [(3, 2.0)]
+    (shop.folder / "rates/b.csv").write_text("n,valid_from,rate\n4,2024-05-01,5.0\n5,2024-05-01,7.0\n")
+    assert list(lookup_changes(bind(pipeline, shop.folder / "state")).why) != []
+    shop.run(pipeline, 0, 1)
+    assert shop.read(pipeline) == [(3, 7.0)]
+    (shop.folder / "rates/b.csv").write_text("n,valid_from,rate\n4,2024-05-01,5.0\n5,2024-05-01,8.0\n")
+    assert list(lookup_changes(bind(pipeline, shop.folder / "state")).why) == []
+
+
 def test_explain_says_what_was_looked_up(shop: Shop) -> None:
     pipeline = shop.pipeline()
     shop.run(pipeline)

@@ -63,23 +63,23 @@ def met(stretch: Ints, times: Ints, batch: Ints, count: int) -> tuple[Ints, Ints
         batch: of each row; rows of a batch lie together.
         count: of all stretches.
     """
-    found = np.full(count, -1, np.int32)  # of half the memory: it is what is looked up in no order
-    rows, low, high = np.empty(len(stretch), np.int64), np.empty(len(stretch), np.int64), np.empty(len(stretch), np.int64)
+    found = np.full(count, -1, np.int32)
+    rows, facts = np.empty(len(stretch), np.int64), np.empty((len(stretch), 3), np.int64)  # batch, first and last time, near each other
     size = 0
     for row in range(len(stretch)):
         if stretch[row] < 0:
             continue
         at, time = found[stretch[row]], times[row]
-        if at < 0 or batch[rows[at]] != batch[row]:
-            at, size = size, size + 1
-            found[stretch[row]] = at
-            rows[at] = row
-            low[at] = high[at] = time
-        elif time < low[at]:
-            low[at] = time
-        elif time > high[at]:
-            high[at] = time
-    return rows[:size], low[:size], high[:size]
+        if at < 0 or facts[at, 0] != batch[row]:
+            found[stretch[row]] = size
+            rows[size] = row
+            facts[size, 0], facts[size, 1], facts[size, 2] = batch[row], time, time
+            size += 1
+        elif time < facts[at, 1]:
+            facts[at, 1] = time
+        elif time > facts[at, 2]:
+            facts[at, 2] = time
+    return rows[:size], facts[:size, 1], facts[:size, 2]
 
 
 def islands(ids: Ints, since: Ints, until: Ints, answer: Ints) -> NDArray[np.bool_]:

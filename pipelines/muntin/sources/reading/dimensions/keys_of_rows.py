@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from muntin.sources.reading.dimensions.dimension import Dimension
 
-KEY, TIME, UNKNOWN = "muntin_key", "muntin_time", "muntin_unknown"
-_KEYS, _PLACE = "muntin_keys", "muntin_place"
+KEY, TIME, UNKNOWN = "muntin_key_number", "muntin_looked_up_at", "muntin_unknown_key"
+_KEYS, _PLACE = "muntin_keys", "muntin_place_read"
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
@@ -39,9 +39,9 @@ def keys_of_rows(
         also: more columns of `rows`.
 
     Returns:
-        `KEY`: the `id` of the row's key; another number where the dimension lacks it. `TIME`: the event time in microseconds, `NEVER` where
-        the row looks nothing up. `UNKNOWN`: a hash of the key (unsigned, 64 bits) where the row looks up and the dimension lacks the key,
-        else null. And `also`.
+        `KEY`: the `id` of the row's key, -1 where the dimension lacks it; of a row that looks nothing up any of these. `TIME`: the event
+        time in microseconds, `NEVER` where the row looks nothing up. `UNKNOWN`: a hash of the key (unsigned, 64 bits) where the row looks up
+        and the dimension lacks the key, else null. And `also`.
     """
     given = " AND ".join(f"r.{quoted(name)} IS NOT NULL" for name, _ in dimension.keys)
     chosen = ", ".join([f"CASE WHEN {taken} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS {TIME}", *also])
@@ -64,6 +64,7 @@ def _whole_numbers(session: duckdb.DuckDBPyConnection, keys: pa.Table, query: st
     if len(new):
         looks_up = (ids >= len(known)) & (read[TIME].to_numpy() != NEVER)
         unknown = _hashes(session, new).take(pa.array(ids - len(known), mask=~looks_up))
+        ids[ids >= len(known)] = -1
     return read.set_column(0, KEY, pa.array(ids)).append_column(UNKNOWN, unknown)
 
 
