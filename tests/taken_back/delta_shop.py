@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
@@ -42,6 +42,8 @@ class DeltaShop:
     versions: list[Orders] = field(default_factory=list)
     story: dict[int, list[Row]] = field(default_factory=dict)
     ends: dict[int, Orders] = field(default_factory=dict)
+    more: ClassVar[Mapping[str, Any]] = {}
+    more_when_clean: ClassVar[Mapping[str, Any]] = {}
 
     @property
     def table(self) -> Path:
@@ -50,11 +52,16 @@ class DeltaShop:
     @property
     def pipeline(self) -> Pipeline:
         source = sources.table(str(self.table), event_time="at", changes=True, id="order", changes_within=f"{self.within}h")
-        return Pipeline(name="shop", source=source, schedule="1h", start=START, windows=WINDOWS, aggregates=AGGREGATES)
+        right: dict[str, Any] = {"name": "shop", "source": source, "schedule": "1h", "start": START, "windows": WINDOWS}
+        return Pipeline(**(right | {"aggregates": AGGREGATES} | dict(self.more)))
 
-    def run(self, first: int, last: int | None = None) -> RunReport:
+    def run(self, first: int, last: int | None = None, spark: Any = None) -> RunReport:
         end = hour((first if last is None else last) + 1)
-        return run(self.pipeline, root=self.folder / "state", start=hour(first), end=end, spark=Local(2))
+        return run(self.pipeline, root=self.folder / "state", start=hour(first), end=end, spark=spark or Local(2))
+
+    def cleaned(self, rows: Sequence[Row]) -> Mapping[str, pa.Array]:
+        """The rows of a clean run, as columns."""
+        return columns(rows)
 
     def commit(self, at: float, change: Callable[[], Any], after: Orders) -> None:
         """Change the table at an hour; note what that means for each order."""
@@ -105,9 +112,11 @@ class DeltaShop:
 
     def check(self, hours: int) -> None:
         """The windows are those of a clean run over the rows that are left: in files, an hour each."""
-        clean = Hourly(self.folder / "clean", "{start:%H}.parquet", other={"windows": WINDOWS, "aggregates": AGGREGATES})
+        clean = Hourly(
+            self.folder / "clean", "{start:%H}.parquet", other={"windows": WINDOWS, "aggregates": AGGREGATES, **self.more_when_clean}
+        )
         for at, found in left({at: [*filter(is_taken, found)] for at, found in self.told(hours).items()}, self.within).items():
-            clean.write(f"{at:02}.parquet", columns(found))
+            clean.write(f"{at:02}.parquet", self.cleaned(found))
         clean.run(0, hours - 1)
         for window in WINDOWS:
             wanted = read(clean.pipeline, window, root=clean.root, provisional=True)

@@ -40,8 +40,8 @@ def keys_of_rows(
 
     Returns:
         `KEY`: the `id` of the row's key, -1 where the dimension lacks it; of a row that looks nothing up any of these. `TIME`: the event
-        time in microseconds, `NEVER` where the row looks nothing up. `UNKNOWN`: a hash of the key (unsigned, 64 bits) where the row looks up
-        and the dimension lacks the key, else null. And `also`.
+        time in microseconds, `NEVER` where the row looks nothing up. `UNKNOWN`: a hash of the key (unsigned, 64 bits) where the row looks
+        up and the dimension lacks the key, else null. And `also`.
     """
     given = " AND ".join(f"r.{quoted(name)} IS NOT NULL" for name, _ in dimension.keys)
     chosen = ", ".join([f"CASE WHEN {taken} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS {TIME}", *also])
