@@ -31,7 +31,8 @@ from tests.soak.task_kills import tasks_killed
 from tests.soak.upkeep_kills import upkeep_killed
 from tests.soak.world import SETS, World
 from tests.taken_back.test_changes_of_tables import changes_of_table
-from tests.taken_back.test_look_ups import changes_that_look_up
+from tests.taken_back.test_look_ups import changes_of_table_that_look_up, changes_that_look_up
+from tests.taken_back.test_look_ups_stop import look_ups_that_stop
 from tests.taken_back.test_random_stories import stream_of_changes
 
 Round = Callable[[Path, random.Random], str]
@@ -80,14 +81,23 @@ def types(folder: Path, dice: random.Random) -> str:
     return f"{len(pairs) + len(inner)} pairs of types, {len(WRITERS)} writers"
 
 
+FACTS: Mapping[str, Callable[[int, Path], None]] = {
+    "a dimension": rows_of_dimensions,
+    "a stream": stream_of_changes,
+    "a table": changes_of_table,
+    "a stream that looks up": changes_that_look_up,
+    "a table that looks up": changes_of_table_that_look_up,
+    "runs that stop": look_ups_that_stop,
+}
+
+
 def facts(folder: Path, dice: random.Random) -> str:
-    """Events that look up a dimension that changes; streams of changes, with look-ups and without; a table that changes. By the judge."""
-    number = dice.randrange(2**60)
-    told = {"dimension": rows_of_dimensions, "stream": stream_of_changes, "table": changes_of_table, "both": changes_that_look_up}
-    for name, story in told.items():
-        (folder / name).mkdir(parents=True)
-        story(number, folder / name)
-    return f"story {number} of a dimension, a stream, a table, and a stream that looks up"
+    """Events that look up a dimension that changes; changes of streams and tables, with look-ups and without; runs that stop. By the judge."""
+    seed = dice.randrange(2**60)
+    for number, story in enumerate(FACTS.values()):
+        (folder / str(number)).mkdir(parents=True)
+        story(seed, folder / str(number))
+    return f"story {seed} of {', '.join(FACTS)}"
 
 
 PARTS: Mapping[str, Round] = {
