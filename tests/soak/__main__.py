@@ -92,7 +92,7 @@ FACTS: Mapping[str, Callable[[int, Path], None]] = {
 
 
 def facts(folder: Path, dice: random.Random) -> str:
-    """Events that look up a dimension that changes; changes of streams and tables, with look-ups and without; runs that stop. By the judge."""
+    """Dimensions that change; changes of streams and tables, with look-ups and without; runs that stop. By the judge."""
     seed = dice.randrange(2**60)
     for number, story in enumerate(FACTS.values()):
         (folder / str(number)).mkdir(parents=True)
