@@ -123,7 +123,7 @@ def _last_messages(session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup
 def _stage(
     session: duckdb.DuckDBPyConnection, lookup: Lookup, source: Source, found: Dimension, rows: str, columns: Mapping[str, str]
 ) -> None:
-    """Read the rows, each once, into a table: k0, k1, ..., id, since, until, value, key and answer."""
+    """Read the rows, each once, into a table: k0, k1, ..., id, since, until, ends, value and answer."""
     keys = [quoted(column) for column in lookup.keys.values()]
     until = instant(source, lookup.until, "until", columns) if lookup.until else "NULL::BIGINT"
     written = f"{quoted(lookup.until)} IS NOT NULL" if lookup.until else "false"
@@ -134,7 +134,6 @@ def _stage(
         f"{until} AS until",
         f"{written} AS ends",
         f"struct_pack({packed}) AS value",
-        f"{text_hash(keys)} AS key",
         f"{text_hash([*(literal(kind) for _, kind in found.columns), *(quoted(column) for column, _ in found.columns)])} AS answer",
     ]
     order = ", ".join(f"k{number}" for number in range(len(keys)))
@@ -155,13 +154,14 @@ def _check(session: duckdb.DuckDBPyConnection, what: str, lookup: Lookup) -> Non
     null = " OR ".join(f"k{number} IS NULL" for number in range(len(lookup.keys)))
     ahead = "lead(since) OVER (PARTITION BY id ORDER BY since, until)"
     time = "coalesce(make_timestamp(since)::VARCHAR, 'null')"
+    twice = f"SELECT id, since FROM {_ROWS} GROUP BY ALL HAVING count(*) > 1"
     problems = (
         (f"SELECT {keys}, {time} FROM {_ROWS} WHERE {null}", "a key is null, and no event could meet it"),
         (f"SELECT {keys}, {time} FROM {_ROWS} WHERE since IS NULL", f"{lookup.since!r} is null or no time"),
         (f"SELECT {keys}, {time} FROM {_ROWS} WHERE ends AND until IS NULL", f"{lookup.until!r} is no time"),
         (f"SELECT {keys}, {time} FROM {_ROWS} WHERE until <= since", f"{lookup.until!r} is not behind {lookup.since!r}"),
         (
-            f"SELECT any_value({keys}), any_value({time}) FROM {_ROWS} GROUP BY id, since HAVING count(*) > 1",
+            f"SELECT DISTINCT {keys}, {time} FROM {_ROWS} SEMI JOIN ({twice}) USING (id, since)",
             "two rows of a key begin at the same time, with other values",
         ),
         (
@@ -179,12 +179,12 @@ def _check(session: duckdb.DuckDBPyConnection, what: str, lookup: Lookup) -> Non
 
 def _versions(session: duckdb.DuckDBPyConnection, found: Dimension) -> pa.Table:
     """The versions in order. A version that only continues the one before, with the same values, is no other version."""
-    keys = ", ".join(f"k{number}" for number in range(len(found.keys)))
+    keys = [f"k{number}" for number in range(len(found.keys))]
     ahead = "lead(since) OVER (PARTITION BY id ORDER BY since)"
-    query = (
-        f"SELECT {keys}, id, since, least(coalesce(until, {FOREVER}), coalesce({ahead}, {FOREVER})) AS until, value, key, answer "
-        f"FROM {_ROWS} ORDER BY id, since"
-    )
+    hashed = f"(SELECT id, {text_hash(keys)} AS key FROM (SELECT DISTINCT id, {', '.join(keys)} FROM {_ROWS}))"
+    until = f"least(coalesce(until, {FOREVER}), coalesce({ahead}, {FOREVER}))"
+    chosen = ", ".join([*keys, "id", "since", f"{until} AS until", "value", "key", "answer"])
+    query = f"SELECT {chosen} FROM {_ROWS} JOIN {hashed} USING (id) ORDER BY id, since"
     table = session.sql(query).to_arrow_table()
     for name in ("key", "answer"):
         table = table.set_column(table.column_names.index(name), name, pa.array(table[name].to_numpy().view(np.int64)))
