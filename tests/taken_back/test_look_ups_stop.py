@@ -18,6 +18,7 @@ from tests.storage.crashing import Crash
 from tests.taken_back.rated_shop import RatedShop
 from tests.taken_back.test_random_stories import HOURS, rows, signs, story
 
+PARTS = 4
 HOUR = {"hour": windows.tumbling("1h", grace="2h")}
 RATES = [[("Graz", 0, 1.0), ("Linz", 0, 2.0)], [("Graz", 0, 1.0), ("Linz", 0, 3.0)], [("Graz", 15, 4.0), ("Linz", 0, 3.0)]]
 
@@ -27,7 +28,8 @@ RATES = [[("Graz", 0, 1.0), ("Linz", 0, 2.0)], [("Graz", 0, 1.0), ("Linz", 0, 3.
 # 8       c, 1.0, Graz                       d
 # 9                                          c, 2.0, Graz
 # Linz    2.0                                3.0
-def test_a_run_ends_when_it_is_run_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(PARTS) if long() else [0])
+def test_a_run_ends_when_it_is_run_again(part: int, tmp_path: Path) -> None:
     shop, kept = RatedShop(tmp_path), tmp_path / "kept"
     shop.hours.other["windows"] = shop.clean.other["windows"] = HOUR  # type: ignore[index]
     shop.rates.write(RATES[0])
@@ -45,7 +47,7 @@ def test_a_run_ends_when_it_is_run_again(tmp_path: Path) -> None:
     assert euros(shop) == [24.0, 8.0]
     points = [(at, after) for at in range(whole.count) for after in (False, True)]
     assert len(points) > 60
-    for number, (at, after) in enumerate(some(points)[:: 1 if long() else 3]):
+    for number, (at, after) in enumerate(some(points)[part::PARTS]):
         shutil.rmtree(shop.hours.root)
         shutil.copytree(kept, shop.hours.root)
         shop.rates.write(RATES[1])
