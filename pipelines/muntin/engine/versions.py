@@ -64,7 +64,7 @@ def met(stretch: Ints, times: Ints, batch: Ints, count: int) -> tuple[Ints, Ints
         count: of all stretches.
     """
     found = np.full(count, -1, np.int32)
-    rows, facts = np.empty(len(stretch), np.int64), np.empty((len(stretch), 3), np.int64)  # batch, first and last time, near each other
+    rows, facts = np.empty(len(stretch), np.int64), np.empty((len(stretch), 3), np.int64)  # batch, first and last time: side by side
     size = 0
     for row in range(len(stretch)):
         if stretch[row] < 0:
