@@ -9,4 +9,4 @@ from tests.airflow.own_process import run_inside
 
 @pytest.mark.timeout(1600)
 def test_runs(tmp_path: Path) -> None:
-    run_inside(tmp_path, "test_runs.py", "test_runs_reported.py", "test_runs_metrics.py", "test_runs_sinks.py")
+    run_inside(tmp_path, "test_runs.py", "test_runs_reported.py", "test_runs_metrics.py", "test_runs_sinks.py", "test_waiting.py")

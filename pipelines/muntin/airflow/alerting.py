@@ -45,8 +45,12 @@ def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, 
 @contextmanager
 def ending_reported(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, last: bool = False) -> Iterator[None]:
     """Around the work of a task: where it ends the run of a backfill, note so. Airflow counts the run as ended before it calls back."""
+    from airflow.sdk.exceptions import TaskDeferred
+
     try:
         yield
+    except TaskDeferred:
+        raise
     except BaseException:
         _expect(pipeline, root, context)
         raise

@@ -26,6 +26,7 @@ def airflow_dag(
     catchup: bool = True,
     max_active_runs: int = 16,
     spark: str | None = CONNECTION,
+    deferrable: bool | None = None,
     partitions: Partitions | None = None,
     schedule: Any = None,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
@@ -42,6 +43,8 @@ def airflow_dag(
         max_active_runs: how many runs may be active at once, not counting backfills.
         spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run in Airflow's own worker,
             without Spark and without Java, for batches that a worker computes in seconds.
+        deferrable: whether a task waits in the triggerer, without a worker, while a remote Spark (`sc://`) does not answer or has no core
+            free; of any other Spark it changes nothing. None: as Airflow's `[operators] default_deferrable` says.
         partitions: what the partition keys of the windows' assets are: `by_window()`, `by_batch()`; None: events have none.
         schedule: another schedule of the DAG, such as a `PartitionedAssetTimetable`; None: the pipeline's own.
         **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
@@ -62,7 +65,7 @@ def airflow_dag(
         **{"tags": ["muntin"], "doc_md": _described(pipeline), **options},
     )
     dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
-    fill(dag.task_group, pipeline, root=root, spark=spark, partitions=partitions)
+    fill(dag.task_group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
     return dag
 
 

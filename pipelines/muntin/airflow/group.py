@@ -26,6 +26,7 @@ def muntin_tasks(
     *,
     root: str | AnyPath | None = None,
     spark: str | None = CONNECTION,
+    deferrable: bool | None = None,
     partitions: Partitions | None = None,
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.TaskGroup takes
 ) -> TaskGroup:
@@ -37,8 +38,7 @@ def muntin_tasks(
     Args:
         pipeline: the definition. The group has its name, so tasks are called `shop.accumulate`...
         root: as `airflow_dag` has it.
-        spark: as `airflow_dag` has it.
-        partitions: as `airflow_dag` has them.
+        spark, deferrable, partitions: as `airflow_dag` has them.
         **options: further arguments of `airflow.sdk.TaskGroup`: group_id, default_args (pool, queue, retries...), tooltip...
 
     Raises:
@@ -51,12 +51,18 @@ def muntin_tasks(
         group = TaskGroup(**{"group_id": pipeline.name, **options})
     except RuntimeError as wrong:
         raise DefinitionError(f"muntin_tasks({pipeline.name}): there is no DAG around it; call it below `with DAG(...):`") from wrong
-    fill(group, pipeline, root=root, spark=spark, partitions=partitions)
+    fill(group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
     return group
 
 
 def fill(
-    group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None, partitions: Partitions | None = None
+    group: TaskGroup,
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath | None,
+    spark: str | None,
+    deferrable: bool | None,
+    partitions: Partitions | None = None,
 ) -> None:
     """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadlines into the group's DAG.
 
@@ -66,8 +72,12 @@ def fill(
     known(str(root or ""), "root")
     if spark is None and (what := rows_need_spark(pipeline)):
         raise DefinitionError(f"{pipeline.name}, spark=None: {what} needs Spark; leave spark= out")
+    from airflow.sdk.configuration import conf
+
     from muntin.airflow.tasks import add_tasks
 
+    if deferrable is None:
+        deferrable = conf.getboolean("operators", "default_deferrable", fallback=False)
     dag = group.dag
     _check_intervals(dag, pipeline)
     for name, param in _params().items():
@@ -75,7 +85,7 @@ def fill(
             dag.params[name] = param
     if deadlines := [*deadline_of(pipeline), *fresh_by(pipeline)]:
         dag.deadline = [*(dag.deadline or []), *deadlines]
-    add_tasks(group, pipeline, root=root, spark=spark, partitions=partitions)
+    add_tasks(group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
 
 
 def _check_intervals(dag: DAG, pipeline: Pipeline) -> None:

@@ -47,6 +47,8 @@ def noted(
         begins: whether the step begins here; False of what comes before it, of which a failure alone is noted.
         last: whether the run ends with it: then nothing is left to note.
     """
+    from airflow.sdk.exceptions import TaskDeferred
+
     from muntin.definition.instants import instant_us
     from muntin.jobs.records.attempts import failed, forget, note
     from muntin.jobs.records.costs import Cost, metered
@@ -61,6 +63,10 @@ def noted(
             note(*found)
         try:
             yield noting
+        except TaskDeferred:
+            if found:
+                note(found[0], replace(found[1], phase="queued", process=None, cost=noting.cost))
+            raise
         except BaseException as wrong:
             told = out_of_memory(wrong, found[1]) if found else None
             make_printable(wrong)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from muntin.tasks import Runner
 
 CONNECTION = "spark_default"
+RESUMED = "after_waiting"
+"""Name of the method of a task that Airflow calls when the task has waited for Spark (`muntin.airflow.waiting`)."""
 
 
 class LateRunner:
@@ -51,15 +53,25 @@ class LateRunner:
 
 
 @contextmanager
-def runner_of(conn_id: str | None, context: Mapping[str, Any]) -> Iterator[Runner]:
+def runner_of(conn_id: str | None, context: Mapping[str, Any], *, deferrable: bool = False) -> Iterator[Runner]:
     """The runner of tasks inside a task of Airflow: Spark where the connection says, local without one, or this process for None.
 
     The connection is read when there is something to run, and never when a DAG file is parsed.
+
+    Raises:
+        TaskDeferred: while tasks are run, if `deferrable`: a remote Spark has nothing free; the task of Airflow waits without a worker.
     """
     from muntin.tasks import Local
 
+    def begin() -> Runner:
+        if deferrable:
+            from muntin.airflow.waiting import until_free
+
+            until_free(str(conn_id), context)
+        return stack.enter_context(_on_spark(str(conn_id), context))
+
     with ExitStack() as stack:
-        yield LateRunner(lambda: stack.enter_context(_on_spark(conn_id, context))) if conn_id else Local()
+        yield LateRunner(begin) if conn_id else Local()
 
 
 def connection(conn_id: str) -> Any | None:  # noqa: ANN401 - Airflow's connection
@@ -134,11 +146,18 @@ def _whole(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connec
     """All settings of a session, read from a connection as the provider does: Spark Connect by type, else host and port are the master."""
     if at is None:
         return {"spark.master": "local[*]", **local_settings()}
-    if at.conn_type == "spark_connect":
-        from airflow.providers.apache.spark.hooks.spark_connect import SparkConnectHook
-
-        return {"spark.remote": SparkConnectHook(at.conn_id).get_connection_url(), **at.extra_dejson}
+    if remote := remote_of(at):
+        return {"spark.remote": remote, **at.extra_dejson}
     return {"spark.master": _master(at), **at.extra_dejson, **settings_of(at)}
+
+
+def remote_of(at: Any | None) -> str | None:  # noqa: ANN401 - Airflow's connection
+    """The address of a Spark Connect server, with its token; None of any other connection."""
+    if at is None or at.conn_type != "spark_connect":
+        return None
+    from airflow.providers.apache.spark.hooks.spark_connect import SparkConnectHook
+
+    return str(SparkConnectHook(at.conn_id).get_connection_url())
 
 
 def _master(at: Any) -> str:  # noqa: ANN401 - Airflow's connection

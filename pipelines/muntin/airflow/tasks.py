@@ -15,7 +15,7 @@ from muntin.airflow.killed import end_when_killed
 from muntin.airflow.noting import noted, record
 from muntin.airflow.observed import lineage
 from muntin.airflow.place import place_of
-from muntin.airflow.spark import runner_of
+from muntin.airflow.spark import RESUMED, runner_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,24 +33,30 @@ if TYPE_CHECKING:
 
 
 def add_tasks(
-    group: TaskGroup, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None, partitions: Partitions | None = None
+    group: TaskGroup,
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath | None,
+    spark: str | None,
+    deferrable: bool = False,
+    partitions: Partitions | None = None,
 ) -> None:
     """Add accumulate, finalize, validate and publish, in this order, to a group; `ask` before publish, where the definition asks.
 
-    `spark`: the connection; None: there is no Spark.
+    `spark`: the connection; None: there is no Spark. `deferrable`: whether tasks wait for a remote Spark without a worker.
     """
     from airflow.sdk import chain, task
 
     place, reported = partial(place_of, pipeline, root=root), partial(ending_reported, pipeline, root)
     failing, ending = callbacks(pipeline, root, {**group.dag.default_args, **group.default_args})
-    noting = partial(noted, place)
+    noting, running = partial(noted, place), partial(runner_of, spark, deferrable=deferrable)
     options = {"dag": group.dag, "task_group": group, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
 
     def accumulate(**context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Read the interval's events into states. A definition that does not fit is refused before Spark is looked for."""
         from muntin.jobs.records.metrics import of_reading
 
-        with reported(context), noting(context) as now, runner_of(spark, context) as runner:
+        with reported(context), noting(context) as now, running(context) as runner:
             at = place(context)
             steps.check(at)
 
@@ -64,12 +70,12 @@ def add_tasks(
 
     def finalize(accumulated: dict[str, Any], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""
-        with reported(context), noting(context), runner_of(spark, context) as runner:
+        with reported(context), noting(context), running(context) as runner:
             return steps.finalize(place(context), runner, accumulated)
 
     def validate(staged: dict[str, Any], **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
-        with reported(context), noting(context), runner_of(spark, context) as runner:
+        with reported(context), noting(context), running(context) as runner:
             return steps.validate(place(context), runner, staged, partial(tell_held, pipeline, root, context))
 
     def publish(
@@ -81,7 +87,7 @@ def add_tasks(
     ) -> dict[str, Any]:
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
-        with reported(context, last=True), noting(context, last=True) as now, runner_of(spark, context) as runner:
+        with reported(context, last=True), noting(context, last=True) as now, running(context) as runner:
             result = publishing.publish(at, staged, accumulated, quality, runner, record, lambda: now.cost, partitions, answer)
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, cast("Context", context), extras(at, result), keys_of(result))
@@ -114,6 +120,8 @@ def _answering(reported: Around, noting: Around, context: Context) -> Iterator[N
 
 
 def begin(context: Context) -> None:
-    """A `pre_execute` of every task."""
+    """A `pre_execute` of every task. A task that waited for Spark begins from its start: it does once what it did before, as a retry."""
     check_libraries()
     end_when_killed(context)
+    task = context["task"]
+    setattr(task, RESUMED, lambda again, event=None: task.execute(again))  # noqa: ARG005 - Airflow gives the event of the trigger
