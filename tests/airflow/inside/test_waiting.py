@@ -56,6 +56,11 @@ def taken_cores() -> Iterator[Callable[[], None]]:
             session.stop()
 
 
+def steps_noted(root: Path) -> list[tuple[str, str]]:
+    (notes,) = root.glob("shop/*/attempts")
+    return [(each.step, each.phase) for each in attempts(notes.parent)]
+
+
 def test_a_task_has_no_slot_while_spark_is_busy(
     dags: dict[str, Any], run_day: Callable[..., Any], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,8 +73,7 @@ def test_a_task_has_no_slot_while_spark_is_busy(
     run, noted = waiting.SparkFree.run, list[tuple[str, str]]()
 
     async def watched(trigger: waiting.SparkFree) -> AsyncIterator[Any]:
-        (notes,) = root.glob("shop/*/attempts")
-        noted.extend((each.step, each.phase) for each in attempts(notes.parent))
+        noted.extend(steps_noted(root))
         fired = asyncio.ensure_future(anext(run(trigger)))
         let_go()
         yield await fired
