@@ -22,7 +22,7 @@ LIBRARIES = {"airflow", "deltalake", "duckdb", "great_expectations", "numba", "p
 ERROR_TEXT = "text of an error"
 
 DOCUMENTED = {
-    "airflow.configuration", "airflow.plugins_manager", "airflow.sdk", "airflow.sdk.exceptions",
+    "airflow.configuration", "airflow.plugins_manager", "airflow.sdk", "airflow.sdk.exceptions", "airflow.triggers.base",
     "airflow.providers.openlineage.api", "airflow.providers.standard.operators.hitl",
     "airflow.providers.apache.spark.hooks.spark_connect",
     "deltalake", "deltalake.exceptions", "duckdb", "great_expectations", "great_expectations.expectations", "numba",

@@ -53,6 +53,17 @@ def test_connect_keeps_its_default_session(monkeypatch: pytest.MonkeyPatch) -> N
     assert callable(SparkSession.interruptAll)
 
 
+def test_a_channel_is_told_by_an_address() -> None:
+    """`tests/airflow/inside/test_waiting.py` sends the messages to a server."""
+    from pyspark.sql.connect import proto
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    at = DefaultChannelBuilder("sc://host:1/;token=t;user_id=me;x-team=a")
+    assert (at.endpoint, at.host, at.secure, at.use_ssl, at.token, at.userId) == ("host:1", "host", True, False, "t", "me")
+    assert [*at.metadata()] == [("x-team", "a")]
+    assert {"ExecutePlan", "ReleaseSession"} <= {*dir(proto.SparkConnectServiceServicer)}
+
+
 def test_the_daemon_calls_its_worker_by_name() -> None:
     import pyspark.daemon
 

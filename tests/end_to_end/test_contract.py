@@ -172,6 +172,7 @@ def test_suites_stand_in_it(tmp_path: Path) -> None:
     expected = [{"type": "expect_column_values_to_be_between", "kwargs": kwargs, "severity": "warning"}]
     suite.write_text(json.dumps({"name": "hour", "expectations": expected}))
     [table] = small(tmp_path, expectations={"hour": str(suite)})["schema"]
+    assert "customProperties" not in table
     assert table["quality"] == [
         {
             "type": "custom", "engine": "great-expectations", "severity": "warning",
@@ -179,6 +180,16 @@ def test_suites_stand_in_it(tmp_path: Path) -> None:
             "customProperties": [{"property": "suite", "value": "hour.json"}],
         }
     ]  # fmt: skip
+
+
+def test_readers_are_told_that_a_person_may_let_windows_through(tmp_path: Path) -> None:
+    suite = tmp_path / "hour.json"
+    suite.write_text(json.dumps({"name": "hour", "expectations": [{"type": "expect_table_row_count_to_be_between", "kwargs": {}}]}))
+    held, asked = (small(tmp_path, expectations={"hour": str(suite)}, on_failure=what) for what in ("hold", "ask"))
+    [said] = asked["schema"][0]["customProperties"]
+    assert (said["property"], said["value"], "published if a person says so" in said["description"]) == ("on_failure", "ask", True)
+    assert held["version"] != asked["version"]
+    assert [each.now for each in breaks(agreed(held, "before"), agreed(asked, "now"), {})] == ["ask"]
 
 
 def test_the_version_follows_what_is_agreed(tmp_path: Path) -> None:

@@ -49,6 +49,10 @@ def renamed_column(document: Document) -> None:
     column(document, 2)["name"] = "count"
 
 
+def asking(document: Document) -> None:
+    document["schema"][0]["customProperties"] = [{"property": "on_failure", "value": "ask"}]
+
+
 def later(change: Callable[[Document], object]) -> Document:
     document = copy.deepcopy(CONTRACT)
     change(document)
@@ -84,6 +88,8 @@ def later(change: Callable[[Document], object]) -> Document:
             lambda d: d["schema"][0]["quality"][0].update(severity="warning"),
             ['day: a failure of expect_column_values_to_be_between {"column": "n", "min_value": 1} counts for less: before critical, now warning'],  # noqa: E501
         ),
+        (asking, ["day: windows that fail the suite may be published (on_failure): before hold, now ask"]),
+        (lambda d: (asking(d), d["schema"][0].pop("quality")), ["day: the suite is gone"]),
         (lambda d: sla(d, 0, 86_400), ["windows come less often, or at other times (schedule): before 1h, now 1d"]),
         (lambda d: sla(d, 0, "0 6 * * 1"), ["windows come less often, or at other times (schedule): before 1h, now 0 6 * * 1"]),
         (lambda d: sla(d, 0, 900), []),
@@ -97,6 +103,10 @@ def later(change: Callable[[Document], object]) -> Document:
 )  # fmt: skip
 def test_what_breaks(change: Callable[[Document], object], sentences: list[str]) -> None:
     assert [str(each) for each in breaks(agreed(CONTRACT, "a"), agreed(later(change), "b"), {})] == sentences
+
+
+def test_a_suite_that_holds_again_breaks_nothing() -> None:
+    assert breaks(agreed(later(asking), "a"), agreed(CONTRACT, "b"), {}) == []
 
 
 def test_another_key_is_no_new_name_of_a_key() -> None:

@@ -72,7 +72,7 @@ def fill(
     known(str(root or ""), "root")
     if spark is None and (what := rows_need_spark(pipeline)):
         raise DefinitionError(f"{pipeline.name}, spark=None: {what} needs Spark; leave spark= out")
-    from airflow.sdk.configuration import conf
+    from airflow.configuration import conf
 
     from muntin.airflow.tasks import add_tasks
 

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import grpc
+from pyspark.sql.connect import proto
 from pyspark.sql.connect.client import DefaultChannelBuilder
-from pyspark.sql.connect.proto import ExecutePlanRequest, Plan, Range, Relation, ReleaseSessionRequest, UserContext
-from pyspark.sql.connect.proto.base_pb2_grpc import SparkConnectServiceStub
 
 if TYPE_CHECKING:
     from grpc.aio import Channel
 
-_NOTHING = Plan(root=Relation(range=Range(start=0, end=1, step=1, num_partitions=1)))
+_NOTHING = proto.Plan(root=proto.Relation(range=proto.Range(start=0, end=1, step=1, num_partitions=1)))
 _RELEASE_S = 5.0
-
-
-class _AsyncBuilder(DefaultChannelBuilder):  # type: ignore[misc]
-    """The channel to an address, with its token and TLS as PySpark has them, for asyncio."""
-
-    def _insecure_channel(self, target: Any, **options: Any) -> Channel:  # noqa: ANN401 - as PySpark has it
-        return grpc.aio.insecure_channel(target, options=self._channel_options, **options)
-
-    def _secure_channel(self, target: Any, credentials: Any, **options: Any) -> Channel:  # noqa: ANN401 - as PySpark has it
-        return grpc.aio.secure_channel(target, credentials, options=self._channel_options, **options)
 
 
 async def has_free_core(address: str) -> bool:
@@ -34,17 +23,28 @@ async def has_free_core(address: str) -> bool:
     Returns:
         True once it has, however long that takes, or has said why it does not; False if nobody answers. Whoever cancels this ends the job.
     """
-    builder = _AsyncBuilder(address)
-    of_session = {"session_id": str(uuid4()), "user_context": UserContext(user_id=builder.userId or "muntin")}
-    metadata = [*builder.metadata()]
-    async with builder.toChannel() as channel:
-        spark = SparkConnectServiceStub(channel)
+    at = DefaultChannelBuilder(address)
+    of_session = {"session_id": str(uuid4()), "user_context": proto.UserContext(user_id=at.userId or "muntin")}
+    metadata = [*at.metadata()]
+    async with _channel(at) as channel:
+        spark = proto.SparkConnectServiceStub(channel)
         try:
-            async for _ in spark.ExecutePlan(ExecutePlanRequest(**of_session, plan=_NOTHING), metadata=metadata):
+            async for _ in spark.ExecutePlan(proto.ExecutePlanRequest(**of_session, plan=_NOTHING), metadata=metadata):
                 pass
         except grpc.aio.AioRpcError as wrong:
             return bool(wrong.code() != grpc.StatusCode.UNAVAILABLE)
         finally:
             with suppress(grpc.aio.AioRpcError):
-                await spark.ReleaseSession(ReleaseSessionRequest(**of_session), metadata=metadata, timeout=_RELEASE_S)
+                await spark.ReleaseSession(proto.ReleaseSessionRequest(**of_session), metadata=metadata, timeout=_RELEASE_S)
     return True
+
+
+def _channel(at: DefaultChannelBuilder) -> Channel:
+    """The channel that `at.toChannel()` makes, for asyncio."""
+    if not at.secure:
+        return grpc.aio.insecure_channel(at.endpoint)
+    is_local = at.host == "localhost" and not at.use_ssl
+    credentials = grpc.local_channel_credentials() if is_local else grpc.ssl_channel_credentials()
+    if at.token:
+        credentials = grpc.composite_channel_credentials(credentials, grpc.access_token_call_credentials(at.token))
+    return grpc.aio.secure_channel(at.endpoint, credentials)

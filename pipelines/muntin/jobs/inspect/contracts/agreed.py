@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+ON_FAILURE = "on_failure"
+"""The property of a table that tells what becomes of windows that fail a critical expectation; without it they are held back."""
 _MADE = "make one with: muntin contract FILE > contract.yaml"
 
 
@@ -30,11 +32,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its columns by name, its keys in order, and each expectation as a text, with the severity of its failure."""
+    """A table: columns by name, keys in order, each expectation as a text, with the severity of its failure, and what follows from that."""
 
     columns: Mapping[str, Column]
     keys: tuple[str, ...]
     checks: Mapping[str, str]
+    on_failure: str = "hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,8 @@ def _table(table: dict[str, Any], where: str) -> Table:
         if each.get("engine") == "great-expectations" and isinstance(told, dict):
             arguments = json.dumps(told.get("kwargs", {}), sort_keys=True, ensure_ascii=False)
             checks[f"{told.get('type')} {arguments}"] = _stronger(checks.get(f"{told.get('type')} {arguments}"), each.get("severity"))
-    return Table({name: _column(each, place) for name, each, place in parts}, tuple(sorted(positions, key=positions.__getitem__)), checks)
+    columns, keys = {name: _column(each, place) for name, each, place in parts}, tuple(sorted(positions, key=positions.__getitem__))
+    return Table(columns, keys, checks, _custom(table, ON_FAILURE, where) or "hold")
 
 
 def _stronger(one: str | None, other: object) -> str:
@@ -118,5 +122,10 @@ def _column(column: dict[str, Any], where: str) -> Column:
     kind = column.get("physicalType") or ""
     if kind:
         check_type(kind, f"{where}: physicalType")
-    units = [each.get("value") for name, each, _ in _named(column, "customProperties", "property", where) if name == "unit"]
-    return Column(kind, column.get("required") is True, str(units[0]) if units else "", str(column.get("description", "")))
+    return Column(kind, column.get("required") is True, _custom(column, "unit", where), str(column.get("description", "")))
+
+
+def _custom(part: dict[str, Any], name: str, where: str) -> str:
+    """The value of a property that the standard does not have; "" where it is not said."""
+    found = (each.get("value") for named, each, _ in _named(part, "customProperties", "property", where) if named == name)
+    return next(map(str, found), "")

@@ -77,6 +77,8 @@ def _of_table(name: str, before: Table, now: Table) -> Iterator[Break]:
             same = next((other for other, kind in new.items() if each.says and (kind.says, kind.type) == (each.says, each.type)), None)
             yield Break(name, column, "the column has another name", column, same) if same else Break(name, column, "the column is gone")
     yield from _of_checks(name, before.checks, now.checks)
+    if (before.on_failure, now.on_failure) == ("hold", "ask") and before.checks and now.checks:
+        yield Break(name, "", "windows that fail the suite may be published (on_failure)", before.on_failure, now.on_failure)
 
 
 def _of_column(table: str, name: str, before: Column, now: Column) -> Iterator[Break]:

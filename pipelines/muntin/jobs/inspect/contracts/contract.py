@@ -9,6 +9,7 @@ from muntin.definition.clocks.time_zones import UTC_NAME
 from muntin.definition.durations import spell
 from muntin.definition.kinds import Unending
 from muntin.definition.relative_paths import is_object_store
+from muntin.jobs.inspect.contracts.agreed import ON_FAILURE
 from muntin.jobs.inspect.contracts.window_types import windows_of_nothing
 from muntin.jobs.publish.validate import find_suite
 from muntin.jobs.published.given_tables import as_readers_know
@@ -74,7 +75,7 @@ def _table(bound: Bound, window: str, row: pa.Table) -> dict[str, Any]:
         {"name": name, **_typed(kind), "required": name in never_null, **_key(name, unique), **_said(bound, name, words.comments.get(name))}
         for name, kind in types.items()
     ]
-    quality = {"quality": [*_quality(bound, window)]} if window in bound.pipeline.expectations else {}
+    quality = {"quality": [*_quality(bound, window)], **_asking(bound.pipeline)} if window in bound.pipeline.expectations else {}
     return {
         "name": window, "physicalName": window, "logicalType": "object", "physicalType": "table", "description": words.description,
         "properties": columns, **quality,
@@ -107,6 +108,14 @@ def _quality(bound: Bound, window: str) -> Iterator[dict[str, Any]]:
             "implementation": {"type": each.type, "kwargs": each.kwargs},
             "customProperties": [{"property": "suite", "value": path.name}],
         }  # fmt: skip
+
+
+def _asking(pipeline: Pipeline) -> dict[str, Any]:
+    """What readers are to know of a suite that fails, where a person is asked: else the windows are held back, which needs no word."""
+    if pipeline.on_failure != "ask":
+        return {}
+    words = "windows that fail a critical expectation are published if a person says so; reports then tell who did, and why (despite)"
+    return {"customProperties": [{"property": ON_FAILURE, "value": pipeline.on_failure, "description": words}]}
 
 
 def _service(pipeline: Pipeline) -> Iterator[dict[str, Any]]:
