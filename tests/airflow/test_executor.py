@@ -13,7 +13,15 @@ import pytest
 
 from examples.demo.home import PROJECT, program_env
 
-NEEDED = ["deltalake", "duckdb", "great_expectations", "pandas", "muntin.jobs.finalize.finalize", "pyspark.sql.connect.session"]
+NEEDED = [
+    "deltalake",
+    "duckdb",
+    "great_expectations",
+    "pandas",
+    "muntin.engine.reduce.fold",
+    "muntin.jobs.finalize.finalize",
+    "pyspark.sql.connect.session",
+]
 WORKER = """
 import json, sys
 from pathlib import Path

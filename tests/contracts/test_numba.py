@@ -15,9 +15,9 @@ def plus(n):
 USED = """
 import sys
 from kernel import plus
-from muntin.spark.zygote.daemon import _prepare_compiled_code
+from muntin.spark.zygote.daemon import load_compiled_code
 if "prepared" in sys.argv:
-    _prepare_compiled_code()
+    load_compiled_code()
 before = set(sys.modules)
 plus(1)
 print(sum(plus.stats.cache_hits.values()), len([name for name in sys.modules.keys() - before if name.startswith("numba.")]))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
+from muntin.spark.zygote.daemon import load_compiled_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,7 +44,7 @@ def import_ahead() -> None:
     """Import what tasks need. What cannot be imported is named in the log; a task that needs it says so, too."""
     before = set(sys.modules)
     loads: list[Callable[[], object]] = [partial(import_module, name) for name in MODULES]
-    for load in (*loads, _great_expectations):
+    for load in (*loads, load_compiled_code, _great_expectations):
         try:
             load()
         except Exception as wrong:  # noqa: BLE001 - Airflow goes on without it

@@ -22,9 +22,11 @@ _TASKS_USE = (
     "pyspark.daemon",
     "muntin.jobs.accumulate.accumulate_task",
     "muntin.jobs.finalize.finalize_task",
+    "muntin.states.text_hashes",
+)
+_COMPILED = (
     *(f"muntin.engine.event_time.{name}" for name in ("chains", "disjoint", "grid")),
     *(f"muntin.engine.reduce.{name}" for name in ("exact", "fold", "select")),
-    "muntin.states.text_hashes",
 )
 
 
@@ -34,12 +36,14 @@ def load() -> None:
 
     for name in _TASKS_USE:
         import_module(name)
-    _prepare_compiled_code()
+    load_compiled_code()
     gc.freeze()  # Spark collects garbage after each task: to scan what was imported takes a tenth of a second, and copies its pages
 
 
-def _prepare_compiled_code() -> None:
-    """Import what numba imports before it loads the first compiled function: half a second, which each worker would pay."""
+def load_compiled_code() -> None:
+    """Import the functions that are compiled, and what numba imports before it loads the first of them: a second, for each worker."""
+    for name in _COMPILED:
+        import_module(name)
     from numba.core.registry import cpu_target
 
     cpu_target.typing_context.refresh()

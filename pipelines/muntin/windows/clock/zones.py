@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
 from math import gcd
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Cut = Callable[[Ints], tuple[Ints, Ints]]
 
 _FIRST, _LAST = instant_us(datetime(1970, 1, 1, tzinfo=UTC), "zone"), instant_us(datetime(2150, 1, 1, tzinfo=UTC), "zone")
+_SECOND = 1_000_000  # databases of zones tell changes to the second
 _STRIDE = 5 * 86_400_000_000  # no zone changed its clocks twice within five days since 1970
 
 
@@ -83,9 +84,9 @@ def zone(name: str) -> Zone:
     info = zone_info(name)
     changes, offsets = [BEFORE_ALL], [offset_us(info, _FIRST)]
     for low, high in pairwise([*range(_FIRST, _LAST, _STRIDE), _LAST]):
-        if offset_us(info, high) != offsets[-1]:
-            changes.append(first_change(partial(offset_us, info), low, high))
-            offsets.append(offset_us(info, high))
+        if (then := offset_us(info, high)) != offsets[-1]:
+            changes.append(first_change(lambda second: offset_us(info, second * _SECOND), low // _SECOND, high // _SECOND) * _SECOND)
+            offsets.append(then)
     rules = sha256(repr((changes, offsets)).encode()).hexdigest()[:12]
     return Zone(name, rules, tuple(changes), tuple(offsets))
 
