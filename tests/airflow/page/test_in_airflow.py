@@ -141,6 +141,7 @@ def test_a_person_mends_a_day_by_a_backfill_from_the_form(airflow: Airflow, home
             mend(project)
             backfill(page, date(2024, 1, DAYS[0]), date(2024, 1, DAYS[-1]), at_once=3, shot=shots / "form-light.png")
             airflow.follow(is_over)
+            look_at_airflow(page, airflow, home, shots)
             page.goto(f"{home.url}/dags/shop/plugin/muntin")
             inside(page).locator("figure svg").first.wait_for()
             told_again(page, shots)
@@ -186,6 +187,18 @@ def look_at_the_window(page: Page, home: Home, shots: Path) -> None:
     assert filled == [f"2024/01/{MENDED:02d} 00:00", f"2024/01/{MENDED + 1:02d} 00:00", "All Runs"]  # a late row came a day later
     frame.locator("body").evaluate(NO_FOLDERS, str(home.folder.parent))
     page.screenshot(path=shots / "window-light.png")
+
+
+def look_at_airflow(page: Page, airflow: Airflow, home: Home, shots: Path) -> None:
+    """Airflow's own pages: the grid of the runs, and a window's asset between the DAG that publishes it and another that waits."""
+    page.goto(f"{home.url}/dags/shop/runs")
+    expect(page.get_by_role("table").last.locator("tbody tr")).to_have_count(len(DAYS))
+    page.screenshot(path=shots / "grid-light.png")
+    (asset,) = (each for each in airflow.api.get("assets?limit=100")["assets"] if each["name"] == "shop/half_day")
+    page.goto(f"{home.url}/assets/{asset['id']}")
+    for name in ("shop", "shop/half_day", "ranking"):
+        page.locator(".react-flow__node").get_by_text(name, exact=True).first.wait_for()
+    page.screenshot(path=shots / "asset-light.png")
 
 
 def told_again(page: Page, shots: Path) -> None:

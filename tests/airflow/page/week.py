@@ -1,4 +1,4 @@
-"""A week of a shop, published in bulk; on one day a file lacks rows, and is mended afterwards. And a pipeline that never ran."""
+"""A week of a shop, published in bulk; a file of it lacks rows, and is mended afterwards. A pipeline that never ran, a DAG that waits."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -32,12 +32,24 @@ shop = Pipeline(
 dag = airflow_dag(shop, catchup=False)
 """
 OTHERS = SHOP.replace('"shop"', '"others"').replace("shop", "others")
+RANKING = """
+from airflow.sdk import DAG, task
+
+from muntin.airflow import window_asset
+
+with DAG("ranking", schedule=[window_asset("shop", "half_day")], is_paused_upon_creation=True):
+
+    @task
+    def rank(): ...
+
+    rank()
+"""
 WHO = ("ann", "bob", "<script>eve</script>")
 
 
 def write_week(folder: Path) -> Path:
     """The project, with a file that lacks rows."""
-    for name, text in (("shop", SHOP), ("others", OTHERS)):
+    for name, text in (("shop", SHOP), ("others", OTHERS), ("ranking", RANKING)):
         file = folder / f"dags/{name}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
