@@ -40,8 +40,8 @@ def until_free(conn_id: str, context: Mapping[str, Any]) -> None:
             return
         why = "nobody answers"
     except TimeoutError:
-        why = "no core is free"
-    log.info("Spark (%s): %s; the task waits without a worker, and begins again then", spoken(address), why)
+        why = f"no core is free within {PATIENCE_S:g} s"
+    log.info("Spark (%s): %s; the task waits without a worker, and begins again once Spark has run a job", spoken(address), why)
     raise TaskDeferred(trigger=SparkFree(conn_id), method_name=RESUMED, timeout=context["task"].execution_timeout)
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _NOTHING = proto.Plan(root=proto.Relation(range=proto.Range(start=0, end=1, step=1, num_partitions=1)))
 _RELEASE_S = 5.0
+# A server that is gone without a word is noticed after hours, too. Servers close connections that ask more often than every five minutes.
+_PINGS = [("grpc.keepalive_time_ms", 360_000), ("grpc.keepalive_timeout_ms", 20_000), ("grpc.http2.max_pings_without_data", 0)]
 
 
 async def has_free_core(address: str) -> bool:
@@ -40,11 +42,11 @@ async def has_free_core(address: str) -> bool:
 
 
 def _channel(at: DefaultChannelBuilder) -> Channel:
-    """The channel that `at.toChannel()` makes, for asyncio."""
+    """The channel that `at.toChannel()` makes, for asyncio, and with pings."""
     if not at.secure:
-        return grpc.aio.insecure_channel(at.endpoint)
+        return grpc.aio.insecure_channel(at.endpoint, options=_PINGS)
     is_local = at.host == "localhost" and not at.use_ssl
     credentials = grpc.local_channel_credentials() if is_local else grpc.ssl_channel_credentials()
     if at.token:
         credentials = grpc.composite_channel_credentials(credentials, grpc.access_token_call_credentials(at.token))
-    return grpc.aio.secure_channel(at.endpoint, credentials)
+    return grpc.aio.secure_channel(at.endpoint, credentials, options=_PINGS)
