@@ -1,11 +1,13 @@
-"""Receivers of metrics on this machine: StatsD over UDP, OpenTelemetry over HTTP."""
+"""Receivers of metrics on this machine: StatsD over UDP, OpenTelemetry over HTTP; of OpenLineage's events, over HTTP."""
 
+import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 Value = tuple[str, tuple[tuple[str, str], ...]]
 """Name, and labels ascending."""
@@ -34,12 +36,27 @@ class Otlp:
 def otlp() -> Iterator[Otlp]:
     """A receiver of OTLP/HTTP, at `http://127.0.0.1:<port>`."""
     found = Otlp()
+    with _posted("/v1/metrics", found.take) as found.port:
+        yield found
+
+
+@contextmanager
+def lineage_events() -> Iterator[tuple[int, list[Any]]]:
+    """A receiver of OpenLineage's events over HTTP: its port, and what came."""
+    found = list[Any]()
+    with _posted("/api/v1/lineage", lambda body: found.append(json.loads(body))) as port:
+        yield port, found
+
+
+@contextmanager
+def _posted(path: str, take: Callable[[bytes], None]) -> Iterator[int]:
+    """The port of a server that takes what is posted to a path."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            assert self.path == "/v1/metrics"
-            found.take(body)
+            assert self.path == path
+            take(body)
             self.send_response(200)
             self.end_headers()
 
@@ -47,10 +64,9 @@ def otlp() -> Iterator[Otlp]:
             """Nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        found.port = server.server_address[1]
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        yield found
+        yield server.server_address[1]
         server.shutdown()
         thread.join()
 

@@ -1,4 +1,7 @@
-"""What becomes of names in a catalog, step by step, in a Spark with Delta and the metastore of Hive. Arguments: a folder, jars."""
+"""What becomes of names in a catalog, step by step, in a Spark with Delta and a metastore of Hive.
+
+Arguments: a folder, jars, the address of the metastore.
+"""
 
 import json
 import os
@@ -9,20 +12,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deltalake import DeltaTable
+
 from muntin import Pipeline, read, sinks
 from muntin.jobs.inspect.contracts.contract import contract
+from muntin.jobs.sending.patience import Patience
+from muntin.jobs.sending.register import register
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
+from tests.sinks.dying_catalog import Fate
+from tests.storage.crashing import Crash
 from tests.storage.test_changes_since import Changing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def session_with_metastore(jars: str) -> "SparkSession":
-    """A session whose catalog is a metastore of Hive in the memory of its process."""
+def session_with_metastore(jars: str, address: str) -> "SparkSession":
+    """A session whose catalog is a metastore of Hive behind thrift."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
@@ -32,7 +41,7 @@ def session_with_metastore(jars: str) -> "SparkSession":
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalogImplementation": "hive",
-        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:shop;create=true",
+        "spark.hadoop.hive.metastore.uris": address,
         "spark.sql.warehouse.dir": "warehouse",
         "spark.sql.session.timeZone": "Asia/Kolkata",
         "spark.databricks.delta.snapshotPartitions": "1",
@@ -108,7 +117,41 @@ def steps(small: Named) -> dict[str, Any]:
     small.ran(2)
     found |= {"rows after a publication": [small.by_name(), small.published()]}
     found |= {"all at once": small.all_sent(table="all.{window}", window=None)}
+    found["killed"] = killed(small)
     return found | changed(small) | of_others(small) | moved(replace(small, more=True, owner=None))
+
+
+@dataclass(frozen=True)
+class Dying:
+    """A session that dies behind one of its statements."""
+
+    session: Any
+    fate: Fate
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.session, name)
+
+    def sql(self, text: str) -> Any:
+        return self.fate.step(text, self.session.sql, text)
+
+
+def killed(small: Named) -> dict[str, list[Any]]:
+    """The step behind which a run ended -> whether there was a name then; what the next run said; rows by name, and the owner."""
+    found: dict[str, list[Any]] = {}
+    for at in range(100):
+        fate, own = Fate(at, after=True), replace(small, owner=f"team-{at}")
+        bound = bind(own.named(table=(table := f"killed_{at}.{{window}}")), small.folder / small.state)
+        reach = Reach(of_environment, lambda fate=fate: fate.step("the log has the properties", nullcontext, Dying(small.session, fate)))
+        try:
+            register(bound, bound.sinks[0], reach, Patience(300))
+        except Crash as crash:
+            name = f"killed_{at}.hours"
+            there, line = small.session.catalog.tableExists(name), own.sent(table=table)
+            owner = DeltaTable(str(small.table("hours"))).metadata().configuration["muntin.owner"]
+            found[str(crash)] = [there, line[:6], told(small.session.table(name).toArrow()), owner]
+        else:
+            return found
+    raise AssertionError(found)
 
 
 def changed(small: Named) -> dict[str, Any]:
@@ -146,5 +189,5 @@ def moved(small: Named) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    folder, jars = sys.argv[1:]
-    print(json.dumps(steps(Named(Path(folder), session=session_with_metastore(jars)))))
+    folder, jars, address = sys.argv[1:]
+    print(json.dumps(steps(Named(Path(folder), session=session_with_metastore(jars, address)))))

@@ -31,12 +31,12 @@ SENT = "{} of hours sent to table shop.hours of Spark's catalog; it is at versio
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def told(tmp_path_factory: pytest.TempPathFactory, metastore: str) -> dict[str, Any]:
     """The steps of `catalog_steps`: a metastore is a setting that a session is born with, so they have a process of their own."""
     if not JARS:
         pytest.skip("setup/jars.sh fetches Delta for Spark")
     folder = tmp_path_factory.mktemp("catalog")
-    command = [sys.executable, "-m", "tests.sinks.catalog_steps", str(folder), ",".join(map(str, JARS))]
+    command = [sys.executable, "-m", "tests.sinks.catalog_steps", str(folder), ",".join(map(str, JARS)), metastore]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, check=False, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3_000:]
@@ -69,6 +69,14 @@ def test_a_table_says_what_it_holds(told: dict[str, Any]) -> None:
 def test_a_second_time_does_nothing_and_a_name_that_is_gone_is_given_again(told: dict[str, Any]) -> None:
     assert (told["again"], told["commits of the second time"]) == (SENT.format("0 names", 2), 0)
     assert told["dropped"] == SENT.format("1 name", 2)
+
+
+def test_a_run_that_ends_behind_a_step_is_made_up_for(told: dict[str, Any]) -> None:
+    killed, published = told["killed"], told["rows after a publication"][1]
+    assert [step.split()[0] for step in killed] == ["the", "DESCRIBE", "CREATE", "CREATE", "SHOW"]
+    assert [there for there, *_ in killed.values()] == [False, False, False, True, True]
+    for at, (there, line, rows, owner) in enumerate(killed.values()):
+        assert (line, rows, owner) == ("0 name" if there else "1 name", published, f"team-{at}")
 
 
 def test_a_changed_definition_follows_when_it_is_promoted(told: dict[str, Any]) -> None:

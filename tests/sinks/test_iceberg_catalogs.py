@@ -12,10 +12,9 @@ import pytest
 from pyiceberg.catalog import load_catalog
 
 from muntin import Pipeline, sinks
-from muntin.errors import SourceError
+from muntin.errors import StorageError
 from tests import moto_server
-from tests.jvm_servers import metastore, rest_catalog
-from tests.postgres_server import database, postgres
+from tests.case_counts import at_length
 from tests.s3_server import KEY, SECRET
 from tests.servers import free_port
 from tests.sinks.test_iceberg import Mirrored, versions
@@ -23,16 +22,16 @@ from tests.storage.three_batches import OTHER
 from tests.tables.iceberg_tables import Lake
 from tests.tables.test_iceberg_runs import HOUR, START, hourly, rows, run, totals
 
-__all__ = ["database", "metastore", "postgres", "rest_catalog"]  # pytest looks for them here
 CATALOGS = ["database", "glue", "metastore", "rest_catalog"]
+OF_SOURCES = [*(pytest.param(each, marks=at_length) for each in CATALOGS[:2]), *CATALOGS[2:]]  # a source asks for a table, and no more
 
 
-def properties_of(kind: str, address: str) -> dict[str, str]:
+def properties_of(kind: str, address: str) -> dict[str, Any]:
     """The properties of a catalog, as pyiceberg has them."""
     aws = {"client.region": "us-east-1", "client.access-key-id": KEY, "client.secret-access-key": SECRET}
     return {
         "database": {"type": "sql", "uri": address.replace("postgresql://", "postgresql+psycopg://")},
-        "glue": {"type": "glue", "glue.endpoint": address, **aws},
+        "glue": {"type": "glue", "glue.endpoint": address, "glue.max-retries": 1, **aws},
         "metastore": {"type": "hive", "uri": address, "hive.hive2-compatible": "true"},
         "rest_catalog": {"type": "rest", "uri": address},
     }[kind]
@@ -49,7 +48,7 @@ def boto3() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def glue(boto3: None) -> Iterator[str]:  # noqa: ARG001 - for its effect
+def glue(boto3: None) -> Iterator[str]:
     """The address of a Glue."""
     with moto_server.started() as server:
         yield f"http://127.0.0.1:{server.port}"
@@ -59,7 +58,7 @@ def glue(boto3: None) -> Iterator[str]:  # noqa: ARG001 - for its effect
 class There(Mirrored):
     """As `Mirrored`, of one window, in another catalog."""
 
-    properties: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def mirrored(self) -> Pipeline:
@@ -74,25 +73,25 @@ class There(Mirrored):
 class LakeThere(Lake):
     """As `Lake`, in another catalog."""
 
-    properties: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, Any] = field(default_factory=dict)
 
     def catalog(self) -> Any:
         return load_catalog("lake", warehouse=str(self.folder / "warehouse"), **self.properties)
 
 
 @pytest.fixture(params=CATALOGS)
-def properties(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def properties(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Of each catalog; Airflow's connection `lake` has them."""
     found = properties_of(request.param, request.getfixturevalue(request.param))
     return connected(found, monkeypatch)
 
 
-def connected(properties: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def connected(properties: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps({"conn_type": "generic", "extra": properties}))
     return properties
 
 
-def test_a_mirror_follows(properties: dict[str, str], tmp_path: Path) -> None:
+def test_a_mirror_follows(properties: dict[str, Any], tmp_path: Path) -> None:
     small = There(tmp_path, properties=properties)
     small.write_all()
     small.ran(0, 1, 2)
@@ -113,7 +112,8 @@ def test_a_mirror_follows(properties: dict[str, str], tmp_path: Path) -> None:
     assert small.rows() == small.published()
 
 
-def test_a_source_is_read(properties: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("properties", OF_SOURCES, indirect=True)
+def test_a_source_is_read(properties: dict[str, Any], tmp_path: Path) -> None:
     lake = LakeThere(tmp_path, properties=properties)
     for hour, value in enumerate((1, 2)):
         lake.append(rows(hour, value), START + hour * HOUR + HOUR / 2)
@@ -126,12 +126,11 @@ def test_a_catalog_that_is_down(kind: str, request: pytest.FixtureRequest, monke
     scheme = {"database": "postgresql", "metastore": "thrift"}.get(kind, "http")
     if kind == "glue":
         request.getfixturevalue("boto3")
-        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     properties = connected(properties_of(kind, f"{scheme}://127.0.0.1:{free_port()}"), monkeypatch)
     small = There(tmp_path, properties=properties)
     small.write_all()
     small.ran(0)
-    assert "catalog lake: " in (line := small.sent())
-    assert "can be reached" in line
-    with pytest.raises(SourceError, match="catalog lake: .*can be reached"):
+    assert "(catalog lake: " in (line := small.sent())
+    assert line.endswith("see that it is up, can be reached, and lets you in); the next run catches up")
+    with pytest.raises(StorageError, match=r"catalog lake: .*can be reached"):
         run(hourly(), tmp_path / "state", 0, 1)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -104,13 +105,15 @@ class Lake:
     def dated(self, made: datetime, *, operation: str | None = None) -> int:
         """Let the newest entry of the snapshot log be of an instant, and its snapshot if it was made for it; its number."""
         table, made_ms = self.table(), round(made.timestamp() * 1000)
-        path = path_of(table.metadata_location.removeprefix("file://"))
+        path = path_of(re.sub("^file:(//)?", "", table.metadata_location))
         told = json.loads(path.read_bytes())
         newest = told["snapshot-log"][-1]
         for each in told["snapshots"]:
             if each["snapshot-id"] == newest["snapshot-id"] and each["timestamp-ms"] == newest["timestamp-ms"]:
                 each["timestamp-ms"] = made_ms
                 each["summary"]["operation"] = operation or each["summary"]["operation"]
+        for each in told["metadata-log"]:  # Iceberg's own code reads no table whose descriptions are newer than it
+            each["timestamp-ms"] = min(each["timestamp-ms"], made_ms)
         newest["timestamp-ms"] = told["last-updated-ms"] = made_ms
         path.write_bytes(json.dumps(told).encode())
         return int(newest["snapshot-id"])

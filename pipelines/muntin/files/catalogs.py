@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _TABLE = re.compile(r"[^.{}\"\0/]+(\.[^.{}\"\0/]+)+")
 _FREE: dict[tuple[object, ...], list[Catalog]] = {}
+_CLIENTS = {"pyiceberg", "sqlalchemy", "thrift", "hive_metastore", "botocore", "google"}
+"""Libraries by which pyiceberg asks catalogs."""
 _SECRET = re.compile(r"password|secret|token|credential|key", re.IGNORECASE)
 
 
@@ -56,7 +58,7 @@ def catalog_of(name: str, connection: Callable[[str], Connection], *, down: type
         MissingPackageError: pyiceberg is not installed.
     """
     need("pyiceberg")
-    from pyiceberg.exceptions import BadRequestError, ForbiddenError, NotInstalledError, RESTError, UnauthorizedError, ValidationError
+    from pyiceberg.exceptions import BadRequestError, ForbiddenError, NotInstalledError, UnauthorizedError, ValidationError
     from pyiceberg.utils.config import Config
 
     settings = Config().get_catalog_config(name)
@@ -66,12 +68,10 @@ def catalog_of(name: str, connection: Callable[[str], Connection], *, down: type
             yield catalog
     except (BadRequestError, ForbiddenError, UnauthorizedError, ValidationError, NotInstalledError, ValueError, TypeError) as wrong:
         raise refused(f"catalog {name}: {_told(wrong, properties)}; mend its configuration, its rights or the table") from None
-    except (RESTError, OSError) as wrong:
-        raise down(f"catalog {name}: {_told(wrong, properties)}; see that it is up and can be reached") from None
     except Exception as wrong:
-        if _of_database(wrong):
-            raise down(f"catalog {name}: {_told(wrong, properties)}; see that its database is up and can be reached") from None
-        raise
+        if not isinstance(wrong, OSError) and _library(wrong) not in _CLIENTS:
+            raise
+        raise down(f"catalog {name}: {_told(wrong, properties)}; see that it is up, can be reached, and lets you in") from None
 
 
 @contextmanager
@@ -98,14 +98,14 @@ def _loaded(name: str, properties: Mapping[str, Any]) -> Catalog:
     try:
         return load_catalog(name, **properties)
     except Exception as wrong:
-        if not _of_database(wrong):
+        if _library(wrong) != "sqlalchemy":
             raise
         return load_catalog(name, **properties)
 
 
-def _of_database(wrong: Exception) -> bool:
-    """Whether the database of a catalog raised this: sqlalchemy need not be there."""
-    return type(wrong).__module__.startswith("sqlalchemy")
+def _library(wrong: Exception) -> str:
+    """The library that an exception is of, which need not be installed."""
+    return type(wrong).__module__.partition(".")[0]
 
 
 def _properties(connection: Connection) -> dict[str, Any]:
