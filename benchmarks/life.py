@@ -6,10 +6,12 @@ some minutes that were missing arrive.
 Printed for each N: CPU and wall seconds a batch (the median; of CPU the mean too, which holds checkpoints), bytes written a batch, files,
 and the peak of memory of the new process. Spark is left out: its tasks run in this process, so that the CPU is our own.
 Which limits do not hold is printed behind it (`benchmarks.life_limits`), and the command ends with 1.
-`--windows long`: see `benchmarks.long_windows`.
+`--windows long`: see `benchmarks.long_windows`. `--mirror`: windows are mirrored in Iceberg, in a catalog on SQLite; then the last batches of
+the history are run one by one and not measured, so that a long history comes with as many snapshots as are kept.
 """
 
 import argparse
+import os
 import resource
 import statistics
 import sys
@@ -32,8 +34,9 @@ from rich.table import Table
 from benchmarks.life_limits import broken
 from benchmarks.long_logs import lengthen
 from benchmarks.long_windows import long_windows
-from muntin import Pipeline, run, sources, windows
+from muntin import Pipeline, run, sinks, sources, windows
 from muntin import aggregates as agg
+from muntin.sinks.mirrors.mirror import MOST_SNAPSHOTS
 from muntin.tasks import Local
 
 START, MINUTE, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1), timedelta(days=1)
@@ -63,7 +66,7 @@ def write_events(folder: Path, minutes: range, seed: int = 0, more: float = 0.0)
         pq.write_table(pa.table(columns), folder / f"{at:%Y%m%dT%H%M}.parquet")
 
 
-def definition(folder: Path, kinds: Mapping[str, Any]) -> Pipeline:
+def definition(folder: Path, kinds: Mapping[str, Any], to: Any = ()) -> Pipeline:
     """A pipeline over the files in a folder."""
     return Pipeline(
         name="life",
@@ -73,6 +76,7 @@ def definition(folder: Path, kinds: Mapping[str, Any]) -> Pipeline:
         keys=["k"],
         windows=kinds,
         aggregates={"n": agg.count(), "total": agg.sum("v")},
+        to=to,
     )
 
 
@@ -96,23 +100,25 @@ class Life:
     folder: Path
     name: str
     history: int
+    mirror: bool = False
 
     def live(self) -> dict[str, float]:
         """The history in bulk, then what comes after it, each in a process of its own: one that made a long history stays slower."""
         write_events(self.folder / "data", range(self.history + MORE + 2 * MISSING))
         bulk = apart(self.begin)
-        lengthen(self.root, self.history, DAY // MINUTE)
-        before = size(self.root)
-        after = apart(self.go_on, before)
-        return {"bulk_ms_a_batch": 1000 * bulk / self.history, **after}
+        lengthen(self.root, self.bulk, DAY // MINUTE)
+        return {"bulk_ms_a_batch": 1000 * bulk / self.bulk, **apart(self.go_on)}
 
     def begin(self) -> float:
         """Run the history in bulk; CPU seconds."""
-        return self.run(0, self.history)[0]
+        return self.run(0, self.bulk)[0]
 
-    def go_on(self, before: int) -> dict[str, float]:
-        """`MORE` batches one by one, replaced batches and missing ones. `before`: the bytes that are there."""
+    def go_on(self) -> dict[str, float]:
+        """`MORE` batches one by one, replaced batches and missing ones."""
         last, middle = self.history + MORE, self.history // 2
+        for minute in range(self.bulk, self.history):
+            self.run(minute, minute + 1)
+        before = size(self.root)
         each = [self.run(minute, minute + 1) for minute in range(self.history, last)]
         written = size(self.root) - before
         corrected = [self.replace(minute, more=1.0) for minute in range(middle + 3, middle + 3 + 7 * CORRECTED, 7)]
@@ -142,9 +148,16 @@ class Life:
 
     def run(self, first: int, end: int) -> tuple[float, float]:
         """Run some minutes; CPU and wall seconds, of windows over windows those of the upper pipeline."""
-        below = definition(self.folder, WINDOWS.get(self.name, WINDOWS["three"]))
+        os.environ["PYICEBERG_CATALOG__LAKE__URI"] = f"sqlite:///{self.folder}/lake.db"
+        to = sinks.iceberg("lake", "life.{window}") if self.mirror and end > self.bulk else ()
+        below = definition(self.folder, WINDOWS.get(self.name, WINDOWS["three"]), to)
         found = once(below, self.root, first, end)
         return once(over(below), self.root, first, end) if self.name == STACKED else found
+
+    @property
+    def bulk(self) -> int:
+        """So many minutes of the history are run in bulk."""
+        return self.history - min(self.history // 2, MOST_SNAPSHOTS) if self.mirror else self.history
 
     @property
     def root(self) -> Path:
@@ -188,6 +201,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.life", description=__doc__)
     parser.add_argument("--histories", nargs="+", type=int, default=[100, 1_000, 10_000])
     parser.add_argument("--windows", nargs="+", choices=[*WINDOWS, STACKED, LONG], default=[*WINDOWS, STACKED])
+    parser.add_argument("--mirror", action="store_true")
     asked = parser.parse_args()
     if LONG in asked.windows:
         show_long_windows()
@@ -199,7 +213,7 @@ def main() -> int:
     for name in asked.windows:
         for history in asked.histories:
             with tempfile.TemporaryDirectory() as folder:
-                found = Life(Path(folder), name, history).live()
+                found = Life(Path(folder), name, history, asked.mirror).live()
             figures.append((name, history, found))
             print(f"{name} after {history}: {found['cpu_s']:.3f} s of CPU a batch", file=sys.stderr)  # the whole table is long in coming
     for column in figures[0][2]:

@@ -10,7 +10,7 @@ VERSION=v1.8.0
 GO=${GO:-$(command -v go || echo /usr/local/go/bin/go)}
 
 use_moto() {
-  [ -e build/moto/ready ] && exit 0
+  [ build/moto/ready -nt setup/moto.txt ] && exit 0
   say "object store: $1; moto, a server of S3 in Python, stands in (some seconds, the first time)"
   use_pip_settings_for_uv
   rm -rf build/moto
