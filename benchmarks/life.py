@@ -6,8 +6,8 @@ some minutes that were missing arrive.
 Printed for each N: CPU and wall seconds a batch (the median; of CPU the mean too, which holds checkpoints), bytes written a batch, files,
 and the peak of memory of the new process. Spark is left out: its tasks run in this process, so that the CPU is our own.
 Which limits do not hold is printed behind it (`benchmarks.life_limits`), and the command ends with 1.
-`--windows long`: see `benchmarks.long_windows`. `--mirror`: windows are mirrored in Iceberg, in a catalog on SQLite; then the last batches of
-the history are run one by one and not measured, so that a long history comes with as many snapshots as are kept.
+`--windows long`: see `benchmarks.long_windows`. `--mirror`: windows are mirrored in Iceberg, in a catalog on SQLite; the last batches of
+the history are run one by one then, so that a long history has as many snapshots as are kept.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -36,6 +36,7 @@ from benchmarks.long_logs import lengthen
 from benchmarks.long_windows import long_windows
 from muntin import Pipeline, run, sinks, sources, windows
 from muntin import aggregates as agg
+from muntin.sinks import Sink
 from muntin.sinks.mirrors.mirror import MOST_SNAPSHOTS
 from muntin.tasks import Local
 
@@ -66,7 +67,7 @@ def write_events(folder: Path, minutes: range, seed: int = 0, more: float = 0.0)
         pq.write_table(pa.table(columns), folder / f"{at:%Y%m%dT%H%M}.parquet")
 
 
-def definition(folder: Path, kinds: Mapping[str, Any], to: Any = ()) -> Pipeline:
+def definition(folder: Path, kinds: Mapping[str, Any], to: Sink | Sequence[Sink] = ()) -> Pipeline:
     """A pipeline over the files in a folder."""
     return Pipeline(
         name="life",
