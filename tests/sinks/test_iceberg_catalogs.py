@@ -13,6 +13,7 @@ from pyiceberg.catalog import load_catalog
 
 from muntin import Pipeline, sinks
 from muntin.errors import StorageError
+from muntin.sinks.mirrors.declaration import IcebergSink
 from tests import moto_server
 from tests.case_counts import at_length
 from tests.s3_server import KEY, SECRET
@@ -81,12 +82,14 @@ class LakeThere(Lake):
 
 @pytest.fixture(params=CATALOGS)
 def properties(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Of each catalog; Airflow's connection `lake` has them."""
+    """Of each catalog."""
     found = properties_of(request.param, request.getfixturevalue(request.param))
     return connected(found, monkeypatch)
 
 
 def connected(properties: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Let Airflow's connection `lake` have these properties, and a run wait for a slow machine."""
+    monkeypatch.setattr(IcebergSink, "patience_us", 120_000_000)
     monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps({"conn_type": "generic", "extra": properties}))
     return properties
 
