@@ -102,7 +102,7 @@ def _text_hashes(texts: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint64]]
     bounds = np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1] if ends else np.zeros(1, np.int32)
     if bounds[-1] - bounds[0] <= _FEW:
         return np.array([_fnv1a(text) for text in texts.cast(pa.binary()).to_pylist()], np.uint64)
-    from muntin.states.text_hashes import fnv1a
+    from muntin.states.order_kernels import fnv1a
 
     return fnv1a(bounds, np.frombuffer(data, np.uint8))  # type: ignore[no-any-return]
 

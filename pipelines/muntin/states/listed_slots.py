@@ -83,7 +83,7 @@ class Occurrences:
         return self.new < max(_AT_LEAST, len(self.pieces[0].slot)) or self.together() is not None
 
     def together(self) -> _Counted | None:
-        """All that came; None where it does not fit."""
+        """Each pair that came, once; None where slots and values do not fit 62 bits together."""
         if len(self.pieces) > 1:
             joined = _Counted(*map(np.concatenate, zip(*self.pieces, strict=True))).put_together()
             if joined is None:

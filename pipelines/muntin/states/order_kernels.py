@@ -1,4 +1,4 @@
-"""Loops that bring many rows into order: they count, where a sort would compare."""
+"""Loops that bring many rows into order: they count, where a sort would compare; and the hashes of texts, which buckets are told by."""
 
 from __future__ import annotations
 
@@ -82,4 +82,16 @@ def gathered(values, order):  # type: ignore[no-untyped-def]  # noqa: ANN001, AN
     out = np.empty(len(order), values.dtype)
     for place in range(len(order)):
         out[place] = values[order[place]]
+    return out
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def fnv1a(bounds, data):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """FNV-1a, 64 bits (Fowler, Noll, Vo), of each text."""
+    out = np.empty(len(bounds) - 1, np.uint64)
+    for row in range(len(out)):
+        value = np.uint64(0xCBF29CE484222325)
+        for at in range(bounds[row], bounds[row + 1]):
+            value = (value ^ np.uint64(data[at])) * np.uint64(0x100000001B3)
+        out[row] = value
     return out

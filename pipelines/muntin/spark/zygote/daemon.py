@@ -22,11 +22,11 @@ _TASKS_USE = (
     "pyspark.daemon",
     "muntin.jobs.accumulate.accumulate_task",
     "muntin.jobs.finalize.finalize_task",
-    "muntin.states.text_hashes",
 )
 _COMPILED = (
     *(f"muntin.engine.event_time.{name}" for name in ("chains", "disjoint", "grid")),
     *(f"muntin.engine.reduce.{name}" for name in ("exact", "fold", "select")),
+    "muntin.states.order_kernels",
 )
 
 
