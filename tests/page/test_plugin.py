@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from muntin.airflow import page
-from muntin.airflow.page_facts import tells_of
+from muntin.airflow.web.page_facts import tells_of
 from muntin.definition.instants import instant_us
 from tests.end_to_end.hourly import hour
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muntin.airflow.page_runs import attempt_of, step_in
+from muntin.airflow.web.page_runs import attempt_of, step_in
 from muntin.definition.instants import instant_us
 from tests.end_to_end.hourly import hour
 

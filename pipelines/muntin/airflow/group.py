@@ -38,7 +38,9 @@ def muntin_tasks(
     Args:
         pipeline: the definition. The group has its name, so tasks are called `shop.accumulate`...
         root: as `airflow_dag` has it.
-        spark, deferrable, partitions: as `airflow_dag` has them.
+        spark: as `airflow_dag` has it.
+        deferrable: as `airflow_dag` has it.
+        partitions: as `airflow_dag` has them.
         **options: further arguments of `airflow.sdk.TaskGroup`: group_id, default_args (pool, queue, retries...), tooltip...
 
     Raises:

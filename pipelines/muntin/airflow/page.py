@@ -55,9 +55,9 @@ def _made() -> Any:  # noqa: ANN401 - an application
 
     from airflow.configuration import conf
 
-    from muntin.airflow.page_facts import definition_files, runs_that_published
-    from muntin.airflow.page_rights import enter, may_see, may_see_forgotten
-    from muntin.airflow.page_runs import around
+    from muntin.airflow.web.page_facts import definition_files, runs_that_published
+    from muntin.airflow.web.page_rights import enter, may_see, may_see_forgotten
+    from muntin.airflow.web.page_runs import around
     from muntin.definition.instants import instant_us
     from muntin.jobs.records.reports_table import utc_now
     from muntin.page.app import page_app

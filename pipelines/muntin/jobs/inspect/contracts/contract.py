@@ -111,7 +111,7 @@ def _quality(bound: Bound, window: str) -> Iterator[dict[str, Any]]:
 
 
 def _asking(pipeline: Pipeline) -> dict[str, Any]:
-    """What readers are to know of a suite that fails, where a person is asked: else the windows are held back, which needs no word."""
+    """The word for readers on a suite that fails, where a person is asked. Without it the windows are held back."""
     if pipeline.on_failure != "ask":
         return {}
     words = "windows that fail a critical expectation are published if a person says so; reports then tell who did, and why (despite)"

@@ -1,0 +1,1 @@
+"""The questions of the page to Airflow, inside of its web server."""
