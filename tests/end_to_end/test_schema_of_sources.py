@@ -10,7 +10,9 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, MuntinError, SourceError
+from muntin.jobs.accumulate import readings
 from muntin.jobs.inspect.quarantine import quarantined, to_retry
+from muntin.jobs.schema_check import source_columns
 from tests.end_to_end.test_columns_that_come_later import at, write
 from tests.end_to_end.test_types_that_widen import DAY, HERE, START
 
@@ -129,3 +131,20 @@ def test_bulk_says_it_too(tmp_path: Path) -> None:
 def test_a_word_that_is_none() -> None:
     with pytest.raises(DefinitionError, match=r"on_schema: 'wait' is not possible; choose from 'error', 'quarantine'"):
         sources.files("{start}.csv", event_time="at", on_schema="wait")
+
+
+def test_a_run_holds_its_definition_against_files_once_and_the_first_run_before_it_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, bind = list[bool](), source_columns.bound_types
+
+    def counted(*told: Any) -> Any:
+        there.append((tmp_path / "root/flow").is_dir())
+        return bind(*told)
+
+    monkeypatch.setattr(readings, "bound_types", counted)
+    pipeline = flow(tmp_path, "parquet")
+    for day in range(2):
+        given(tmp_path, "parquet", day, [1])
+        ran(pipeline, tmp_path, day, day)
+    assert there == [False, True, True]
