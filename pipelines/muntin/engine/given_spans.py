@@ -109,9 +109,9 @@ def given_spans(table: pa.Table, keys: Sequence[str], named: str = "") -> GivenS
     """Spans from a table with the columns of `GivenSpans.table`, in any order."""
     attributes = [name for name in table.column_names if name not in (*keys, START, END)]
     table = table.select([*keys, START, END, *attributes]).replace_schema_metadata()
-    sorting = [key_codes([contiguous(table[name])], len(table)) for name in keys]
     times = [_instants(table[name]) for name in (START, END)]
-    order = sorted_order(*sorting, *times, *(key_codes([contiguous(table[name])], len(table)) for name in attributes))
+    own, more = ([key_codes([contiguous(table[name])], len(table)) for name in names] for names in (keys, attributes))
+    order = sorted_order(*own, *times, *more)
     return GivenSpans(table.take(pa.array(order)).combine_chunks(), tuple(keys), named)
 
 

@@ -37,19 +37,19 @@ def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
         "where": pipeline.where,
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
-        "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline, even=even)],
         "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
+        "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline, even=even)],
     }
-    if pipeline.timezone != UTC_NAME:
-        facts["timezone"] = zone(pipeline.timezone).rules
-    if pipeline.max_behind is not None:
-        facts["max_behind"] = pipeline.max_behind_us
     if pipeline.sources:  # in order: the rows of a batch arrive source by source
         facts["sources"] = [[name, _facts_of_source(source, schedule)] for name, source in pipeline.sources.items()]
     else:
         facts |= _facts_of_source(pipeline.origin, schedule)
     if pipeline.lookups:
         facts["lookups"] = {name: {**each.facts, **_facts_of_source(each.source, schedule)} for name, each in pipeline.lookups.items()}
+    if pipeline.timezone != UTC_NAME:
+        facts["timezone"] = zone(pipeline.timezone).rules
+    if pipeline.max_behind is not None:
+        facts["max_behind"] = pipeline.max_behind_us
     return json.dumps(facts, sort_keys=True, default=str)
 
 

@@ -117,7 +117,7 @@ def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, version: str
     """
     for name, text, column in ((START, _TEXTS[0], table.start), (END, _TEXTS[1], table.end)):
         _refuse(np.flatnonzero(rows[name].is_null().to_numpy()), rows, text, f"{column} is no time", "each span has a start and an end")
-    start, end = (contiguous(rows[name]).to_numpy() for name in (START, END))
+    start, end = (rows[name].to_numpy() for name in (START, END))
     _refuse(np.flatnonzero(end <= start), rows, _TEXTS[1], f"{table.end} is not after {table.start}", "a span ends after it starts")
     for us, text, column in ((start, _TEXTS[0], table.start), (end, _TEXTS[1], table.end)):
         what = f"{column} is no whole multiple of {spell(resolution_us)}"
@@ -128,7 +128,7 @@ def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, version: str
             raise SourceError(f"{name} is {column.type}; keys and columns of spans are plain values: leave it out, or give a part of it")
     stored = {name: column.cast(storable_type(column.type)) for name, column in columns.items()}
     times = {START: pa.array(start).view(INSTANT), END: pa.array(end).view(INSTANT)}
-    spans = given_spans(pa.table(stored | times), table.keys)
+    spans = given_spans(pa.table(stored | times), table.keys, ", ".join(filter(None, (table.named, version))))
     if len(twice := repeated_rows(spans)):
         at = spans.table.slice(int(twice[0]), 1).to_pylist()[0]
         told = ", ".join(f"{name} {value}" for name, value in at.items() if name not in (START, END))
@@ -137,7 +137,7 @@ def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, version: str
             f"{many(len(twice), 'row')} too many, the first of the span from {since} to {until}{told and ', ' + told}, which stands there "
             "twice: both would be one window; leave one out, or name a column in columns= that tells them apart"
         )
-    return given_spans(spans.table, table.keys, ", ".join(filter(None, (table.named, version))))
+    return spans
 
 
 def _refuse(bad: Ints, rows: pa.Table, text: str, what: str, mend: str) -> None:
