@@ -100,7 +100,7 @@ def ended(window: Window, at: int) -> Iterator[tuple[int, int]]:
 @cache
 def last_ended(window: Window, at: int) -> tuple[int, int]:
     """The window of a grid that ended last by an instant."""
-    near = [at, *(t for start, _ in window.windows_for(at) for t in (start, start - 1))]
+    near = {at, *(t for start, _ in window.windows_for(at) for t in (start, start - 1))}
     found, before = {w for t in near for w in window.windows_for(t) if w[1] <= at}, at
     while not found:  # between windows that have holes between them
         before -= window.probe
