@@ -8,6 +8,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -16,7 +17,7 @@ from benchmarks import report
 from benchmarks.nexmark import files, page
 from benchmarks.nexmark.engines import ENGINES, has_flink
 from benchmarks.nexmark.queries import QUERIES
-from benchmarks.nexmark.race import FIRST, Race
+from benchmarks.nexmark.race import FIRST, Outcome, Race
 
 
 def arguments() -> argparse.Namespace:
@@ -46,17 +47,26 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)  # of more events
         files.write(folder, asked.events)
         race = Race(folder, Path(made, "out"), say)
-        outcomes = {query: race.outcome(query, engines, asked.runs) for query in asked.only}
+        outcomes = dict[str, Outcome]()
+        for query in asked.only:
+            outcomes[query] = race.outcome(query, engines, asked.runs)
+            _write(asked, outcomes)  # hours may follow
     histories = race.histories(asked.only, asked.history) if asked.history else []
     for title, (figure, shown) in page.FIGURES.items():
         report.show(f"{title}, {asked.events:,} events", *page.table(outcomes, figure, shown), console)
     if histories:
         report.show(f"After {asked.history:,} batches", *page.history_table(histories), console)
-    place = asked.page or (page.PAGE if (asked.only, asked.engines) == ([*QUERIES], [*ENGINES]) else None)
-    if place:
-        report.put(place, page.measured(outcomes, histories, asked.events, asked.history))
+    if place := _write(asked, outcomes, histories):
         say(f"Written to {place}")
     return int(any(outcome.wrong for outcome in outcomes.values()) or len(histories) < len(asked.only) * bool(asked.history))
+
+
+def _write(asked: argparse.Namespace, outcomes: Mapping[str, Outcome], histories: Sequence[Mapping[str, float]] = ()) -> Path | None:
+    """Put what was measured so far into the page; where there is none, nothing."""
+    place: Path | None = asked.page or (page.PAGE if (asked.only, asked.engines) == ([*QUERIES], [*ENGINES]) else None)
+    if place:
+        report.put(place, page.measured(outcomes, histories, asked.events, asked.history))
+    return place
 
 
 if __name__ == "__main__":
