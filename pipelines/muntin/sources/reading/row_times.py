@@ -161,7 +161,9 @@ def staged_batches(source: Source, rows: str, columns: Mapping[str, str], *, ord
 
 
 def _by_arrival(source: Source) -> str:
-    return f"ORDER BY {quoted(source.arrival_order)}, {ROW_IN_SPLIT}" if source.arrival_order else ""
+    """Of rows that came at once, the order of the source counts where it has one, and else the order in which they are read."""
+    first = [source.arrival_order, *source.order] if source.arrival_order else []
+    return f"ORDER BY {', '.join([*map(quoted, first), ROW_IN_SPLIT])}" if first else ""
 
 
 def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, apart: str = "") -> str:
