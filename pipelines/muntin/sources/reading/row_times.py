@@ -161,7 +161,7 @@ def staged_batches(source: Source, rows: str, columns: Mapping[str, str], *, ord
 
 
 def _by_arrival(source: Source) -> str:
-    """Of rows that came at once, the order of the source counts where it has one, and else the order in which they are read."""
+    """The order of arrival. Rows that came at once are in the order of their source; where it has none, in the order of reading."""
     first = [source.arrival_order, *source.order] if source.arrival_order else []
     return f"ORDER BY {', '.join([*map(quoted, first), ROW_IN_SPLIT])}" if first else ""
 
