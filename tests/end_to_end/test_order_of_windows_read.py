@@ -1,7 +1,10 @@
 """Windows that end together are read in the order of their starts and keys, however their pipeline was cut into shards and files.
 
-key       a       b       c    ...
-end       0:05    0:05    0:05        come at once: a before b before c
+minute   0   1   2       4        9
+a        *---------------*--------)     a and d begin and end together: a before d
+b            *-----------*--------)     b begins later: behind d
+c                *-------*--------)     and then c
+d        *---------------*--------)
 """
 
 from datetime import UTC, datetime, timedelta
@@ -17,17 +20,19 @@ from muntin.jobs.finalize import shard
 from tests.storage.three_batches import HERE
 
 BEGIN, STEP, BATCHES = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10), 3
-KEYS = [f"k{number:02}" for number in range(40)]
+BEGINS = {f"k{number:02}": number % 3 for number in range(40)}
+"""Key -> the minute in which its session of a batch begins; all end together."""
+ORDER = sorted(BEGINS, key=lambda key: (BEGINS[key], key))
 
 
 def over(folder: Path) -> tuple[Pipeline, Pipeline]:
-    """Five minutes of each key; hours of these, and windows of three that come one after the other."""
+    """Sessions of each key; hours of these, and windows of three that come one after the other."""
     upstream = Pipeline(
-        name="fives", source=sources.files(str(folder / "{start:%H%M}.parquet"), event_time="t"), schedule="10m", start=BEGIN, keys=["k"],
-        windows={"five": windows.tumbling("5m")}, aggregates={"n": agg.count()},
+        name="sessions", source=sources.files(str(folder / "{start:%H%M}.parquet"), event_time="t"), schedule="10m", start=BEGIN,
+        keys=["k"], windows={"visit": windows.session("5m")}, aggregates={"n": agg.count()},
     )  # fmt: skip
     downstream = Pipeline(
-        name="over", source=sources.windows(upstream, "five"), schedule="10m", start=BEGIN,
+        name="over", source=sources.windows(upstream, "visit"), schedule="10m", start=BEGIN,
         windows={"hour": windows.tumbling("1h"), "three": windows.arrival(windows.by_count(3))},
         aggregates={"keys": agg.collect("k"), "first": agg.first("k"), "last": agg.last("k")},
     )  # fmt: skip
@@ -38,8 +43,8 @@ def over(folder: Path) -> tuple[Pipeline, Pipeline]:
 def test_shards_of_the_upstream_change_nothing(at_once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()
     for number in range(BATCHES):
-        times = [BEGIN + number * STEP + timedelta(minutes=minute) for minute in (1, 7) for _ in KEYS]
-        table = pa.table({"t": pa.array(times, pa.timestamp("us", "UTC")), "k": KEYS[::-1] * 2})
+        times = [BEGIN + number * STEP + timedelta(minutes=minute) for minute in (*BEGINS.values(), *[4] * len(BEGINS))]
+        table = pa.table({"t": pa.array(times, pa.timestamp("us", "UTC")), "k": [*BEGINS, *BEGINS]})
         pq.write_table(table, tmp_path / f"data/{BEGIN + number * STEP:%H%M}.parquet")
     upstream, downstream = over(tmp_path / "data")
     for root, rows in (("whole", shard.SHARD_ROWS), ("cut", 10)):
@@ -48,8 +53,8 @@ def test_shards_of_the_upstream_change_nothing(at_once: bool, tmp_path: Path, mo
         for pipeline in (upstream, downstream):
             for first, behind in pieces:
                 run(pipeline, root=tmp_path / root, start=BEGIN + first * STEP, end=BEGIN + behind * STEP, spark=HERE)
-    assert len({*(tmp_path / "cut/fives/windows/five").rglob("*.parquet")}) > BATCHES, "the upstream is in several files"
+    assert len({*(tmp_path / "cut/sessions/windows/visit").rglob("*.parquet")}) > BATCHES, "the upstream is in several files"
     whole, cut = ({name: read(downstream, name, root=tmp_path / root) for name in downstream.windows} for root in ("whole", "cut"))
-    came = KEYS * 2 * BATCHES
+    came = ORDER * BATCHES
     assert cut["three"]["keys"].to_pylist() == [came[at : at + 3] for at in range(0, len(came), 3)]
     assert cut == whole
