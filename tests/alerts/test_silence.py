@@ -78,7 +78,7 @@ def test_runs_that_leave_the_newest_windows_as_they_are_are_not_told(
 
 def test_without_a_channel_the_lag_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
     tell_of_lag(context(data_interval_start=None, data_interval_end=None), "shop", [], 93_600_000_000)
-    assert [record.message for record in caplog.records] == ["shop: not fresh"]
+    assert [record.getMessage() for record in caplog.records] == ["shop: not fresh"]
 
 
 def test_a_channel_that_is_down_fails_the_callback_so_that_airflow_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,4 +49,4 @@ def test_a_package_that_lacks_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(page, "find_spec", lambda package: None if package == "jinja2" else object())
     with caplog.at_level(logging.WARNING, logger="muntin"):
         assert page.plugin_parts() == ([], [])
-    assert [record.message for record in caplog.records] == ["no page of windows: jinja2 not installed; pip install 'muntin[page]'"]
+    assert [record.getMessage() for record in caplog.records] == ["no page of windows: jinja2 not installed; pip install 'muntin[page]'"]

@@ -163,7 +163,7 @@ class TestAStore:
             patched.setattr(DeltaTable, "create_checkpoint", full)
             for number in range(22):
                 self.add(store, f"{number:02d}")
-        assert ["no checkpoint behind commit 20" in each.message for each in caplog.records if each.levelname == "WARNING"] == [True]
+        assert ["no checkpoint behind commit 20" in each.getMessage() for each in caplog.records if each.levelname == "WARNING"] == [True]
         for number in range(22, 41):
             self.add(store, f"{number:02d}")
         assert len(open_table(store.root / "t").file_uris()) == 41

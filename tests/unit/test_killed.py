@@ -53,7 +53,7 @@ def test_a_task_that_airflow_ends_stops_jobs_and_leaves(spark: dict[str, Any], c
         killed_task().on_kill()
     assert left.value.code == 143
     assert spark["called"] == ["local", "connect"]
-    assert [record.message for record in caplog.records] == [
+    assert [record.getMessage() for record in caplog.records] == [
         "Airflow ended this task; what was committed before is whole; the next run goes on"
     ]
 

@@ -23,6 +23,8 @@ _TABLE = re.compile(r"[^.{}\"\0/]+(\.[^.{}\"\0/]+)+")
 _FREE: dict[tuple[object, ...], list[Catalog]] = {}
 _CLIENTS = {"pyiceberg", "sqlalchemy", "thrift", "hive_metastore", "botocore", "google"}
 """Libraries by which pyiceberg asks catalogs."""
+_TABLES = 2
+"""Tables of a catalog in a database, that pyiceberg makes where they lack."""
 _SECRET = re.compile(r"password|secret|token|credential|key", re.IGNORECASE)
 
 
@@ -92,15 +94,16 @@ def _taken(name: str, properties: Mapping[str, Any]) -> Iterator[Catalog]:
 
 
 def _loaded(name: str, properties: Mapping[str, Any]) -> Catalog:
-    """A catalog. Of two that make a database's tables at once, the second finds them made."""
+    """A catalog. Of two that make a database's two tables at once, each table is found made by the process that comes second."""
     from pyiceberg.catalog import load_catalog
 
-    try:
-        return load_catalog(name, **properties)
-    except Exception as wrong:
-        if _library(wrong) != "sqlalchemy":
-            raise
-        return load_catalog(name, **properties)
+    for _ in range(_TABLES):
+        try:
+            return load_catalog(name, **properties)
+        except Exception as wrong:
+            if _library(wrong) != "sqlalchemy":
+                raise
+    return load_catalog(name, **properties)
 
 
 def _library(wrong: Exception) -> str:
