@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from muntin.errors import DefinitionError
 from muntin.states.columns import INSTANT
@@ -68,9 +69,8 @@ class GivenSpans:
         both = [self.table, other.table]
         if self.table.schema.remove_metadata().equals(other.table.schema.remove_metadata()):
             rows = pa.concat_tables(both)
-            codes = _codes(rows, rows.column_names)
-            _, place, count = np.unique(codes, return_inverse=True, return_counts=True)
-            both = [rows.filter(pa.array(count[place] == 1))]
+            counted = rows.group_by(rows.column_names).aggregate([([], "count_all")])
+            both = [counted.filter(pc.equal(counted["count_all"], 1))]
         start, end = (np.concatenate([_instants(table[name]) for table in both]) for name in (START, END))
         return start, end
 
@@ -123,12 +123,11 @@ def no_spans(keys: Sequence[str], columns: Sequence[str]) -> GivenSpans:
 
 def repeated_rows(spans: GivenSpans) -> Ints:
     """The numbers of the spans that are like the span before them in all columns."""
-    codes = _codes(spans.table, spans.table.column_names)
+    alike = (spans.start[1:] == spans.start[:-1]) & (spans.end[1:] == spans.end[:-1])
+    if not alike.any():
+        return np.empty(0, np.int64)
+    codes = key_codes([contiguous(spans.table[name]) for name in spans.table.column_names], len(spans))
     return np.flatnonzero(codes[1:] == codes[:-1]) + 1
-
-
-def _codes(table: pa.Table, names: Sequence[str]) -> Ints:
-    return key_codes([contiguous(table[name]) for name in names], len(table))
 
 
 def _instants(column: pa.ChunkedArray) -> Ints:

@@ -35,7 +35,7 @@ from muntin.states.keys import contiguous
 from muntin.states.stored_types import storable_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from muntin.definition.given_table import GivenTable
     from muntin.engine.given_spans import GivenSpans
@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from muntin.sources.tables import TableSource
     from muntin.states.frames import Ints
 
+    Text = Callable[[str, int], str | None]  # name of a column, number of a row -> what stands there
+
 _ALWAYS = Interval(0, 2**52)
-_TEXTS = ("muntin_start", "muntin_end")
 
 
 def rows_given(table: GivenTable, resolution_us: int) -> GivenSpans:
@@ -58,8 +59,7 @@ def rows_given(table: GivenTable, resolution_us: int) -> GivenSpans:
     try:
         source, paths, version = _files(table)
         with asked_once(paths):
-            found = _read(table, source, paths)
-        return _checked(table, resolution_us, found, version)
+            return _checked(table, resolution_us, *_read(table, source, paths), version)
     except duckdb.Error as wrong:
         raise SourceError(f"windows.given, table {table.named}: {explained(wrong, paths)}") from wrong
     except SourceError as wrong:
@@ -88,12 +88,12 @@ def _both_times(source: Source, table: GivenTable) -> Source:
     return replace(source, event_time=table.start, arrival_time=table.end)
 
 
-def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> pa.Table:
-    """The columns of the spans, and the texts of both times."""
+def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> tuple[pa.Table, Text]:
+    """The columns of the spans, and what gives the text of a column in a row."""
     wanted = (*table.keys, *table.columns)
     if not paths:
-        kinds = {**dict.fromkeys(wanted, pa.null()), START: pa.int64(), END: pa.int64(), **dict.fromkeys(_TEXTS, pa.string())}
-        return pa.schema(kinds).empty_table()
+        kinds = {**dict.fromkeys(wanted, pa.null()), START: pa.int64(), END: pa.int64()}
+        return pa.schema(kinds).empty_table(), lambda *_: None
     session = kept_session(source.timezone)
     let_read(session, source, paths)
     used = {name.lower() for name in (*wanted, table.start, table.end)}
@@ -103,25 +103,29 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> pa.Table:
             if name not in columns:
                 raise SourceError(no_column(what, name, columns, source))
     times = {START: instant(source, table.start, "start", columns), END: instant(source, table.end, "end", columns)}
-    texts = dict(zip(_TEXTS, (f"{quoted(name)}::VARCHAR" for name in (table.start, table.end)), strict=True))
     stored = (f"{quoted(name)}::{stored_type(columns[name])} AS {quoted(name)}" for name in wanted)
-    chosen = [*stored, *(f"{sql} AS {name}" for name, sql in (times | texts).items())]
-    return session.sql(f"SELECT {', '.join(chosen)} FROM {scan(source, paths, read_as)}").to_arrow_table()
+    chosen, files = [*stored, *(f"{sql} AS {name}" for name, sql in times.items())], scan(source, paths, read_as)
+
+    def text(name: str, row: int) -> str | None:
+        return session.execute(f"SELECT {quoted(name)}::VARCHAR FROM {files} LIMIT 1 OFFSET {row}").fetchall()[0][0]  # type: ignore[no-any-return]
+
+    return session.sql(f"SELECT {', '.join(chosen)} FROM {files}").to_arrow_table(), text
 
 
-def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, version: str) -> GivenSpans:
+def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, text: Text, version: str) -> GivenSpans:
     """The spans of the rows.
 
     Raises:
         SourceError: a row is no span.
     """
-    for name, text, column in ((START, _TEXTS[0], table.start), (END, _TEXTS[1], table.end)):
-        _refuse(np.flatnonzero(rows[name].is_null().to_numpy()), rows, text, f"{column} is no time", "each span has a start and an end")
+    names = {START: table.start, END: table.end}
+    for name, column in names.items():
+        _refuse(np.flatnonzero(rows[name].is_null().to_numpy()), column, text, f"{column} is no time", "each span has a start and an end")
     start, end = (rows[name].to_numpy() for name in (START, END))
-    _refuse(np.flatnonzero(end <= start), rows, _TEXTS[1], f"{table.end} is not after {table.start}", "a span ends after it starts")
-    for us, text, column in ((start, _TEXTS[0], table.start), (end, _TEXTS[1], table.end)):
+    _refuse(np.flatnonzero(end <= start), table.end, text, f"{table.end} is not after {table.start}", "a span ends after it starts")
+    for us, column in ((start, table.start), (end, table.end)):
         what = f"{column} is no whole multiple of {spell(resolution_us)}"
-        _refuse(np.flatnonzero(us % resolution_us), rows, text, what, 'say a finer resolution=, as "1s", in windows.given(...)')
+        _refuse(np.flatnonzero(us % resolution_us), column, text, what, 'say a finer resolution=, as "1s", in windows.given(...)')
     columns = {name: contiguous(rows[name]) for name in (*table.keys, *table.columns)}
     for name, column in columns.items():
         if pa.types.is_nested(column.type):
@@ -140,8 +144,8 @@ def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, version: str
     return spans
 
 
-def _refuse(bad: Ints, rows: pa.Table, text: str, what: str, mend: str) -> None:
+def _refuse(bad: Ints, column: str, text: Text, what: str, mend: str) -> None:
     if len(bad):
-        value = rows[text][int(bad[0])].as_py()
+        value = text(column, int(bad[0]))
         more = f", and of {len(bad) - 1:,} more" if len(bad) > 1 else ""
         raise SourceError(f"{what}: row {int(bad[0]) + 1:,}{more} ({value if value is None else repr(value)}); {mend}")
