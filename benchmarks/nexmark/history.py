@@ -1,6 +1,7 @@
 """What one more batch of NEXMark costs after many, and what replacing one does: `python -m benchmarks.nexmark.history QUERY ...`.
 
-Batches of a minute, a hundred events a second. The history is run in bulk, and its logs get a commit a batch. Then come some batches more,
+Batches of a minute, a hundred events a second. Nothing happens in the last twenty seconds, so that windows that others are made of end
+within the last batch, as DuckDB's all do. The history is run in bulk, and its logs get a commit a batch. Then come some batches more,
 one by one in a warm process, and some in the middle of the history are replaced by half of their rows. In the end the rows are those of
 DuckDB over all files. Beside it: DuckDB's whole query, which is what an engine without states asks when a batch has come or changed.
 Prints a line of JSON a query.
@@ -25,7 +26,7 @@ from benchmarks.nexmark.engines import read_muntin, run_muntin, with_duckdb
 from benchmarks.nexmark.rows import ROWS, as_others, columns, digest
 from muntin.tasks import Local
 
-A_SECOND, MORE, REPLACED = 100, 5, 3
+A_SECOND, MORE, REPLACED, QUIET_S = 100, 5, 3, 20
 _OF_AUCTIONS = ("q3", "q8")
 
 
@@ -81,7 +82,7 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         events = Path(folder, "events")
-        files.write(events / "data/nexmark", (asked.batches + MORE) * A_SECOND * 60, a_second=A_SECOND)
+        files.write(events / "data/nexmark", A_SECOND * (60 * (asked.batches + MORE) - QUIET_S), a_second=A_SECOND)
         for query in asked.queries:
             place = Path(folder, query)
             shutil.copytree(events, place)
