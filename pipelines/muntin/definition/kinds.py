@@ -247,7 +247,10 @@ class Kind(Protocol):
         ...
 
     def earliest(self, after_us: int, until_us: int) -> int:
-        """For `Bounded` windows: an instant before which no window begins that ends after an instant and up to another."""
+        """For `Bounded` windows: an instant before which no window begins that ends after an instant and up to another.
+
+        `AFTER_ALL` where it is known that no window ends there.
+        """
         ...
 
     def apart_from(self, was: Any) -> tuple[Any, Any]:  # noqa: ANN401 - the same kind

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.definition.instants import BEFORE_ALL
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.timeline.work import NOTHING, Work
 
 if TYPE_CHECKING:
@@ -27,9 +27,18 @@ def work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Co
         positions = np.union1d(_touched(window, reach_us, when, compared), _elsewhere(window, was, when, compared))
     if not len(positions):
         return NOTHING
-    first, last = int(positions[0]), int(positions[-1])
-    low = window.earliest(int(when.floor[first]), int(when.floor[last + 1])) - width_us if first else BEFORE_ALL
-    return Work(positions, low, int(when.floor[last + 1]) + window.inside_us, first)
+    first, until_us = int(positions[0]), int(when.floor[positions[-1] + 1])
+    return Work(positions, _first_read(window, width_us, int(when.floor[first]), until_us), until_us + window.inside_us, first)
+
+
+def still_open(window: Kind, width_us: int, when: Closing, position: int) -> Work:
+    """The states of all windows that were open when a batch came, whenever they end."""
+    return Work(np.array([position]), _first_read(window, width_us, int(when.floor[position]), AFTER_ALL), AFTER_ALL, position)
+
+
+def _first_read(window: Kind, width_us: int, after_us: int, until_us: int) -> int:
+    """The start, or less, of the first frame that windows hold which end in a stretch; `AFTER_ALL`, about, if no window ends there."""
+    return window.earliest(after_us, until_us) - width_us + 1 if after_us > BEFORE_ALL else BEFORE_ALL
 
 
 def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> Ints:

@@ -46,3 +46,14 @@ def reconcile(
         case Unending():  # nothing is published: the new batches alone are read, for the ledger and the types of columns
             positions = np.union1d(compared.changed, compared.moved)
             return Work(positions, AFTER_ALL, AFTER_ALL, int(positions[0])) if len(positions) else NOTHING
+
+
+def open_when(window: Kind, width_us: int, watermarks_us: Ints, position: int) -> Work:
+    """The states of windows that were open when a batch came; `NOTHING` where notes hold what is open.
+
+    Args:
+        window, width_us, watermarks_us: as for `reconcile`.
+        position: of the batch.
+    """
+    is_bounded = isinstance(window.follows, Bounded)
+    return bounded.still_open(window, width_us, closing(window, watermarks_us), position) if is_bounded else NOTHING

@@ -7,6 +7,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from muntin.definition.durations import DAY_US, Duration, spell
+from muntin.definition.instants import AFTER_ALL
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar
 from muntin.windows.clock.instants import at_any_instant
@@ -61,6 +62,9 @@ class Cumulating(Plain):
         [(start, end)] = self.whole.windows_for(instant_us)
         [(first, _)] = self.step.windows_for(instant_us)
         return [(start, int(border)) for border in self.step.every(first, end)[1]]
+
+    def earliest(self, after_us: int, until_us: int) -> int:
+        return AFTER_ALL if self.step.earliest(after_us, until_us) == AFTER_ALL else self.whole.windows_for(after_us)[0][0]
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
+from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Bounded
 from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.clock.zones import borders_in_utc, first_shown, local_clock, local_windows
@@ -94,6 +95,11 @@ class Gapless(Plain):
 
         start, end = self.bounds(frames.start)
         return disjoint(frames, start, end, late=end <= floor[frames.batch])
+
+    def earliest(self, after_us: int, until_us: int) -> int:
+        """The start of the window that holds the first instant, if it ends in the stretch."""
+        [(start, end)] = self.windows_for(after_us)
+        return start if end <= until_us else AFTER_ALL
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:

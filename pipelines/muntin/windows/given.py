@@ -115,7 +115,7 @@ class Given(Plain):
     def earliest(self, after_us: int, until_us: int) -> int:
         """The first start of a span that ends in the stretch."""
         wanted = (self.spans.end > after_us) & (self.spans.end <= until_us)
-        return int(self.spans.start[wanted].min(initial=until_us))
+        return int(self.spans.start[wanted].min(initial=AFTER_ALL))
 
     def apart_from(self, was: Any) -> tuple[Ints, Ints]:  # noqa: ANN401 - the same kind
         """The spans that only one of two tables has."""

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from muntin.definition.expressions import condition
+from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Cycle, Even, FrameStates, Kind, RowStates
 from muntin.engine.protocols import Assigner
 from muntin.errors import DefinitionError
@@ -145,9 +146,12 @@ class Plain:
         """This kind."""
         return self
 
-    def earliest(self, after_us: int, until_us: int) -> int:  # noqa: ARG002 - windows may end anywhere in the stretch
-        """The start of the longest window that ends first."""
-        return after_us - self.follows.reach_us  # type: ignore[attr-defined,no-any-return]
+    def earliest(self, after_us: int, until_us: int) -> int:
+        """The start of the first window of an even grid; without such a grid of the longest window that could end first."""
+        if self.even is None:
+            return after_us - self.follows.reach_us  # type: ignore[attr-defined,no-any-return]
+        ends = self.even.ends(after_us, until_us)
+        return ends[0] - self.even.size_us if ends else AFTER_ALL
 
     def apart_from(self, was: Any) -> tuple[Ints, Ints]:  # noqa: ANN401, ARG002 - windows lie where they always did
         """No windows."""

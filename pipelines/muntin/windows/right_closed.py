@@ -63,6 +63,9 @@ class RightClosed(Plain):
         cycle = self.kind.cycle or Cycle(self.frame_us(0), (0,))
         return Cycle(cycle.width_us, tuple(sorted((cut + 1) % cycle.width_us for cut in cycle.cuts_us)))
 
+    def earliest(self, after_us: int, until_us: int) -> int:
+        return self.kind.earliest(after_us, until_us)
+
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         return self.kind.assign(replace(frames, start=frames.start - 1), floor)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.definition.durations import DAY_US, UNITS, spell
+from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Bounded, Cycle
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar
@@ -66,6 +67,9 @@ class Trailing(Plain):
         first = self.stretch.numbers(np.array([instant_us], np.int64)) + 1
         border = self.stretch.borders(np.arange(first[0] - self.count, first[0] + self.count))
         return [(int(start), int(end)) for start, end in zip(border, border[self.count :], strict=False)]
+
+    def earliest(self, after_us: int, until_us: int) -> int:
+        return AFTER_ALL if self.stretch.earliest(after_us, until_us) == AFTER_ALL else after_us - self.follows.reach_us
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np

@@ -37,7 +37,7 @@ from muntin.store.shared_files import write_shared
 from muntin.store.store import Change
 from muntin.timeline.batches import Batches
 from muntin.timeline.expiry import as_if_replaced, expirable, first_kept
-from muntin.timeline.reconcile import reconcile
+from muntin.timeline.reconcile import open_when, reconcile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -131,7 +131,8 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
     replaced = as_if_replaced(batches, position)
     was = as_published(bound, name, pending.known)
     work = reconcile(window, width_us, replaced, pending.watermarks_us, pending.known if was else None, bound.derivation(name), was)
-    return batches.start_us[expirable(batches, position, [work, pending.work] if pending.work else [work])]
+    works = [work, pending.work, open_when(window, width_us, pending.watermarks_us, position)]
+    return batches.start_us[expirable(batches, position, [each for each in works if each])]
 
 
 def _met_without_states(bound: Bound) -> Ints:
