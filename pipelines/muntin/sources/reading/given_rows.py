@@ -107,7 +107,8 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> tuple[pa.T
     chosen, files = [*stored, *(f"{sql} AS {name}" for name, sql in times.items())], scan(source, paths, read_as)
 
     def text(name: str, row: int) -> str | None:
-        return session.execute(f"SELECT {quoted(name)}::VARCHAR FROM {files} LIMIT 1 OFFSET {row}").fetchall()[0][0]  # type: ignore[no-any-return]
+        found = session.execute(f"SELECT {quoted(name)}::VARCHAR FROM {files} LIMIT 1 OFFSET {row}").fetchall()
+        return found[0][0] if found else None  # files may have changed since
 
     return session.sql(f"SELECT {', '.join(chosen)} FROM {files}").to_arrow_table(), text
 
