@@ -86,10 +86,10 @@ def test_of_one_key_other_row_groups_are_skipped(tmp_path: Path) -> None:
 
 
 def test_states_that_are_gone_are_told(tmp_path: Path) -> None:
-    flow = ran(pipeline(tmp_path, retain={"states": "20h"}), tmp_path)
+    flow = ran(pipeline(tmp_path, retain={"states": "21h"}), tmp_path)
     assert expire(bind(flow, tmp_path / "state"), at_once=True)
     with pytest.raises(
-        StateError, match=r"p: states of batches before .* are gone \(retain says 20h\).*All states are there of ranges that start"
+        StateError, match=r"p: states of batches before .* are gone \(retain says 21h\).*All states are there of ranges that start"
     ) as told:
         asked(flow, tmp_path, None)
     hour = datetime.fromisoformat(str(told.value).rsplit(" ", 1)[1]).replace(tzinfo=UTC)
