@@ -23,8 +23,8 @@ _TABLE = re.compile(r"[^.{}\"\0/]+(\.[^.{}\"\0/]+)+")
 _FREE: dict[tuple[object, ...], list[Catalog]] = {}
 _CLIENTS = {"pyiceberg", "sqlalchemy", "thrift", "hive_metastore", "botocore", "google"}
 """Libraries by which pyiceberg asks catalogs."""
-_TABLES = 2
-"""Tables of a catalog in a database, that pyiceberg makes where they lack."""
+_MADE_BY_PYICEBERG = 2
+"""Tables of a catalog in a database, which it makes where they lack."""
 _SECRET = re.compile(r"password|secret|token|credential|key", re.IGNORECASE)
 
 
@@ -97,11 +97,11 @@ def _loaded(name: str, properties: Mapping[str, Any]) -> Catalog:
     """A catalog. Of two that make a database's two tables at once, each table is found made by the process that comes second."""
     from pyiceberg.catalog import load_catalog
 
-    for _ in range(_TABLES):
+    for _ in range(_MADE_BY_PYICEBERG):
         try:
             return load_catalog(name, **properties)
         except Exception as wrong:
-            if _library(wrong) != "sqlalchemy":
+            if not getattr(wrong, "statement", None):  # of sqlalchemy; a server that does not answer got none
                 raise
     return load_catalog(name, **properties)
 

@@ -18,11 +18,10 @@ from tests.case_counts import cases
 
 HOUR = 3_600_000_000
 BEGIN = instant_us(datetime(2024, 3, 1, tzinfo=UTC), "begin")
-DAYS_OF_NEW_YORK = windows.tumbling("1d", timezone="America/New_York")
 EXACT: dict[str, Any] = {
     "tumbling": windows.tumbling("7h"),
     "aligned": windows.tumbling("1d", align_to="05:00"),
-    "New York": DAYS_OF_NEW_YORK,
+    "New York": windows.tumbling("1d", timezone="America/New_York"),
     "months": windows.tumbling("1mo"),
     "months of New York": windows.tumbling("1mo", timezone="America/New_York"),
     "sliding": windows.sliding("1d", step="3h"),
