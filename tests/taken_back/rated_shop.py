@@ -12,7 +12,7 @@ from muntin import aggregates as agg
 from muntin import sources
 from tests.taken_back.delta_shop import AGGREGATES as OF_TABLES
 from tests.taken_back.delta_shop import DeltaShop
-from tests.taken_back.stories import AGGREGATES, DELETES, Row, Shop, city, columns, moment
+from tests.taken_back.stories import AGGREGATES, Row, Shop, city, columns, moment
 
 Key = str | int | None
 Rate = tuple[Key, int, float]  # city or order, minute from which on it is valid, rate
@@ -70,7 +70,7 @@ class RatedShop(Shop):
         self.hours.other["lookups"] = {"rates": self.rates.lookup}  # type: ignore[index]
 
     def takes(self, row: Row) -> bool:
-        return super().takes(row) and (not self.rates.required or row[0] in DELETES or self.rates.found(row) is not None)
+        return super().takes(row) and (not self.rates.required or row[0] in self.backs or self.rates.found(row) is not None)
 
     def cleaned(self, rows: Sequence[Row]) -> Mapping[str, pa.Array]:
         return self.rates.beside(rows)

@@ -60,9 +60,14 @@ class Shop:
     def read(self, window: str) -> pa.Table:
         return read(self.pipeline, window, root=self.hours.root, provisional=True)
 
+    @property
+    def backs(self) -> Sequence[str]:
+        """The operations that take a row back."""
+        return (*DELETES, "?") if "'?'" in self.told.get("deletes", "") else DELETES
+
     def takes(self, row: Row) -> bool:
         """Whether a row is not refused, whatever the other rows are."""
-        return is_taken(row, words="deletes" not in self.told)
+        return is_taken(row, words="deletes" not in self.told, backs=self.backs)
 
     def cleaned(self, rows: Sequence[Row]) -> Mapping[str, pa.Array]:
         """The rows of a clean run, as columns."""
@@ -72,7 +77,7 @@ class Shop:
         """The windows are those of a clean run over the rows that are left."""
         updates = UPDATES if self.told.get("operation", "op") else ()
         story = {hour: [row for row in rows if self.takes(row)] for hour, rows in self.rows.items()}
-        for hour, rows in left(story, self.within, updates).items():
+        for hour, rows in left(story, self.within, updates, self.backs).items():
             self.clean.write(f"{hour:02}.parquet", self.cleaned(rows))
         self.clean.run(min(self.rows), max(self.rows))
         for window in WINDOWS:
@@ -95,27 +100,28 @@ def moment(minute: float | None) -> Any:
     return None if minute is None else START + timedelta(minutes=minute)
 
 
-def is_taken(row: Row, *, words: bool = True) -> bool:
-    """Whether a row is known to change something, or has a time. `words`: whether each operation must be known."""
+def is_taken(row: Row, *, words: bool = True, backs: Sequence[str] = DELETES) -> bool:
+    """Whether a row is known to change something, or has a time. `words`: whether each operation must be known; `backs`: as `left`."""
     op, order, minute, _ = row
-    return (op != "?" or not words) and (order is not None if op in DELETES else minute is not None)
+    return (op != "?" or not words) and (order is not None if op in backs else minute is not None)
 
 
-def left(story: Story, within: int, updates: Sequence[str] = UPDATES) -> dict[int, list[Row]]:
+def left(story: Story, within: int, updates: Sequence[str] = UPDATES, backs: Sequence[str] = DELETES) -> dict[int, list[Row]]:
     """The rows that are left, in the hours whose files brought their orders first, each in the place of the last row of its order there.
 
     Args:
         story: what each hour says, without rows that are refused.
         within: hours that an order may change for.
         updates: operations that are of an order which was there, beside those that take back: refused where nobody in reach brought that.
+        backs: operations that take back.
     """
-    brought = {(hour, row[1]) for hour, rows in story.items() for row in rows}
+    begun = {(hour, row[1]): row[0] for hour, rows in story.items() for row in reversed(rows)}
+    brought = {which for which, op in begun.items() if op not in (*backs, *updates)}
 
     def home(hour: int, order: int | None) -> int | None:
-        first = min(at for at in range(hour - within, hour + 1) if (at, order) in brought)
-        older = any((at, order) in brought for at in range(first - within, first))
-        unknown = next(row[0] for row in story[first] if row[1] == order) in (*DELETES, *updates)
-        return None if unknown or (older and first < hour) else first
+        first = next((at for at in range(hour - within, hour + 1) if (at, order) in brought), None)
+        older = first is not None and any((at, order) in brought for at in range(first - within, first))
+        return None if older and first != hour else first
 
     found: dict[int, dict[Any, Row]] = {hour: {} for hour in sorted(story)}
     for hour in sorted(story):
@@ -125,4 +131,4 @@ def left(story: Story, within: int, updates: Sequence[str] = UPDATES) -> dict[in
                 if hour == at:
                     found[at].pop(order, None)
                 found[at][order] = row
-    return {hour: [row for row in rows.values() if row[0] not in DELETES] for hour, rows in found.items()}
+    return {hour: [row for row in rows.values() if row[0] not in backs] for hour, rows in found.items()}

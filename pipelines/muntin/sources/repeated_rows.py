@@ -133,7 +133,7 @@ class Changes:
         """SQL that is false for rows that change a row which was there, and true for others: for all that bring where nothing tells."""
         if self.of_table:
             return f"coalesce({_quoted(CHANGE)}, 'insert') IN ('insert', '{TAKEN_BACK_AGAIN}')"
-        updates = f" AND coalesce({_quoted(self.operation)} NOT IN {(*_UPDATES, *_DELETES)}, true)" if self.operation else ""
+        updates = f" AND NOT {_says(self.operation, _UPDATES)}" if self.operation else ""
         return f"NOT {self.takes_back}{updates}"
 
     @property
@@ -143,13 +143,8 @@ class Changes:
         found = [(f"{ORDINAL} NOT IN (FROM {TOO_LATE})", late)]
         found.append((f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'"))
         if self.operation and self.words:
-            column = _quoted(self.operation)
-            found.append(
-                (
-                    f"coalesce({column} IN {(*_BRINGS, *_UPDATES, *_DELETES)}, false)",
-                    f"'operation is not known: ' || coalesce({column}::VARCHAR, 'null')",
-                )
-            )
+            known = _says(self.operation, (*_BRINGS, *_UPDATES, *_DELETES))
+            found.append((known, f"'operation is not known: ' || coalesce({_quoted(self.operation)}::VARCHAR, 'null')"))
         return tuple(found)
 
 
@@ -182,8 +177,10 @@ def checked_changes(
             f"changes_within: {changes_within!r} is longer than {spell(LONGEST_CHANGES_US)}: ids of a batch are compared over twice this "
             "time; give the time within which a row may still change"
         )
-    told = f"{_quoted(operation)} IN {_DELETES}" if operation and deletes is None else expression(deletes, "deletes")
-    return checked_dedupe(id), Changes(told, operation, within_us, words=deletes is None)
+    by_word = [_says(operation, _DELETES)] if operation else []
+    by_condition = [f"({expression(deletes, 'deletes')})"] if deletes is not None else []
+    takes_back = " OR ".join(by_word + by_condition)
+    return checked_dedupe(id), Changes(takes_back, operation, within_us, words=deletes is None)
 
 
 def checked_changes_of_table(
@@ -210,6 +207,11 @@ def checked_changes_of_table(
     told = f"{_quoted(CHANGE)} IN {TAKES_BACK}"
     ids, found = checked_changes(id, None, told, changes_within, None)
     return ids, found and replace(found, of_table=True)
+
+
+def _says(operation: str, words: tuple[str, ...]) -> str:
+    """SQL for whether a column of any type says one of the words; never null."""
+    return f"coalesce({_quoted(operation)}::VARCHAR IN {words}, false)"
 
 
 def to_the_bit(name: str, kind: str) -> str:

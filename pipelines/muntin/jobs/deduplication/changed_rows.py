@@ -4,8 +4,8 @@ batch     0          1          2          3
 order 7   home                  changes 0
 order 8              home                  changes 1            the name of batch 1: of its own ids, and of this change
 
-An id is at home in the first of the batches within reach that have it. If that batch is within reach of a still earlier batch, or does not
-bring the id but changes it, the id is older than a change may be: it is changed too late.
+An id is at home in the first of the batches within reach that bring it. If no batch within reach does, or that batch is within reach of a
+still earlier batch that does, the id is older than a change may be: it is changed too late. Batches that only change it move nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Homes(NamedTuple):
 
 
 def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
-    """The homes of ids. Of an id that its batch does not bring, `row` is odd.
+    """The homes of ids: batches that bring them. Of an id that its batch does not bring, `row` is odd.
 
     Args:
         own: ids of some batches.
@@ -44,28 +44,29 @@ def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
         within_us: the reach.
     """
     pairs = [_pairs(own, ids) for ids in earlier if len(own)]
-    number, batch, row = (np.concatenate([pair[at] for pair in pairs] or [np.empty(0, np.int64)]) for at in range(3))
+    number, batch = (np.concatenate([pair[at] for pair in pairs] or [np.empty(0, np.int64)]) for at in range(2))
     home = own.batch.copy()
     near = batch >= own.batch[number] - within_us
     np.minimum.at(home, number[near], batch[near])
     late = (home == own.batch) & (own.row & 1 == 1)
     older = (home[number] < own.batch[number]) & (batch < home[number]) & (batch >= home[number] - within_us)
-    late[number[older | ((batch == home[number]) & (row & 1 == 1))]] = True
+    late[number[older]] = True
     return Homes(home, late)
 
 
-def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints, Ints]:
-    """Number of an own id, the start of an earlier batch that has it, too, and the hash of the row there."""
+def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints]:
+    """Number of an own id, and the start of an earlier batch that brings it, too."""
     session = any_session()
     session.register(_OWN, pa.table({"batch": own.batch, "high": own.high, "low": own.low, "number": np.arange(len(own))}))
-    session.register(_EARLIER, pa.table({"batch": earlier.batch, "high": earlier.high, "low": earlier.low, "row": earlier.row}))
+    brought = earlier.take(earlier.row & 1 == 0)
+    session.register(_EARLIER, pa.table({"batch": brought.batch, "high": brought.high, "low": brought.low}))
     query = (
-        f"SELECT number, earlier.batch AS batch, earlier.row AS row FROM {_OWN} AS own JOIN {_EARLIER} AS earlier USING (high, low) "
+        f"SELECT number, earlier.batch AS batch FROM {_OWN} AS own JOIN {_EARLIER} AS earlier USING (high, low) "
         "WHERE earlier.batch < own.batch"
     )
     try:
         found = session.execute(query).fetchnumpy()
-        return found["number"], found["batch"], found["row"]
+        return found["number"], found["batch"]
     finally:
         session.unregister(_OWN)
         session.unregister(_EARLIER)
