@@ -54,6 +54,34 @@ def stats(rows: int, footer: pq.FileMetaData, schema: pa.Schema) -> str:
     return json.dumps({"numRecords": rows, **(json.loads(told) if told and same else {})}, ensure_ascii=False)
 
 
+def ends(told: str | bytes | None) -> dict[str, list[Any]]:
+    """Column -> the ends that a text of ranges tells; {} where it tells none.
+
+    >>> ends('{"minValues": {"user": "ann"}, "maxValues": {"user": "zoe"}, "nullCount": {"user": 0}}')
+    {'user': ['ann', 'zoe']}
+    """
+    found: dict[str, list[Any]] = {}
+    stats = json.loads(told or "{}")
+    for side in ("minValues", "maxValues"):
+        for name, value in (stats.get(side) or {}).items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def is_end_of(end: str, text: str) -> bool:
+    """Whether an end of a range is what is left of a longer text.
+
+    >>> is_end_of("x" * 32, "x" * 40), is_end_of("x" * 32 + "\U0010ffff", "x" * 40), is_end_of("x" * 32, "x" * 32)
+    (True, True, False)
+    """
+    return len(text) > _MOST_LETTERS <= len(end) and whole_letters(end) == text[:_MOST_LETTERS]
+
+
+def whole_letters(end: str) -> str:
+    """What an end of a range has of the text that it was cut from."""
+    return end[:_MOST_LETTERS]
+
+
 def named_without_nan(table: pa.Table) -> list[str] | None:
     """The columns whose ranges Parquet's own footer may have, where others have NaN; None: all of them.
 

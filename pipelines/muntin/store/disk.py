@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import contextmanager, suppress
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -21,19 +21,22 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @singledispatch
-def write_whole(target: AnyPath, content: bytes | memoryview) -> None:
+def write_whole(target: AnyPath, content: bytes | memoryview, mode: int = 0o666) -> None:
     """Write a file whole: on a disk to a file of another name, which is then renamed. `target` never holds half of the content.
+
+    `mode`: of the file, from the moment that it is there, less the bits of the process's mask.
 
     Raises:
         StateError: no space, or no permission.
     """
     with draft_of(target) as draft:
-        draft.write_bytes(content)
+        with open(str(draft), "xb", opener=partial(os.open, mode=mode)) as file:
+            file.write(content)
         draft.replace(target)  # type: ignore[arg-type]
 
 
 @write_whole.register(ObjectPath)
-def _(target: ObjectPath, content: bytes | memoryview) -> None:
+def _(target: ObjectPath, content: bytes | memoryview, mode: int = 0o666) -> None:  # noqa: ARG001 - an object has none
     target.write_bytes(content)
 
 

@@ -69,7 +69,7 @@ def encoded(table: pa.Table, how: Encoding = AS_USUAL) -> pa.Buffer:
 
 
 def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
-    table = required_where_whole(table) if how.required else table
+    table = _without_ranges(required_where_whole(table) if how.required else table)
     codes = {each.name: "DELTA_BINARY_PACKED" for each in table.schema if each.name not in how.dictionary and _is_whole(each.type)}
     with pq.ParquetWriter(
         sink,
@@ -83,6 +83,12 @@ def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
         writer.write_table(table, row_group_size=how.group)
         if how.ranges and (told := ranges_of(table)):
             writer.add_key_value_metadata({RANGES.decode(): told.decode()})
+
+
+def _without_ranges(table: pa.Table) -> pa.Table:
+    """A table without the ranges of the file that its rows were read from: they are those of rows that may be gone."""
+    texts = table.schema.metadata or {}
+    return table.replace_schema_metadata({key: text for key, text in texts.items() if key != RANGES}) if RANGES in texts else table
 
 
 def _with_statistics(table: pa.Table, how: Encoding) -> bool | list[str]:

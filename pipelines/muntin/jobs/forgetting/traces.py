@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,9 +20,9 @@ from muntin.jobs.forgetting.copies import COPIES, copies_of, rows_of_copy
 from muntin.jobs.forgetting.mirrored import manifests_that_tell, unread
 from muntin.jobs.forgetting.texts import tells_of, texts_of
 from muntin.jobs.forgetting.verdicts import texts_in
-from muntin.jobs.housekeeping.without_keys import rows_among, rows_in_file
+from muntin.jobs.housekeeping.without_keys import may_tell, rows_among, rows_in_file, tells
 from muntin.jobs.published.window_tables import is_of_windows
-from muntin.states.forgotten_keys import text_of_value
+from muntin.states.column_ranges import ends
 from muntin.store.log_checkpoint import old_commits, old_files
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
 from muntin.store.state import WINDOWS, states_of
@@ -190,23 +191,26 @@ def _nested(value: Any, keys: Plain) -> bool:  # noqa: ANN401 - as Arrow has it
 
 
 def log_tells(path: AnyPath, keys: Plain) -> bool:
-    """Whether a file of a log tells of a key: a range of a column begins or ends with it."""
+    """Whether a file of a log tells of a key: a range of a column begins or ends with it.
+
+    The begin of a long text counts where its file is gone: of a file that is there, its rows are looked through.
+    """
     if path.suffix == ".parquet":
         with opened(path) as file:
-            adds = file.read(["add"])["add"].combine_chunks()
-        told = [each["stats"] for each in adds.to_pylist() if each]
+            adds = [each for each in file.read(["add"])["add"].to_pylist() if each]
     elif path.suffix == ".json":
         actions = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
-        told = [action["add"].get("stats") for action in actions if "add" in action]
+        adds = [action["add"] for action in actions if "add" in action]
     else:
         return False
-    return any(_stats_tell(json.loads(stats), keys) for stats in told if stats)
+    return any(_add_tells(each, path.parent.parent, keys) for each in adds)
 
 
-def _stats_tell(stats: dict[str, Any], keys: Plain) -> bool:
-    ranges = (stats.get(side) or {} for side in ("minValues", "maxValues"))
-    told = {(name, text_of_value(value)) for each in ranges for name, value in each.items() if value is not None}
-    return any(len(key) == 1 and told & {*key} for key in keys.keys)  # one of several columns alone is others' as well
+def _add_tells(add: dict[str, Any], table: AnyPath, keys: Plain) -> bool:
+    told = [(name, end) for name, found in ends(add.get("stats")).items() for end in found]
+    if any(may_tell(*each, keys) for each in told) and not (table / unquote(add["path"])).exists():
+        return True
+    return any(tells(*each, keys) for each in told)
 
 
 def undecided(bound: Bound) -> list[str]:

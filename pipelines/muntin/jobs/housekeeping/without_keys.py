@@ -7,17 +7,20 @@ A run that commits meanwhile comes first, and the files are looked through again
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from muntin.definition.instants import AFTER_ALL
 from muntin.files.pages import opened
 from muntin.jobs.housekeeping.compact import units
 from muntin.jobs.published.window_files import shard_of, write_windows
 from muntin.jobs.published.window_tables import is_of_windows
+from muntin.states.column_ranges import RANGES, ends, is_end_of, whole_letters
 from muntin.states.columns import BATCH
-from muntin.states.forgotten_keys import among
+from muntin.states.forgotten_keys import Plain, among, text_of_value
 from muntin.states.quarantined_keys import refused_among
 from muntin.states.sorted import by_key, instants
 from muntin.store.batch_facts import batches_of
@@ -32,6 +35,8 @@ from muntin.store.tier_files import file_of_rows, files_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pyarrow.parquet as pq
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.housekeeping.compact import Unit
@@ -60,14 +65,41 @@ def holding(folder: AnyPath, table: str, files: Sequence[File], keys: Keys) -> d
 
 
 def rows_in_file(place: str, table: str, keys: Keys) -> int:
-    """How many rows of a file are of one of some keys; 0 of a file that is gone. Only columns that can tell are read."""
+    """How many rows of a file are of one of some keys; 0 of a file that is gone. Only columns that can tell are read.
+
+    A file without such a row whose footer has ranges that end with a key counts as a row: they are of rows that it held once.
+    """
     wanted = {_ROW} if table == QUARANTINE else {name for columns in keys.columns for name in columns}
     try:
         with opened(place) as file:
             names = [name for name in file.schema_arrow.names if name in wanted]
-            return int(rows_among(table, file.read(names), keys).sum()) if names else 0
+            rows = file.read(names)
+            return int(rows_among(table, rows, keys).sum() or _ranges_tell(file, rows, keys)) if names else 0
     except FileNotFoundError:
         return 0
+
+
+def _ranges_tell(file: pq.ParquetFile, rows: pa.Table, keys: Keys) -> bool:
+    """Whether the ranges in a footer end with one of some keys that no row has. `rows`: of the file, with its columns of keys."""
+    texts = (file.metadata.metadata or {}, file.schema_arrow.metadata or {})
+    told = [(name, end) for each in texts for name, found in ends(each.get(RANGES)).items() for end in found]
+    return any(tells(*each, keys) or (may_tell(*each, keys) and not _begins(rows, *each)) for each in told)
+
+
+def _begins(rows: pa.Table, name: str, end: str) -> bool:
+    """Whether a value of a column begins as a cut end of its range."""
+    return name in rows.column_names and bool(pc.any(pc.starts_with(rows[name], whole_letters(end))).as_py())
+
+
+def tells(name: str, end: Any, keys: Keys) -> bool:  # noqa: ANN401 - as JSON has it
+    """Whether an end of a range is one of some keys of one column: one of several columns alone is that of other keys as well."""
+    return end is not None and (name,) in keys.columns and keys.until_us(((name, text_of_value(end)),)) == AFTER_ALL
+
+
+def may_tell(name: str, end: Any, keys: Keys) -> bool:  # noqa: ANN401 - as JSON has it
+    """Whether an end of a range is the begin of such a key; then it may be the begin of another key, too."""
+    texts = [text for key in keys.keys for column, text in key if column == name and len(key) == 1] if isinstance(keys, Plain) else []
+    return isinstance(end, str) and any(is_end_of(end, text) for text in texts)
 
 
 def without_keys(bound: Bound, table: str, keys: Keys) -> int:
