@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
@@ -57,22 +56,6 @@ def test_a_plan_says_what_lies_where_and_changes_nothing(visits: Visits) -> None
     rows = {each.place.rpartition("/")[2]: each.rows for each in found.found if each.what == "rows"}
     assert (rows["1m"], rows["quarantine"], rows["hour"], found.done) == (2, 2, 2, False)
     assert {path: path.read_bytes() for path in visits.root.rglob("*") if path.is_file()} == before
-
-
-def test_no_byte_of_a_name_is_left_below_the_root(tmp_path: Path) -> None:
-    name = "bob-who-is-to-be-forgotten"
-    visits = Visits(tmp_path)
-    visits.write(0, [ANN[0], (10, name, "x", 3.0, "b")], bad=[name])
-    visits.run(0)
-    visits.write(0, [ANN[0], (10, name, "x", 3.0, "b"), (12, name, "y", 3.0, "b")], bad=[name])
-    visits.run(0)
-    assert forget(visits.pipeline, [{"person": name}], root=visits.root).done
-    for path in visits.root.rglob("*"):
-        if path.suffix == ".parquet":
-            assert name not in str(pq.ParquetFile(path).read().to_pydict()), path
-            assert name not in str(pq.ParquetFile(path).metadata.to_dict()), path
-        elif path.is_file():
-            assert name not in path.read_text(), path
 
 
 def test_rows_that_come_again_are_left_out_and_counted(visits: Visits) -> None:
@@ -168,18 +151,6 @@ def test_secrets_are_renewed_and_must_be_there(visits: Visits, tmp_path: Path, m
             visits.run(0)
     monkeypatch.delenv(SECRET)
     with pytest.raises(StateError, match=SECRET):
-        visits.run(0)
-
-
-def test_a_damaged_memory_stops_runs(visits: Visits) -> None:
-    forget(visits.pipeline, KEY, root=visits.root)
-    first = visits.root / "visits/forgotten/000001.json"
-    kept = first.read_text()
-    first.write_text(kept.replace("forget", "undo", 1))
-    with pytest.raises(StateError, match="put the folder back"):
-        visits.run(0)
-    first.unlink()
-    with pytest.raises(StateError, match="put the folder back"):
         visits.run(0)
 
 

@@ -29,12 +29,16 @@ WINDOWS = "windows"
 UMASK = "MUNTIN_UMASK"
 FORGOTTEN = "forgotten"
 """The folder that tells which keys are forgotten, below that of the pipeline."""
+FORGOTTEN_COPY = ".forgotten"
+"""The folder with the same files once more."""
+NO_STATES = (WINDOWS, TOPICS, FORGOTTEN, FORGOTTEN_COPY)
+"""The folders below that of a pipeline that are no states."""
 _OWNER_ALONE, _DIGEST = "077", "digest"
 
 
 def states_of(home: AnyPath) -> list[AnyPath]:
     """The states in the folder of a pipeline, one for each definition."""
-    return [folder for folder in folders_in(home) if folder.name not in (WINDOWS, TOPICS, FORGOTTEN)]
+    return [folder for folder in folders_in(home) if folder.name not in NO_STATES]
 
 
 def claim(pipeline: str, state: AnyPath) -> None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from muntin.definition.instants import BEFORE_ALL
 from muntin.errors import StateError
 from muntin.jobs.state.forgotten import forgotten, hashed
+from muntin.jobs.state.forgotten_log import put_back
 from muntin.sources.reading.lift import key_columns
 from muntin.sources.reading.scan import quoted
 from muntin.states.columns import EVENT_TIME, SOURCE_ROWS
@@ -28,11 +29,12 @@ _TABLE, _UNTIL, _AGAIN = "muntin_forgotten", "muntin_until", b"muntin_counted_ag
 
 
 def with_forgotten(bound: Bound) -> Bound:
-    """The pipeline state that knows which keys are forgotten.
+    """The pipeline state that knows which keys are forgotten. What one folder of the memory lacks is put back.
 
     Raises:
         StateError: that cannot be read; or a key was forgotten by a column that is no key of the definition any more.
     """
+    put_back(bound.home)
     known = hashed(bound, forgotten(bound.home))
     for columns in known.columns:
         if lacks := [name for name in columns if name not in bound.pipeline.keys]:

@@ -26,6 +26,7 @@ from muntin.jobs.records.batch_states import NEED_A_PERSON, spelled, stretches
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
 from muntin.jobs.state.forgotten import forgotten, hashed
+from muntin.jobs.state.forgotten_log import lost_copies
 from muntin.jobs.state.state_folders import bind_existing, stagings
 from muntin.store.delta import DeltaStore
 from muntin.store.parquet import write_named
@@ -81,6 +82,10 @@ def _of_memory(bound: Bound) -> Iterator[Finding]:
     except StateError as wrong:
         yield Finding(str(bound.home / FORGOTTEN), f"{wrong}", "put it back from a backup: nothing else knows the keys")
         return
+    if lost := lost_copies(bound.home, deep=True):
+        path, whole = next(iter(lost.items()))
+        problem = f"the memory of forgotten keys lacks {many(len(lost), 'file')} here, or they are damaged; whole is {whole}"
+        yield Finding(str(path), problem, f"{_REPAIR}: puts them back")
     if left:
         yield Finding(
             str(bound.home), f"something may be left of {many(left, 'key')} to be forgotten", "muntin forget FILE with these keys"

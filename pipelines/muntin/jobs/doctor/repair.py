@@ -23,6 +23,7 @@ from muntin.jobs.published.window_tables import commit_segment, published
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.costs import metered
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
+from muntin.jobs.state.forgotten_log import put_back
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.tasks import runner_for
 
@@ -80,6 +81,7 @@ def repair(
     """
     marked = reclaim(pipeline, root)
     bound = replace(bind_existing(pipeline, root), mending=True)
+    marked = (*marked, *put_back(bound.home, deep=True))
     progress("logs")
     torn = damaged_logs(bound)
     logs = tuple(path for table in torn for path in mended_log(table))

@@ -21,7 +21,7 @@ from muntin.states.columns import BATCH
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import folder_of
 from muntin.store.reading import read_files
-from muntin.store.state import FORGOTTEN, OWNER_FILE, TOPICS, WINDOWS
+from muntin.store.state import NO_STATES, OWNER_FILE
 from muntin.timeline.work import Work
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _state(folder: AnyPath, pipeline: str) -> AnyPath:
         StateError: the folder is neither a state, nor a pipeline's, nor a root with the pipeline.
     """
     folder = folder.absolute()
-    if (folder.parent / OWNER_FILE).exists() and folder.name not in (WINDOWS, TOPICS, FORGOTTEN):
+    if (folder.parent / OWNER_FILE).exists() and folder.name not in NO_STATES:
         return folder
     homes = [home for home in (folder, folder.parent, folder / pipeline) if (home / OWNER_FILE).exists()]
     if not homes:

@@ -9,21 +9,20 @@ The secret of the hashes lies in a file of its own: `MUNTIN_FORGET_KEY` names it
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.definition.relative_paths import known
 from muntin.errors import ConflictError, StateError
-from muntin.files.paths import ascending, path_of
+from muntin.files.paths import path_of
+from muntin.jobs.state.forgotten_log import add_event, events_of
 from muntin.states.forgotten_keys import UNDONE, Hashed, again, hash_of
-from muntin.store.disk import refused, write_new, write_whole
-from muntin.store.paths import digest_of
+from muntin.store.disk import write_whole
 from muntin.store.state import FORGOTTEN
 
 if TYPE_CHECKING:
@@ -67,32 +66,7 @@ def forgotten(home: AnyPath) -> Forgotten:
     Raises:
         StateError: a file of the log is gone or damaged.
     """
-    found = Forgotten()
-    for number, path in enumerate(ascending((home / FORGOTTEN).glob("[0-9]*.json")), 1):
-        found = _after(found, _read(path, number))
-    return found
-
-
-def _read(path: AnyPath, number: int) -> Mapping[str, Any]:
-    try:
-        event = json.loads(path.read_bytes())
-        whole = path.name == _name(number) and event.pop("digest") == _digest(event)
-    except (OSError, ValueError, KeyError, AttributeError) as wrong:
-        raise StateError(f"{path} cannot be read ({wrong}); {_MEND}") from wrong
-    if not whole:
-        raise StateError(f"{path} is damaged, or a file before it is gone; {_MEND}")
-    return event  # type: ignore[no-any-return]
-
-
-_MEND = "put the folder back from a backup: without it nobody knows which keys are forgotten, and no batch is read"
-
-
-def _name(number: int) -> str:
-    return f"{number:06d}.json"
-
-
-def _digest(event: Mapping[str, Any]) -> str:
-    return digest_of(json.dumps(event, sort_keys=True).encode())
+    return reduce(_after, events_of(home), Forgotten())
 
 
 def _after(before: Forgotten, event: Mapping[str, Any]) -> Forgotten:
@@ -103,7 +77,7 @@ def _after(before: Forgotten, event: Mapping[str, Any]) -> Forgotten:
         case "forget":
             untils |= dict.fromkeys(names, AFTER_ALL)
             left.update(names)
-        case "done":
+        case "done" if event["format"] > 1:
             left.difference_update(names)
         case "until":
             untils |= dict.fromkeys(names, event["until_us"])
@@ -181,14 +155,8 @@ def rotate(bound: Bound, at: datetime) -> int:
 def _add(bound: Bound, at: datetime, event_after: Callable[[Forgotten], Mapping[str, Any]]) -> None:
     for _ in range(_TRIES):
         now = forgotten(bound.home)
-        event = {"format": 1, "at": at.isoformat(), **event_after(now)}
-        path = bound.home / FORGOTTEN / _name(now.number + 1)
-        try:
-            return write_new(path, (json.dumps({**event, "digest": _digest(event)}, indent=1) + "\n").encode())
-        except FileExistsError:
-            continue
-        except OSError as wrong:
-            raise refused(str(path), wrong) from wrong
+        with suppress(FileExistsError):
+            return add_event(bound.home, now.number + 1, {"at": at.isoformat(), **event_after(now)})
     raise ConflictError(f"{bound.home / FORGOTTEN}: other commands keep writing there; run again when they are done")
 
 
@@ -222,6 +190,4 @@ def _ring(bound: Bound) -> Sequence[bytes]:
 
 def _keep_secrets(bound: Bound, ring: Sequence[bytes]) -> None:
     path, content = secret_file(bound), "".join(f"{each.hex()}\n" for each in ring).encode()
-    write_whole(path, content)
-    if isinstance(path, Path):
-        path.chmod(0o600)
+    write_whole(path, content, 0o600)

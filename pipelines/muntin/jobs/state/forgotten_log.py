@@ -1,0 +1,130 @@
+"""The files of the memory of forgotten keys, each in two folders, so that the memory outlives the loss of one of them.
+
+<root>/<pipeline>/forgotten/000001.json
+                 /.forgotten/000001.json    the same
+
+A file that is missing or damaged in one folder is read from the other, and put back by the next command that writes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import StateError
+from muntin.files.paths import ascending
+from muntin.store.disk import refused, write_new, write_whole
+from muntin.store.paths import digest_of
+from muntin.store.state import FORGOTTEN, FORGOTTEN_COPY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from muntin.files.paths import AnyPath
+
+_FOLDERS = (FORGOTTEN, FORGOTTEN_COPY)
+_FORMAT = 2
+"""In format 1, "done" was noted by versions that left keys in footers of files: it does not count."""
+_MEND = (
+    f"put it back from a backup, here or into the folder {FORGOTTEN_COPY} beside: without it nobody knows which keys are forgotten, "
+    "and no batch is read"
+)
+
+
+def events_of(home: AnyPath) -> Iterator[Mapping[str, Any]]:
+    """The events of a memory, oldest first.
+
+    Raises:
+        StateError: a file is missing or damaged in both folders.
+    """
+    for number in range(1, max(_files(home), default=0) + 1):
+        yield _event(home, number)
+
+
+def add_event(home: AnyPath, number: int, event: Mapping[str, Any]) -> None:
+    """Add the event of a number.
+
+    Raises:
+        FileExistsError: there is an event of this number.
+        StateError: the disk refuses.
+    """
+    path, facts = home / FORGOTTEN / _name(number), {"format": _FORMAT, **event}
+    try:
+        write_new(path, (json.dumps({**facts, "digest": _digest(facts)}, indent=1) + "\n").encode())
+    except FileExistsError:
+        raise
+    except OSError as wrong:
+        raise refused(str(path), wrong) from wrong
+    put_back(home)
+
+
+def lost_copies(home: AnyPath, *, deep: bool = False) -> Mapping[AnyPath, AnyPath]:
+    """The files of the memory that one of its folders lacks -> the same file in the other. `deep`: also files that are damaged in one."""
+    found: dict[AnyPath, AnyPath] = {}
+    for number, places in _files(home).items():
+        whole = [path for path in places if not deep or _is_whole(path, number)]
+        if len(whole) == 1:
+            [lost] = {home / folder / _name(number) for folder in _FOLDERS} - {*whole}
+            found[lost] = whole[0]
+    return found
+
+
+def put_back(home: AnyPath, *, deep: bool = False) -> tuple[AnyPath, ...]:
+    """Write the files of the memory that one of its folders lacks; which. `deep`: also files that are damaged in one.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    lost = lost_copies(home, deep=deep)
+    for path, whole in lost.items():
+        write_whole(path, whole.read_bytes())
+    return tuple(lost)
+
+
+def _files(home: AnyPath) -> dict[int, list[AnyPath]]:
+    """The number of each file that is there -> where it lies, in one folder or in both."""
+    found: dict[int, list[AnyPath]] = {}
+    for path in (path for folder in _FOLDERS for path in ascending((home / folder).glob("[0-9]*.json"))):
+        if path.stem.isdigit():
+            found.setdefault(int(path.stem), []).append(path)
+    return found
+
+
+def _event(home: AnyPath, number: int) -> Mapping[str, Any]:
+    """The event of a number, from the first folder that has it whole."""
+    first, *more = (home / folder / _name(number) for folder in _FOLDERS)
+    try:
+        return _read(first, number)
+    except StateError:
+        whole = next((path for path in more if _is_whole(path, number)), None)
+        if whole is None:
+            raise
+        return _read(whole, number)
+
+
+def _is_whole(path: AnyPath, number: int) -> bool:
+    try:
+        return bool(_read(path, number))
+    except StateError:
+        return False
+
+
+def _read(path: AnyPath, number: int) -> Mapping[str, Any]:
+    try:
+        event = json.loads(path.read_bytes())
+        newer, digest = event["format"] > _FORMAT, event.pop("digest")
+    except (OSError, ValueError, LookupError, AttributeError, TypeError) as wrong:
+        raise StateError(f"{path} cannot be read ({wrong}); {_MEND}") from wrong
+    if newer:
+        raise StateError(f"{path} has format {event['format']}, and this Muntin knows format {_FORMAT}; use a newer Muntin")
+    if path.name != _name(number) or digest != _digest(event):
+        raise StateError(f"{path} is damaged; {_MEND}")
+    return event  # type: ignore[no-any-return]
+
+
+def _name(number: int) -> str:
+    return f"{number:06d}.json"
+
+
+def _digest(event: Mapping[str, Any]) -> str:
+    return digest_of(json.dumps(event, sort_keys=True).encode())
