@@ -119,7 +119,7 @@ def _lines(one: "PipelineStatus", zone: str | None, again: Again) -> list[str]:
     def at(value: datetime) -> str:
         return moment(in_zone(value, zone))
 
-    lines = [f"{one.pipeline} ({one.fingerprint}), {_STANDING[one.standing]}, {size(one.bytes)}; instants in {zone or 'UTC'}"]
+    lines = [f"{one.pipeline} ({one.fingerprint}), {_standing(one)}, {size(one.bytes)}; instants in {zone or 'UTC'}"]
     lines.append(f"last run: {at(one.last_run.replace(microsecond=0))}" if one.last_run else "last run: never recorded")
     lines.append(f"read: {many(one.batches, 'batch')}; quarantined: {many(one.rows_quarantined, 'row')}")
     lines += batch_lines(one, at, again)
@@ -136,6 +136,14 @@ def _lines(one: "PipelineStatus", zone: str | None, again: Again) -> list[str]:
     if one.unforgotten:
         lines.append(f"something may be left of {many(one.unforgotten, 'key')} to be forgotten: run muntin forget FILE with them again")
     return lines + [line for sink in one.sinks for line in _sink(sink)]
+
+
+def _standing(one: "PipelineStatus") -> str:
+    """How a state and its windows stand to the definition and to readers."""
+    if one.redefined and one.standing != "candidate":
+        names = ", ".join(one.redefined)
+        return f"published by another definition: {names}; muntin promote FILE derives them anew"
+    return _STANDING[one.standing]
 
 
 def _sink(sink: "SinkStanding") -> "Iterator[str]":

@@ -11,6 +11,7 @@ import numpy as np
 from muntin.definition.instants import BEFORE_ALL, label, spell_instant
 from muntin.definition.schedule import Interval
 from muntin.errors import StateError
+from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.ledger_segments import read_ledger
 from muntin.jobs.published.pending import accumulated
@@ -118,8 +119,13 @@ class SourceChanges:
 
 
 def upstream(bound: Bound, source: WindowSource) -> Upstream:
-    """The upstream's window, as it is published now."""
+    """The upstream's window, as it is published now.
+
+    Raises:
+        StateError: it is published by another definition of the upstream.
+    """
     theirs = bind(source.upstream, bound.root)
+    check_as_defined(theirs, source.window)
     now = published(theirs.store, source.window)
     return Upstream(theirs.table(now.table), now, source.behind_us)
 

@@ -13,6 +13,7 @@ from muntin.definition.kinds import Bounded
 from muntin.jobs.finalize.finalize_task import combined_shard
 from muntin.jobs.finalize.shard import shards
 from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.window_tables import published
@@ -46,11 +47,13 @@ def late(pipeline: Pipeline, window: str | None = None, *, root: str | AnyPath) 
 
     Raises:
         DefinitionError: the pipeline has no such window.
-        StateError: there is no state.
+        StateError: there is no state, or published windows follow another definition.
     """
     names = _windows(pipeline, window)
-    store = bind_existing(pipeline, root).store
-    ledgers = {name: now.ledger.entries for name in names if (now := published(store, name)).ledger}
+    bound = bind_existing(pipeline, root)
+    for name in names:
+        check_as_defined(bound, name)
+    ledgers = {name: now.ledger.entries for name in names if (now := published(bound.store, name)).ledger}
     return [
         LateBatch(name, from_us(int(entries.start_us[at])), int(entries.late[at]), int(entries.missed[at]))
         for name, entries in ledgers.items()

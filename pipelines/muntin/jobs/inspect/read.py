@@ -13,6 +13,7 @@ from muntin.errors import DefinitionError
 from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.inspect.unpublished_work import unpublished_work
+from muntin.jobs.published.as_defined import check_as_defined, check_live
 from muntin.jobs.published.changes_since import at_version, changes_since
 from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.lost_commits import check_no_lost_commits
@@ -140,6 +141,8 @@ def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: 
     names = [*columns_of(bound.pipeline, window)[:-1], REVISION, CHANGE]
     chosen.check(names, bound.keys_of(window))
     found = changes_since(bound, window, since)
+    check_as_defined(bound, window)
+    check_live(bound, window)
     rows = chosen.filtered(found.rows)
     return at_version(rows if chosen.columns is None else rows.select(list(chosen.columns)), found.version)
 

@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 from muntin.definition.instants import instant_us
 from muntin.jobs.inspect.newest_rows import Page, Place, newest_rows
 from muntin.jobs.inspect.one_key import is_key, value_of
+from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.window_tables import published
 from muntin.states.columns import INSTANT
 from muntin.store.paths import QUARANTINE, batches_of_windows, parse_states_path
@@ -38,8 +39,9 @@ def some_windows(bound: Bound, window: str, asked: Asked, *, limit: int, begin: 
 
     Raises:
         DefinitionError: a value cannot be one of its key column.
-        StateError: a file is gone.
+        StateError: a file is gone, or the windows follow another definition.
     """
+    check_as_defined(bound, window)
     now = published(bound.store, window)
     snapshot = now.snapshot
     condition = None if snapshot.schema is None else _condition(asked, snapshot.schema)

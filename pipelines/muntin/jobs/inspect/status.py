@@ -16,6 +16,7 @@ from muntin.jobs.alerting.outbox import Outbox
 from muntin.jobs.inspect.published_to import latest_end
 from muntin.jobs.inspect.still_open.open_count import open_count
 from muntin.jobs.inspect.still_open.open_since import open_since
+from muntin.jobs.published.as_defined import other_windows
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.standing import Standing, standing
 from muntin.jobs.published.window_tables import current, published, windows_of
@@ -83,6 +84,7 @@ class PipelineStatus:
     """The state of a pipeline under one fingerprint.
 
     `standing`: "current": readers know its windows; "superseded": a newer definition was promoted; "candidate": it waits to be promoted.
+    `redefined`: the windows that were published by another definition of the same states.
     `bytes`: of all its files, without the live windows.
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
@@ -111,6 +113,7 @@ class PipelineStatus:
     states: BatchStates | None = None
     fresh: Freshness | None = None
     unforgotten: int = 0
+    redefined: tuple[str, ...] = ()
 
     @property
     def watermark(self) -> datetime | None:
@@ -164,6 +167,7 @@ def status(
     return replace(
         from_tables,
         states=states,
+        redefined=tuple(other_windows(bound)),
         fresh=None if within_us is None else Freshness(within_us, lag_us),
         waiting=tuple(map(from_us, waiting)),
         missing=tuple((from_us(a), from_us(b)) for a, b in holes),

@@ -10,6 +10,7 @@ from muntin.errors import DefinitionError, StateError
 from muntin.jobs.accumulate.earlier_states.adoption import adopt, adoptable
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.published.as_defined import other_windows
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.promotion import lacking, promote_complete, replacing, superseded
@@ -59,7 +60,7 @@ def promote(
         bind_existing(pipeline, root)
     bound, tell = bind(pipeline, root, claim=True), progress or (lambda _: None)
     adopt(bound)
-    before = {*superseded(bound), *lacking(bound)}
+    before = {*superseded(bound), *lacking(bound), *other_windows(bound)}
     if any(pending.work for pending in pending_windows(bound, [])):
         with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
             finish(bound, runner, [], validate=validate, tell=tell, promoting=False, again=True)

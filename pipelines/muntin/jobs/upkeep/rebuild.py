@@ -14,8 +14,8 @@ from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import folders_in
 from muntin.jobs.inputs.inputs import inputs, without_files
+from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.pending import accumulated
-from muntin.jobs.published.promotion import superseded
 from muntin.jobs.published.window_tables import current, published
 from muntin.jobs.records.reports_table import last_accumulated, last_read_at
 from muntin.jobs.state import definition_note
@@ -128,20 +128,16 @@ def newest_earlier(bound: Bound) -> AnyPath | None:
 
 
 def check_rebuilt(bound: Bound, window: str) -> None:
-    """Refuse to show a window as empty that only an earlier definition has published.
+    """Refuse to show a window as empty that only an earlier definition has published, and windows of another definition as those of this.
 
     Raises:
-        StateError: it is published under an earlier definition and not under this one.
+        StateError: it is published under another definition and not under this one.
     """
+    check_as_defined(bound, window)
     if published(bound.store, window).ledger:
         return
     readers, home = current(bound.store, window), bound.home
     earlier = [folder for folder in states_of(home) if (folder / WINDOWS / window / "_delta_log").exists()]
-    if window in superseded(bound):
-        raise StateError(
-            f"{bound.pipeline.name}: this definition of {window!r} is superseded; {home / WINDOWS / window} holds windows of a newer "
-            f"one: read by the newer definition, or go back: muntin promote FILE --root {bound.root}"
-        )
     if readers.ledger or earlier:
         place = home / WINDOWS / window if readers.ledger else earlier[0] / WINDOWS / window
         raise StateError(
