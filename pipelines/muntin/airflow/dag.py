@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.airflow.group import fill
 from muntin.airflow.spark import CONNECTION
 from muntin.airflow.timetable import schedule_of
 from muntin.definition.extras import need
+from muntin.jobs.state.same_names import check_alone
 
 if TYPE_CHECKING:
     from airflow.sdk import DAG
@@ -51,7 +53,8 @@ def airflow_dag(
 
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no object store, or alerts of a
-            silence to nobody with a name; `spark=None` where the definition needs Spark.
+            silence to nobody with a name; `spark=None` where the definition needs Spark; or another file of the folder `dags` has a
+            pipeline of this name.
     """
     need("airflow")
     from airflow.sdk import DAG
@@ -65,6 +68,7 @@ def airflow_dag(
         **{"tags": ["muntin"], "doc_md": _described(pipeline), **options},
     )
     dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
+    check_alone(Path(dag.fileloc), pipeline.name)
     fill(dag.task_group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
     return dag
 

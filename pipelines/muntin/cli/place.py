@@ -7,6 +7,7 @@ from muntin.cli.definition import load_pipeline
 from muntin.cli.light_arrow import without_pandas
 from muntin.definition.relative_paths import at_home
 from muntin.jobs.state import home
+from muntin.jobs.state.same_names import check_alone
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
@@ -17,16 +18,22 @@ def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipel
     """The pipeline of a file, its relative paths below the project's folder, and the root of its state.
 
     Raises:
-        DefinitionError: as `load_pipeline`.
+        DefinitionError: as `load_pipeline`; or another file of the folder `dags` has a pipeline of this name.
     """
-    return at_home(load_pipeline(file, name), home_of(file)), root_of(root, file)
+    found = _located(file, name, root)
+    check_alone(file, found[0].name)
+    return found
 
 
 def inspected(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
-    """The place of a command that only reads tables, as `placed` gives it."""
-    found = placed(file, name, root)
+    """The place of a command that only reads tables, as `placed` gives it; two files with definitions of one pipeline may be compared."""
+    found = _located(file, name, root)
     without_pandas()
     return found
+
+
+def _located(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
+    return at_home(load_pipeline(file, name), home_of(file)), root_of(root, file)
 
 
 def home_of(file: Path | None) -> Path:

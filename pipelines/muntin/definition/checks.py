@@ -97,12 +97,14 @@ def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever
     return {name: each.taken_from(theirs) if name in merged else each for name, each in given.items()} or aggregates
 
 
-def check_batches(source: Source, ours: Schedule) -> None:
-    """Refuse a source whose batches are not the batches of the schedule."""
+def check_batches(name: str, source: Source, ours: Schedule) -> None:
+    """Refuse a source whose batches are not the batches of the schedule, and an upstream that has the pipeline's own name."""
     if problem := source.misfit(ours):
         raise DefinitionError(problem)
     if source.upstream is None:
         return
+    if source.upstream.name.lower() == name.lower():
+        raise DefinitionError(f"name: {name!r} is the name of the upstream, whose state has it; give this pipeline another")
     theirs = source.upstream.intervals
     apart = (ours.anchor_us - theirs.anchor_us) % ours.step_us if ours.step_us else 0
     if (ours.cron, ours.step_us, ours.timezone) != (theirs.cron, theirs.step_us, theirs.timezone) or apart:

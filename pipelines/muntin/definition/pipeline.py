@@ -145,7 +145,7 @@ class Pipeline:
         check_choice("on_gap", self.on_gap, get_args(OnGap))
         object.__setattr__(self, "source", sources_of(self.source, self.timezone))
         object.__setattr__(self, "aggregates", resolved(self.origin, self.aggregates))
-        check_batches(self.origin, self.intervals)
+        check_batches(self.name, self.origin, self.intervals)
         object.__setattr__(self, "windows", given_windows(self.windows))
         if isinstance(self.windows, dict):
             object.__setattr__(self, "windows", {name: as_window(part) for name, part in self.windows.items()})

@@ -86,7 +86,10 @@ def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int)
     from muntin.page.installation import Installation
     from muntin.page.token import ByToken
 
-    names = {name: file.absolute() for file in files for name in names_in(file)}
+    names: dict[str, Path] = {}
+    for name, place in ((name, file.absolute()) for file in files for name in names_in(file)):
+        if names.setdefault(name, place) != place:
+            raise DefinitionError(f"{names[name]} and {place} each define a pipeline of the name {name!r}; show them one at a time")
     installation = Installation(lambda: names, root.absolute() if root else None, Path.cwd())
     app = page_app(
         installation,

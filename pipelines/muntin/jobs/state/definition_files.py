@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
+from muntin.jobs.state.same_names import check_apart
 from muntin.tasks.by_value import ship_by_value
 
 if TYPE_CHECKING:
@@ -67,12 +68,13 @@ def run_file(file: Path) -> Defined:
     """Run a definition's file, as Airflow's DAG files are.
 
     Raises:
-        DefinitionError: an error in it, with its line.
+        DefinitionError: an error in it, with its line; or two pipelines of one name.
     """
     with _ONE:
         dags: list[tuple[Pipeline, Any]] = []
         names = _executed(file, dags)
     found = {id(value): value for value in (*names.values(), *(each for each, _ in dags)) if isinstance(value, Pipeline)}
+    check_apart(file, found.values())
     return Defined(tuple(found.values()), tuple(dags))
 
 

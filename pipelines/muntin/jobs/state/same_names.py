@@ -1,0 +1,66 @@
+"""Pipelines of one name: they would share a state and a DAG, and the last to run would win."""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muntin.definition.pipeline import Pipeline
+
+_INSPECTED = 1_000  # files
+_WHY = "a name is that of one state and one DAG, so that one of them would take the other's place: give one another name"
+
+
+def check_apart(file: Path, pipelines: Iterable[Pipeline]) -> None:
+    """Refuse a file with two pipelines of one name, upper and lower case alike, or with the earlier name of another.
+
+    Raises:
+        DefinitionError: it has such pipelines.
+    """
+    known: dict[str, Pipeline] = {}
+    for each in pipelines:
+        if (other := known.setdefault(each.name.lower(), each)) is not each and other != each:
+            raise DefinitionError(f"{file} defines two pipelines of the name {each.name!r}; {_WHY}")
+    for each in known.values():
+        if each.renamed_from and each.renamed_from.lower() in known:
+            raise DefinitionError(f"{file}: renamed_from of {each.name!r}: {each.renamed_from!r} is a pipeline of this file; leave it out")
+
+
+def check_alone(file: Path, name: str) -> None:
+    """Refuse a pipeline whose name another file of the folder `dags` gives to a pipeline, too. Files are read, and not run.
+
+    Raises:
+        DefinitionError: there is such a file.
+    """
+    dags = next((folder for folder in file.absolute().parents if folder.name == "dags"), None)
+    given = re.compile(rf"""\bname\s*=\s*["']{re.escape(name)}["']""".encode(), re.IGNORECASE)
+    for other in islice(sorted(dags.rglob("*.py")), _INSPECTED) if dags else ():
+        if not (other.samefile(file) if file.exists() else other == file) and _defines(other, given, name):
+            raise DefinitionError(f"{file} and {other} each define a pipeline of the name {name!r}; {_WHY}")
+
+
+def _defines(file: Path, given: re.Pattern[bytes], name: str) -> bool:
+    """Whether a call of `Pipeline` in a file has this name, as a text."""
+    try:
+        text = file.read_bytes()
+        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)] if given.search(text) else []
+    except (OSError, SyntaxError, ValueError):
+        return False
+    return any(_name_in(call).lower() == name.lower() for call in calls if _last(call.func) == "Pipeline")
+
+
+def _last(function: ast.expr) -> str:
+    return str(getattr(function, "attr", getattr(function, "id", "")))
+
+
+def _name_in(call: ast.Call) -> str:
+    values = (each.value for each in call.keywords if each.arg == "name")
+    return next((str(value.value) for value in values if isinstance(value, ast.Constant)), "")

@@ -1,0 +1,117 @@
+"""A name is that of one pipeline: in a file, in a folder of DAGs, and with its upstream. Files are read, not run."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.cli.commands.ui import local_page
+from muntin.cli.definition import load_pipeline
+from muntin.errors import DefinitionError
+from muntin.jobs.state.same_names import check_alone
+from muntin.testing import pipeline_of
+from tests.cli.conftest import RANGE, Muntin
+
+HEAD = """
+from dataclasses import replace
+from datetime import UTC, datetime
+import muntin
+from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import aggregates as agg
+
+def made(name, window="day"):
+    return Pipeline(name=name, source=sources.files("d/{start:%Y-%m-%d}.csv", event_time="at"), schedule="@daily",
+        start=datetime(2024, 5, 1, tzinfo=UTC), windows={window: windows.tumbling("1d")}, aggregates={"n": agg.count()})
+"""
+WHOLE = """
+from muntin import Pipeline, sources, windows, aggregates as agg
+from datetime import UTC, datetime
+p = Pipeline(name="p", source=sources.files("d/{start:%Y-%m-%d}.csv", event_time="at"), schedule="@daily",
+    start=datetime(2024, 5, 1, tzinfo=UTC), windows={"day": windows.tumbling("1d")}, aggregates={"n": agg.count()})
+"""
+
+
+def written(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "first, second = made('p'), made('p', 'hour')",
+        "first, second = made('p'), made('P', 'hour')",
+        "first = made('p')\nsecond = replace(first, description='another')",
+        "for window in ('day', 'hour'):\n    airflow_dag(made('p', window))",
+        "airflow_dag(made('p'))\nsecond = made('p', 'hour')",
+        "p = made('p')\np_dag = airflow_dag(p)\np = made('p', 'hour')",
+    ],
+)
+def test_two_of_one_name_in_a_file_are_refused(text: str, tmp_path: Path, muntin: Muntin) -> None:
+    file = written(tmp_path / "p.py", HEAD + text)
+    for load in (load_pipeline, pipeline_of):
+        with pytest.raises(DefinitionError, match="defines two pipelines of the name 'p'.*another name" if "'P'" not in text else "'P'"):
+            load(file)
+    for command in (("run", *RANGE), ("check",)):
+        assert muntin(command[0], str(file), *command[1:], "--root", str(tmp_path / "state")).status == 2
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "first = made('p')\nsecond = first",
+        "first, second = made('p'), made('p')",
+        "first = made('q')\nfirst = made('p')",
+        "first = made('p')\nairflow_dag(first)",
+    ],
+)
+def test_one_pipeline_may_have_several_names_in_python(text: str, tmp_path: Path) -> None:
+    assert load_pipeline(written(tmp_path / "p.py", HEAD + text)).name == "p"
+
+
+def test_the_earlier_name_of_another_is_taken(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.py", HEAD + "first = made('p')\nsecond = replace(made('q'), renamed_from='p')")
+    with pytest.raises(DefinitionError, match="renamed_from of 'q': 'p' is a pipeline of this file"):
+        load_pipeline(file, "q")
+
+
+@pytest.mark.parametrize("other", ["dags/b.py", "dags/team/b.py", "dags/team/deeper/b.py"])
+def test_two_of_one_name_in_a_folder_of_dags_are_refused(other: str, tmp_path: Path, muntin: Muntin) -> None:
+    first, second = written(tmp_path / "dags/a.py", WHOLE), written(tmp_path / other, WHOLE.replace('"1d"', '"1h"').replace("p = ", "q = "))
+    for file in (first, second):
+        for command in (("run", *RANGE), ("check",)) if file is first else (("promote",),):
+            told = muntin(command[0], str(file), *command[1:], "--root", str(tmp_path / "state"))
+            assert (told.status, str(first) in told.err, str(second) in told.err) == (2, True, True)
+    assert not (tmp_path / "state").exists()
+    assert muntin("status", str(first), "--root", str(tmp_path / "state")).status == 0  # reading compares: diff --against
+    with pytest.raises(DefinitionError, match="each define a pipeline of the name 'p'"):
+        local_page([first, second], None, "token", 0)
+
+
+def test_a_folder_of_dags_may_hold_whatever_else(tmp_path: Path) -> None:
+    file = written(tmp_path / "dags/p.py", WHOLE)
+    written(tmp_path / "dags/broken.py", 'Pipeline(name="p"')
+    written(
+        tmp_path / "dags/other.py", 'dict(name="p")\n# Pipeline(name="p")\n"Pipeline(name=\\"p\\")"\nPipeline(name="pp", windows={"p": 1})'
+    )
+    written(tmp_path / "dags/runs.py", "raise AssertionError('a file that is only read')\nPipeline(name='q')")
+    written(tmp_path / "elsewhere/p.py", WHOLE)
+    (tmp_path / "dags/link.py").symlink_to(file)
+    check_alone(file, "p")
+    check_alone(tmp_path / "elsewhere/p.py", "p")
+
+
+def test_an_upstream_has_a_name_of_its_own() -> None:
+    same = {"schedule": "@daily", "start": datetime(2024, 5, 1, tzinfo=UTC), "aggregates": {"n": agg.count()}}
+    up = Pipeline(
+        name="p", source=sources.files("d/{start:%Y-%m-%d}.csv", event_time="at"), windows={"day": windows.tumbling("1d")}, **same
+    )
+    over = replace(up, name="q", source=sources.windows(up, "day"))
+    assert over.name == "q"
+    with pytest.raises(DefinitionError, match="'P' is the name of the upstream"):
+        replace(over, name="P")
