@@ -5,7 +5,7 @@ Each takes rows in the order (event time, arrival); `t` of a row is microseconds
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -26,6 +26,25 @@ def values(rows: Rows, *of: Of) -> list[Any]:
     found = [tuple(each(row) for each in of) for row in rows]
     kept = [each for each in found if None not in each]
     return kept if len(of) > 1 else [each[0] for each in kept]
+
+
+def exact(value: Any) -> Any:
+    """A fraction; what is not finite stays a double."""
+    return Fraction(value) if math.isfinite(value) else value
+
+
+def added(found: Iterable[Any]) -> Any:
+    """The exact sum of numbers; a double where a number is not finite."""
+    every = list(found)
+    return sum(map(Fraction, every)) if all(map(math.isfinite, every)) else math.fsum(map(double, every))
+
+
+def double(value: Any) -> float:
+    """The nearest double."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def extreme_count(rows: Rows, of: Of, pick: Callable[..., Any]) -> int:
@@ -85,13 +104,13 @@ def least(rows: Rows, of: Of, n: int) -> list[Any] | None:
 
 def weighted_mean(rows: Rows, x: Of, w: Of) -> float | None:
     pairs = values(rows, x, w)
-    weight = math.fsum(w for _, w in pairs)
-    return math.fsum(x * w for x, w in pairs) / weight if weight else None
+    weight = added(w for _, w in pairs)
+    return double(added(exact(x) * exact(w) for x, w in pairs) / weight) if weight else None
 
 
 def product(rows: Rows, of: Of) -> float | None:
     found = values(rows, of)
-    return float(math.prod(found)) if found else None
+    return double(math.prod(map(exact, found))) if found else None
 
 
 def geometric_mean(rows: Rows, of: Of) -> float | None:
@@ -105,7 +124,7 @@ def harmonic_mean(rows: Rows, of: Of) -> float | None:
     found = values(rows, of)
     if any(value < 0 or math.isnan(value) for value in found):
         return math.nan
-    return len(found) / math.fsum(1 / value for value in found) if found and all(found) else 0.0 if found else None
+    return double(len(found) / added(1 / exact(value) for value in found)) if found and all(found) else 0.0 if found else None
 
 
 def entropy(rows: Rows, of: Of) -> float | None:
@@ -196,21 +215,26 @@ def time_weighted_mean(rows: Rows, of: Of, *, linear: bool = False) -> float | N
     whole = points[-1][0] - points[0][0]
     if not whole:
         return float(points[-1][1])
-    areas = [((x + y) / 2 if linear else x) * (u - t) for (t, x), (u, y) in pairwise(points) if u > t]
-    return math.fsum(areas) / whole
+    return double(area(points, linear=linear) / whole)
 
 
 def integral(rows: Rows, of: Of, *, linear: bool = False) -> float | None:
     points = values(rows, column("t"), of)
-    areas = [((x + y) / 2 if linear else x) * (u - t) for (t, x), (u, y) in pairwise(points) if u > t]
-    return math.fsum(areas) / 1e6 if points else None
+    return double(area(points, linear=linear) / 10**6) if points else None
+
+
+def area(points: Sequence[tuple[int, Any]], *, linear: bool) -> Any:
+    """Under the steps, or the lines, from each (time, value) to the next."""
+    steps = [(u - t, exact(x), exact(y)) for (t, x), (u, y) in pairwise(points) if u > t]
+    return added(((x + y) / 2 if linear else x) * length for length, x, y in steps)
 
 
 def counter_rate(rows: Rows, of: Of) -> float | None:
     points = values(rows, column("t"), of)
     if len(points) < 2 or points[0][0] == points[-1][0]:
         return None
-    return sum(y if y < x else y - x for (_, x), (_, y) in pairwise(points)) / (points[-1][0] - points[0][0]) * 1e6
+    steps = [(exact(x), exact(y)) for (_, x), (_, y) in pairwise(points)]
+    return double(added(y if y < x else y - x for x, y in steps) / (points[-1][0] - points[0][0]) * 10**6)
 
 
 def state_duration(rows: Rows, of: Of) -> list[tuple[Any, float]] | None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import fsum
 from typing import Any
 
+from tests.oracle.catalogue import added, double, exact
 from tests.oracle.families import find
 from tests.oracle.found import Found, Held, Judgement
 from tests.oracle.right_closed import RightClosed
@@ -57,7 +57,7 @@ def last(of: Of, carry: int) -> Oracle:
 def mean(of: Of, carry: int) -> Oracle:
     def found(span: Span) -> float | None:
         pieces = span.pieces(of, carry)
-        return fsum(value * length for value, length in pieces) / sum(length for _, length in pieces) if pieces else None
+        return double(added(exact(value) * length for value, length in pieces) / sum(length for _, length in pieces)) if pieces else None
 
     return found
 
@@ -65,7 +65,7 @@ def mean(of: Of, carry: int) -> Oracle:
 def integral(of: Of, carry: int) -> Oracle:
     def found(span: Span) -> float | None:
         pieces = span.pieces(of, carry)
-        return fsum(value * length for value, length in pieces) / 1e6 if pieces else None
+        return double(added(exact(value) * length for value, length in pieces) / 10**6) if pieces else None
 
     return found
 

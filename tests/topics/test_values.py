@@ -311,6 +311,26 @@ def test_avro_with_a_registry() -> None:
     assert "the registry has no schema 8" in done.odd[0].reason
 
 
+@pytest.mark.parametrize("by", [{}, {"schema": json.dumps(SCHEMA)}], ids=["as written", "as read"])
+def test_bytes_behind_a_record_fit_no_schema_of_a_registry(by: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """So of a message that names an older, shorter schema than its own; messages around it count."""
+    older = {"type": "record", "name": "Order", "fields": SCHEMA["fields"][:3]}
+    monkeypatch.setattr(Registry, "found", {"6": older, "7": SCHEMA, "5": {"type": "record", "name": "Order", "fields": []}})
+    values = [
+        framed(7, in_avro(ORDER)),
+        framed(6, in_avro(ORDER)),
+        framed(7, in_avro(ORDER) + b"xy"),
+        framed(5, b"\x02"),
+        framed(7, in_avro(ORDER)),
+    ]
+    with registry() as address:
+        done = of("avro", *values, registry=address, columns=FIELDS, **by)
+    assert [{name: row[name] for name in FIELDS} for row in done.rows.to_pylist()] == [ORDER, ORDER]
+    kind = "no avro: ValueError: {} bytes too many for the schema"
+    assert [(each.offset, each.reason) for each in done.odd][:2] == [(101, kind.format(1)), (102, kind.format(2))]
+    assert done.odd[2].offset == 103
+
+
 def test_a_registry_that_refuses_or_is_not_there_is_no_fault_of_the_messages() -> None:
     with registry(401) as address, pytest.raises(BrokerError, match=r"does not answer \(it answers 401\); see to its address"):
         of("avro", framed(7, in_avro(ORDER)), registry=address, columns=FIELDS)

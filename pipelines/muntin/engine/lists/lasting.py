@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from muntin.engine.lists.levels import means_over
 from muntin.engine.lists.neighbours import durations_of, neighbours
 from muntin.engine.ordered_lists import lengths_of
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
 
 _SECOND = 1e6
-_HUGE = 1e300  # beyond it the difference of two values may leave the doubles' range
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +80,10 @@ def _us(instants: pa.Array) -> Ints:
 
 
 def means(found: Held) -> pa.Array:
-    """The mean of each window's values over the time that they hold.
-
-    Distances from the first value are summed, which keeps the digits of values at a large offset.
-    """
-    level, window, without = found.doubles(), found.window, found.without
-    heads = np.searchsorted(window, np.arange(found.count))
-    first = np.append(level, 0.0)[heads]
-    base = np.where(np.abs(first) < _HUGE, first, 0.0)
-    spans = np.bincount(window, found.length, found.count)
-    with np.errstate(all="ignore"):
-        sums = np.bincount(window, (level - base[window]) * (found.length / spans[window]), found.count)
-    return pa.array(base + sums, pa.float64(), mask=without)
+    """The mean of each window's values over the time that they hold."""
+    spans = np.zeros(found.count, np.int64)
+    np.add.at(spans, found.window, found.length)
+    return pa.array(means_over(found.window, found.doubles(), found.length, spans), pa.float64(), mask=found.without)
 
 
 def integrals(found: Held) -> pa.Array:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.engine.lists.levels import means_over
 from muntin.engine.reduce.select import sort_keys
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _SECOND = 1e6
 _DIGITS = 38  # the most that a decimal of 128 bits has
-_HUGE = 1e300  # beyond it the difference of two values may leave the doubles' range
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +70,19 @@ def doubles(values: pa.Array) -> Doubles:
 def time_weighted(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Array:
     """The mean of each window's values over time. A value holds until the next one, or straight lines join them (`linear`).
 
-    Where all events are at one time, it is the value of the last. Distances from the first value are summed, which keeps
-    the digits of values at a large offset.
+    Where all events are at one time, it is the value of the last.
     """
     near, level = neighbours(times), doubles(values)
     if not len(level):
         return pa.nulls(len(near.counts), pa.float64())
-    base = np.where(np.abs(level[near.first]) < _HUGE, level[near.first], 0.0)
     lengths, spans = near.lengths, near.spans
     apart = lengths > 0
-    window, left = near.window[apart], near.left[apart]
-    with np.errstate(all="ignore"):
-        height = level[left] - base[window]
-        if linear:
-            height = 0.5 * height + 0.5 * (level[left + 1] - base[window])
-        sums = np.bincount(window, height * (lengths[apart] / spans[window]), len(spans))
-        means = np.where(spans > 0, base + sums, level[near.last])
+    window, left, lengths = near.window[apart], near.left[apart], lengths[apart]
+    height = level[left]
+    if linear:
+        window, lengths = window.repeat(2), lengths.repeat(2)
+        height = 0.5 * np.column_stack((height, level[left + 1])).ravel()
+    means = np.where(spans > 0, means_over(window, height, lengths, spans), level[near.last])
     return pa.array(means, mask=near.counts == 0)
 
 

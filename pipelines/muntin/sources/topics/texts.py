@@ -77,10 +77,19 @@ def _avro(source: KafkaSource) -> Callable[[bytes], Any]:
         from fastavro import parse_schema, schemaless_reader
 
         schema = parse_schema(json.loads(str(source.schema)))
-        return lambda value: _whole(value, lambda content: schemaless_reader(content, schema, None))
+        return lambda value: _whole(schemaless_reader(content := io.BytesIO(value), schema, None), content)
+    from confluent_kafka.schema_registry import dual_schema_id_deserializer
     from confluent_kafka.schema_registry.avro import AvroDeserializer
 
-    return _asking(source, AvroDeserializer(_registry(source), source.schema))
+    behind_header = io.BytesIO()
+
+    def content_of(*message: Any) -> io.BytesIO:  # noqa: ANN401 - of a package that is not always installed
+        nonlocal behind_header
+        behind_header = dual_schema_id_deserializer(*message)
+        return behind_header
+
+    framed = _asking(source, AvroDeserializer(_registry(source), source.schema, conf={"schema.id.deserializer": content_of}))
+    return lambda value: _whole(framed(value), behind_header)
 
 
 def _protobuf(source: KafkaSource) -> Callable[[bytes], Any]:
@@ -134,11 +143,10 @@ def _registry(source: KafkaSource) -> Any:  # noqa: ANN401 - as above
     return SchemaRegistryClient({"url": source.registry, "timeout": _REGISTRY_S, "max.retries": 0, **theirs})
 
 
-def _whole(value: bytes, reads: Callable[[io.BytesIO], Any]) -> Any:  # noqa: ANN401 - what the bytes say
-    content = io.BytesIO(value)
-    found = reads(content)
-    if content.tell() != len(value):
-        raise ValueError(f"{len(value) - content.tell()} bytes too many for the schema")
+def _whole(found: Any, content: io.BytesIO) -> Any:  # noqa: ANN401 - what the bytes say
+    """What was read of a message, unless bytes are left of its content."""
+    if left := len(content.getbuffer()) - content.tell():
+        raise ValueError(f"{left} bytes too many for the schema")
     return found
 
 
