@@ -1,8 +1,9 @@
-"""Text of data as a person can read it: each character that does not show itself stands as its escape sequence."""
+"""Data as a person can read it: of texts each character that does not show itself as its escape sequence, of numbers all digits."""
 
 from __future__ import annotations
 
 import logging
+from decimal import Decimal
 from typing import TYPE_CHECKING
 from unicodedata import category
 
@@ -33,6 +34,17 @@ def lines(text: str) -> str:
     'a\\r\nb'
     """
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def number(value: float | Decimal) -> str:
+    """A number with all of its digits: whoever reads it back has the same number.
+
+    >>> number(1234567.75), number(2 / 3), number(4.0), number(12345), number(1e22), number(Decimal("0E-3"))
+    ('1,234,567.75', '0.6666666666666666', '4', '12,345', '1e+22', '0.000')
+    """
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
+    return f"{value:,}".removesuffix(".0")
 
 
 def make_printable(wrong: BaseException | None) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from muntin.printable import lines, printable
+from muntin.printable import lines, number, printable
 
 _KILO = 1000
 
@@ -55,15 +55,15 @@ def cell(value: object) -> str:
     """A value in a table for people.
 
     >>> cell(datetime(2013, 1, 1, 6, tzinfo=UTC)), cell(2 / 3), cell(12345), cell(None)
-    ('2013-01-01 06:00', '0.666667', '12,345', '-')
+    ('2013-01-01 06:00', '0.6666666666666666', '12,345', '-')
     """
     if value is None:
         return "-"
     if isinstance(value, datetime):
         return moment(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return value.hex() if isinstance(value, bytes) else printable(str(value))
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    return number(value)
 
 
 def moment(value: datetime) -> str:

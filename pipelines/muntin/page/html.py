@@ -13,7 +13,7 @@ from muntin.definition.instants import instant_us
 from muntin.jobs.records.batch_states import spelled
 from muntin.page.address import key_query, query
 from muntin.page.zone import instant, shown_in, zone_name
-from muntin.printable import lines
+from muntin.printable import lines, number
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -76,15 +76,13 @@ def value(found: object) -> str:
     """A result or a part of a key.
 
     >>> value(12345), value(2 / 3), value(None), value([1, "<b>"])
-    ('12,345', '0.666667', 'null', "[1, '<b>']")
+    ('12,345', '0.6666666666666666', 'null', "[1, '<b>']")
     """
     match found:
         case None | bool():
             return "null" if found is None else str(found).lower()
-        case int() | Decimal():
-            return f"{found:,}"
-        case float():
-            return f"{found:,.6g}"
+        case int() | float() | Decimal():
+            return number(found)
         case bytes() | str():
             return _cut(found.hex() if isinstance(found, bytes) else found)
         case datetime():
