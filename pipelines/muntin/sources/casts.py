@@ -1,6 +1,7 @@
 """A value in the type that a definition says, or in the type that states have for it: as it is, or an error.
 
-DuckDB's own casts round 1.7 to 2, take 01-02-24 for a day of the year 1, and make one number of 9007199254740993 and 9007199254740992.0.
+DuckDB's own casts round 1.7 to 2, take 12_5 for 125 and 0x1F for 31, take 01-02-24 for a day of the year 1, and make one number of
+9007199254740993 and 9007199254740992.0.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """DuckDB's signed integers of up to 64 bits, each fits into the next."""
 INTEGERS = (*SIGNED, "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 """All of DuckDB's integers."""
-# As DuckDB spells whole numbers of up to 64 bits. https://duckdb.org/docs/stable/sql/data_types/numeric
-_WHOLE = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|U?INT(8|16|32|64)|INT[124]|LONG|SHORT|SIGNED|INTEGRAL)", re.IGNORECASE)
+# As DuckDB spells numbers. https://duckdb.org/docs/stable/sql/data_types/numeric
+_WHOLE = re.compile(
+    r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|U?INT(8|16|32|64|128)|INT[124]|LONG|SHORT|SIGNED|INTEGRAL|OID|BIGNUM|VARINT)", re.IGNORECASE
+)
+_DECIMAL = re.compile(r"(DECIMAL|DEC|NUMERIC)\b.*", re.IGNORECASE)
+_FLOAT = re.compile(r"FLOAT[48]?|REAL|DOUBLE( PRECISION)?", re.IGNORECASE)
 _TIME = re.compile(r"DATE|DATETIME|TIME|TIMESTAMP.*", re.IGNORECASE)
 _ZONED = re.compile(r"TIMESTAMP( WITH TIME ZONE|TZ.*)", re.IGNORECASE)
 NO_DOUBLE = "no double holds"
@@ -31,6 +36,8 @@ _CLOCK = r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d{1,6}0*)?)?\s*"
 _PLAIN_DAY = len("2024-01-02")
 _NO_FRACTION = r"\s*[-+]?\d+(\.0*)?\s*"
 _POWER = r"\s*[-+]?\d+(?:\.(\d*?)0*)?[eE]\+?(\d{1,2})\s*"
+_DIGITS = r"\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*"
+_NO_DIGITS = r"(?i)\s*[-+]?(nan|inf(inity)?)\s*"
 _MOST_DIGITS = "DECIMAL(38,0)"
 _EXACT = {
     "HUGEINT": _MOST_DIGITS,
@@ -50,12 +57,21 @@ _SURE_DIGITS = 15  # https://en.wikipedia.org/wiki/Double-precision_floating-poi
 
 
 def is_whole(kind: str) -> bool:
-    """Whether a SQL type has whole numbers of up to 64 bits.
+    """Whether a SQL type has whole numbers.
 
     >>> [is_whole(kind) for kind in ("BIGINT", "int", "UINT8", "HUGEINT", "DOUBLE", "INTERVAL", "INTEGER[]")]
-    [True, True, True, False, False, False, False]
+    [True, True, True, True, False, False, False]
     """
     return _WHOLE.fullmatch(kind) is not None
+
+
+def is_number(kind: str) -> bool:
+    """Whether a SQL type has numbers.
+
+    >>> [is_number(kind) for kind in ("BIGINT", "numeric(9, 2)", "REAL", "DATE", "DOUBLE[]")]
+    [True, True, True, False, False]
+    """
+    return any(of.fullmatch(kind) for of in (_WHOLE, _DECIMAL, _FLOAT)) and not is_nested(kind)
 
 
 def is_time(kind: str) -> bool:
@@ -68,8 +84,8 @@ def in_type(value: str, kind: str, *, cut: bool = False) -> str:
 
     `cut`: whether parts of microseconds are cut off, as of event times.
 
-    >>> in_type("x", "DOUBLE")
-    '(x)::DOUBLE'
+    >>> in_type("x", "BOOLEAN")
+    '(x)::BOOLEAN'
     """
     if is_nested(kind):
         return inside(f"({value})::{of_leaves(kind, lambda _: 'VARCHAR')}", kind, in_type)
@@ -79,7 +95,31 @@ def in_type(value: str, kind: str, *, cut: bool = False) -> str:
     if is_time(kind):
         odd = _is_no_time(f"({value})::VARCHAR", kind.upper(), cut=cut)
         return _unless(f"typeof({value}) = 'VARCHAR' AND ({odd})", f"no {kind} as it is: ", value, kind)
+    if is_number(kind):
+        odd = _is_no_number(value, kind)
+        return _unless(f"typeof({value}) = 'VARCHAR' AND ({odd})", "no number: ", value, kind)
     return f"({value})::{kind}"
+
+
+def with_point(value: str, point: str) -> str:
+    """SQL for the text of a number with a decimal point. A point in the file's own spelling becomes what no cast takes.
+
+    >>> with_point("x", ".")
+    'x'
+    """
+    if point == ".":
+        return value
+    return f"CASE WHEN typeof({value}) = 'VARCHAR' THEN translate(({value})::VARCHAR, '{point}.', '.{point}') ELSE ({value})::VARCHAR END"
+
+
+def _is_no_number(value: str, kind: str) -> str:
+    """SQL for whether DuckDB's cast of a text to a type with fractions gives another number than is written: 12_5, +-1, nan(1), 1e400."""
+    text = f"({value})::VARCHAR"
+    sure = " AND ".join(f"NOT contains({text}, '{letter}')" for letter in "_+eE")  # a regular expression costs as much as the cast
+    odd = f"CASE WHEN {sure} THEN false ELSE NOT regexp_full_match({text}, '{_DIGITS}') END"
+    if _DECIMAL.fullmatch(kind):
+        return odd
+    return f"CASE WHEN isfinite(try_cast({value} AS {kind})) THEN {odd} ELSE NOT regexp_full_match({text}, '{_NO_DIGITS}') END"
 
 
 def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
@@ -175,18 +215,18 @@ def since_clocks(value: str, kind: str) -> str:
 
 def _double(text: str) -> str:
     """SQL for a text as the double that is its number."""
-    plain = f"strlen({text}) <= {_SURE_DIGITS} AND NOT regexp_matches({text}, '[eE_]')"
+    plain = f"strlen({text}) <= {_SURE_DIGITS} AND NOT regexp_matches({text}, '[eE_+]')"
     return f"CASE WHEN {plain} THEN ({text})::DOUBLE ELSE {_unless(f'NOT ({is_double(text)})', f'{NO_DOUBLE} ', text, 'DOUBLE')} END"
 
 
 def is_double(text: str) -> str:
     """SQL for whether a double, written with the fewest digits that tell doubles apart, is the number of a text."""
     shortest = f"try_cast({text} AS DOUBLE)::VARCHAR"
-    same = f"NOT contains({text}, '_') AND {_digits(text)} = {_digits(shortest)}"
+    same = f"regexp_full_match({text}, '({_DIGITS})|({_NO_DIGITS})') AND {_digits_of(text)} = {_digits_of(shortest)}"
     return f"CASE WHEN {text} = {shortest} THEN true ELSE {same} END"  # OR would compute both
 
 
-def _digits(text: str) -> str:
+def _digits_of(text: str) -> str:
     """SQL for the digits of a number without the zeros at its ends. Where a number and its double have the same, they are the same."""
     return f"trim(regexp_replace(regexp_replace({text}, '[eE].*', ''), '[^0-9]', '', 'g'), '0')"
 

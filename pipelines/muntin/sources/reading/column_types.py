@@ -80,6 +80,8 @@ def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence
     if source.format == "csv":
         texts = [name for name, kind in told.items() if kind == "VARCHAR" and used(name)]
         looked_at |= dict.fromkeys(_empty(session, source, paths, Reading(types | said), texts), '"NULL"')
+        declared = {name.lower() for name in source.columns}
+        said |= {name: "VARCHAR" for name in told if name.lower() in declared}
     exact = [name for name, kind in told.items() if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}]
     return Reading(types | said, looked_at, _ours(told, used), exact if source.format == "json" else ())
 

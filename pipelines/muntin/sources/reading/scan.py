@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from muntin.sources.casts import INSTANTS, carry, in_type, is_time, is_whole
+from muntin.sources.casts import INSTANTS, carry, in_type, is_number, is_time, with_point
 from muntin.sources.hive import with_folders
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.row_groups import ROW
@@ -101,10 +101,7 @@ def scan(
         table = with_columns(source, _files(source, paths, read_as, named=named, rows=rows), named=named)
         if read_as.left_out:
             table = f"(SELECT * EXCLUDE ({', '.join(map(quoted, read_as.left_out))}) FROM {table})"
-    of_folders = {
-        name: in_type(quoted(name), source.types[name]) for name in source.hive if name in source.types and source.format == "csv"
-    }
-    return with_casts(table, of_folders | {name: each.sql for name, each in cast_behind(source, read_as).items() if cast})
+    return with_casts(table, {name: each.sql for name, each in cast_behind(source, read_as).items() if cast})
 
 
 def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: bool, rows: range | None) -> str:
@@ -174,7 +171,9 @@ def uncast(source: Source, path: str, rejects: str) -> str:
 
     `rejects`: the name of the table. DuckDB's documentation says which columns it has.
     """
-    types = {column: "VARCHAR" if is_time(kind) else kind for column, kind in in_every_file(source).items()}
+    comma = source.dialect.decimal != "."  # of whole numbers the reader knows no fraction behind it
+    texts = {column for column, kind in source.types.items() if is_time(kind) or (comma and is_number(kind))}
+    types = {column: "VARCHAR" if column in texts else kind for column, kind in in_every_file(source).items()}
     columns = ", ".join(f"count({quoted(column)})" for column in types)
     notes = f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan = {literal(rejects + '_scans')}, rejects_limit = 0"
     how = f"{_dialect(source)}, {notes}, {_IN_FILE}, compression = 'none'{_typed_csv(types)}"
@@ -221,24 +220,28 @@ def read_types(source: Source) -> dict[str, str]:
 def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
     """Column -> what is made of it once it is read.
 
-    Of types of the definition: of CSV the columns that its reader would guess, and the columns that files may lack.
+    Of types of the definition: of CSV the columns that its reader would guess, those that files may lack, and those of folders.
     """
     said, times = dict(source.types), (source.event_time, source.arrival_time)
     if source.format == "csv":
-        said = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind} | dict(source.columns)
+        folders = {name: source.types[name] for name in source.hive if name in source.types}
+        said = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind} | dict(source.columns) | folders
     point, out = source.dialect.decimal, {}
+
+    def value_of(name: str, kind: str) -> str:
+        return with_point(quoted(name), point) if is_number(kind) else quoted(name)
+
     for name, kind in read_as.carried.items():
-        value = quoted(name) if point == "." else f"replace({quoted(name)}, {literal(point)}, '.')"
         lost = _LOST.get(kind, f"more than states have of a {kind}")
         mend = f"say types={{'{name}': 'VARCHAR'}}" + (", or 'DOUBLE', which rounds it" if "DOUBLE" in kind else "")
-        out[name] = Cast(carry(value, kind, source.format, cut=name in times), f"{name} holds {lost}; {mend}")
-    told = {name: in_type(quoted(name), kind, cut=name in times) for name, kind in said.items()}
+        out[name] = Cast(carry(value_of(name, kind), kind, source.format, cut=name in times), f"{name} holds {lost}; {mend}")
+    told = {name: in_type(value_of(name, kind), kind, cut=name in times) for name, kind in said.items()}
     return out | {name: Cast(sql, f"{name} cannot be read as {said[name]}") for name, sql in told.items()}
 
 
 def _read_as(kind: str) -> str:
-    """The type in which a column of CSV is read. Its reader rounds 1.7 to a whole number, and takes 01-02-24 for a day of the year 1."""
-    return "VARCHAR" if is_whole(kind) or is_time(kind) or is_nested(kind) else kind
+    """The type in which a column of CSV is read. Its reader rounds 1.7 to a whole number, takes 12_5 for 125, and 01-02-24 for a day."""
+    return "VARCHAR" if is_number(kind) or is_time(kind) or is_nested(kind) else kind
 
 
 def with_casts(table: str, casts: Mapping[str, str]) -> str:
