@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 from muntin.engine.merged_states import merged
 from muntin.engine.odd_floats import odd_floats
 from muntin.errors import SourceError
-from muntin.states.columns import BATCH, BUCKET, FRAME, INSTANT
+from muntin.states.columns import BATCH, BUCKET, FRAME, INSTANT, ROW_IN_BATCH
 from muntin.states.keys import buckets, contiguous
 from muntin.states.sorted import instants
 from muntin.store.paths import parse_states_path
@@ -39,8 +39,8 @@ class Made:
 
 
 def schema_of_tiles(states: pa.Schema) -> pa.Schema:
-    """The columns of tiles: the columns of states without the batch."""
-    return pa.schema([column for column in states if column.name != BATCH])
+    """The columns of tiles: the columns of states without the batch and without the place in it, which states of an upstream have."""
+    return pa.schema([column for column in states if column.name not in (BATCH, ROW_IN_BATCH)])
 
 
 def states_in(folder: AnyPath, snapshot: Snapshot, within: Sequence[Stretch], batches: Stretch) -> pa.Table:
