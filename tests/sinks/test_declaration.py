@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,20 @@ def test_an_expiry_that_cannot_be(expires: str) -> None:
 def test_a_table_that_cannot_be(table: Any) -> None:
     with pytest.raises(DefinitionError, match="is not the name of a table"):
         sinks.postgres("warehouse", table=table)
+
+
+OURS = ["muntin_ledger", "MUNTIN_LEDGER", "Muntin_Rows", "muntin_0123456789abcdef_new", "muntin_0123456789ABCDEF_old"]
+
+
+@pytest.mark.parametrize("table", OURS)
+def test_a_table_that_is_our_own_cannot_be_a_target(table: str) -> None:
+    """Its rows would be those of the ledger; `--anew` would empty that."""
+    schemas: list[str] = ["", "reports.", "Muntin."]
+    for made in (lambda: sinks.mysql("shop", table=table), *(partial(sinks.postgres, "shop", table=each + table) for each in schemas)):
+        with pytest.raises(DefinitionError, match=r"is a table of Muntin's own, .+; give the table another name"):
+            made()
+    assert sinks.postgres("shop", table="muntin_ledger.day").table == "muntin_ledger.day"
+    assert sinks.mysql("shop", table="muntin_day").table == "muntin_day"
 
 
 @pytest.mark.parametrize("address", ["user:geheim@broker:9092", "broker:9092/geheim", "sasl://geheim", None])

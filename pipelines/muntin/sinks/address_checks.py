@@ -18,6 +18,7 @@ LONGEST_NAME = 63
 MOST_COLUMNS = 1600
 _SYSTEM_COLUMNS = ("tableoid", "xmin", "cmin", "xmax", "cmax", "ctid")
 _TABLE = re.compile(r"[^.\"\0]+(\.[^.\"\0]+)?")
+_OURS = re.compile(r"\s*muntin_(ledger|rows|[0-9a-f]{16}_(new|old))\s*", re.IGNORECASE)
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _BROKERS = re.compile(r"[^,:/@\s]+:\d+(,[^,:/@\s]+:\d+)*")
 _SECRET = re.compile(r"\b(password|sslpassword)\s*=", re.IGNORECASE)
@@ -34,6 +35,19 @@ def check_table(table: object) -> None:
         raise DefinitionError(f'sinks.postgres: {table!r} is not the name of a table; write "flights_day" or "schema.flights_day"')
     for part in table.split("."):
         _check_length("sinks.postgres: the name", part)
+    check_not_ours("sinks.postgres", table.rpartition(".")[2])
+
+
+def check_not_ours(sink: str, table: str) -> None:
+    """A name of a table that Muntin has no table of its own by: of the ledger, and of rows on their way. Letter case does not count.
+
+    Raises:
+        DefinitionError: it has.
+    """
+    if _OURS.fullmatch(table):
+        raise DefinitionError(
+            f"{sink}: {table!r} is the name of a table of Muntin's own, which all sinks share; give the table another name"
+        )
 
 
 def check_columns(sink: str, names: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from muntin.definition.durations import Duration, positive
 from muntin.definition.extras import need
 from muntin.errors import DefinitionError
 from muntin.files.connections import without
+from muntin.sinks.address_checks import check_not_ours
 from muntin.sinks.declaration import Declared, OnUnsupported, choice_of
 from muntin.sinks.errors import BlockedError, SinkError
 from muntin.sinks.server_address import checked_address, reached, tls_settings
@@ -101,6 +102,7 @@ def mysql(
     """
     if not isinstance(table, str) or not _TABLE.fullmatch(table) or len(table) > LONGEST_NAME or table != table.strip():
         raise DefinitionError(f'sinks.mysql: {table!r} is not the name of a table; write "flights_day", and the database into the address')
+    check_not_ours("sinks.mysql", table)
     where = checked_address("sinks.mysql", address, KINDS, EXAMPLE)
     lives = None if expires is None else positive(expires, "sinks.mysql: expires")
     return MySqlSink(where, table, window, choice_of(on_unsupported, "sinks.mysql"), latest, lives)
