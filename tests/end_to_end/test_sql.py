@@ -1,5 +1,8 @@
 """SQL over published windows: what `read` gives, only what a query names, nothing written and no file read."""
 
+import os
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -118,6 +121,15 @@ def test_only_windows_that_a_query_names_are_read(shop: Hourly, monkeypatch: pyt
         "from duckdb_secrets",
         "from information_schema.tables",
         "show tables",
+        "select current_setting('memory_limit')",
+        "select 'TimeZone'.Current_Setting()",
+        "select n from hour where getvariable('x') is null",
+        "with s as (from duckdb_settings()) select value from s",
+        "from DUCKDB_EXTENSIONS()",
+        "describe (from duckdb_memory())",
+        "from pragma_database_size()",
+        "from (show databases)",
+        "select (select count(*) from duckdb_functions()) from hour",
     ],
 )
 def test_nothing_is_written_and_nothing_else_is_read(shop: Hourly, query: str) -> None:
@@ -148,6 +160,44 @@ def test_errors_say_what_there_is(shop: Hourly, query: str, words: str) -> None:
     with pytest.raises(DefinitionError, match=words) as wrong:
         asked(shop, query)
     assert "LINE 1" not in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select count(*) from range(1000000000000)",
+        "with recursive t as (select 1 as n union all select n + 1 from t) select max(n) from t",
+        "select count(*) from hour a, range(1000000000) b, range(1000000) c where a.n + b.range = -1",
+    ],
+)
+def test_a_query_that_runs_for_ever_is_ended(shop: Hourly, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUNTIN_SQL_SECONDS", "0.2")
+    with pytest.raises(DefinitionError, match=r"sql: the query takes longer than 0\.2 s; MUNTIN_SQL_SECONDS=0\.4 lets it run longer"):
+        asked(shop, query)
+
+
+FILLS = """
+import sys
+from muntin.sources.new_session import connect
+from muntin.jobs.inspect.bounded_query import within_bounds
+session = connect(memory="200MB")
+within_bounds(session, lambda: session.sql(sys.argv[1]).to_arrow_table())
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "seconds", "said"),
+    [
+        ("select length(repeat('x', 3000000000))", "60", "takes more than 190.7 MiB of memory"),
+        ("select length(repeat('x', 3000000000))", "0.1", "takes longer than 0.1 s"),
+        ("select range(3000000000)", "60", "MUNTIN_SQL_MEMORY"),
+    ],
+)
+def test_a_query_that_fills_the_memory_is_left_behind(query: str, seconds: str, said: str) -> None:
+    """In a process of its own: one function of DuckDB fills gigabytes, and listens to nobody."""
+    surroundings = {**os.environ, "MUNTIN_SQL_SECONDS": seconds}
+    done = subprocess.run([sys.executable, "-c", FILLS, query], env=surroundings, capture_output=True, text=True, check=False)
+    assert (done.returncode, said in done.stderr) == (1, True), done.stderr
 
 
 def test_names_that_sql_does_not_tell_apart(tmp_path: Path) -> None:

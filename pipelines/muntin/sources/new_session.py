@@ -23,13 +23,16 @@ _ALONE: dict[str, str | bool | int | float | list[str]] = {
 _MOVES = ("common_subexpressions", "filter_pullup", "filter_pushdown", "reorder_filter", "projection_pullup", "scalar_fn_pushdown")
 
 
-def connect(timezone: str | None = None, *, files: bool = False, in_place: bool = False) -> duckdb.DuckDBPyConnection:
+def connect(
+    timezone: str | None = None, *, files: bool = False, in_place: bool = False, memory: str | None = None
+) -> duckdb.DuckDBPyConnection:
     """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot change its settings.
 
     Args:
         timezone: of times that have none; UTC unless given. The session gets the functions that read local times of it.
         files: whether it may read files. SQL of a definition goes through `check_expression` first.
         in_place: whether every expression is computed where it stands, so that TRY meets its errors.
+        memory: the most that it may take where `MUNTIN_SQL_MEMORY` does not say; None: 80 % of the machine.
 
     Raises:
         SourceError: `MUNTIN_SQL_MEMORY` names no amount of memory.
@@ -46,15 +49,15 @@ def connect(timezone: str | None = None, *, files: bool = False, in_place: bool 
     if in_place:
         known = {name for (name,) in session.execute("FROM duckdb_optimizers()").fetchall()}
         session.execute(f"SET disabled_optimizers = '{','.join(name for name in _MOVES if name in known)}'")
-    _limit(session)
+    _limit(session, memory)
     if not files:
         session.execute("SET enable_external_access = false")
     session.execute("SET lock_configuration = true")
     return session
 
 
-def _limit(session: duckdb.DuckDBPyConnection) -> None:
-    memory = os.environ.get(MEMORY)
+def _limit(session: duckdb.DuckDBPyConnection, usual: str | None) -> None:
+    memory = os.environ.get(MEMORY) or usual
     try:
         if memory:
             session.execute("SET memory_limit = '" + memory.replace("'", "''") + "'")

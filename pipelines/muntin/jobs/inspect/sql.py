@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
+from muntin.jobs.inspect.bounded_query import USUAL_MEMORY, within_bounds
 from muntin.jobs.inspect.read import columns_of, read
 from muntin.jobs.inspect.unknown import no_window
 from muntin.sources.new_session import connect
 from muntin.sources.sessions.duckdb_session import said
-from muntin.sources.sessions.single_expressions import nodes, own_tables
+from muntin.sources.sessions.single_expressions import OF_VALUES, nodes, own_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+
+_WINDOWS_ALONE = "a query reads windows, by their names, and no file"
+_OF_SESSION = ("current_setting", "getvariable", "getenv", "which_secret", "pg_get_viewdef", "write_log", "query", "query_table")
 
 
 def sql(pipeline: Pipeline, query: str, *, root: str | AnyPath) -> pa.Table:
@@ -40,17 +44,16 @@ def sql(pipeline: Pipeline, query: str, *, root: str | AnyPath) -> pa.Table:
         the columns of the query in its order; of columns with one name the second is name_2. Instants are timestamp us UTC.
 
     Raises:
-        DefinitionError: it is no such query, names a table that is no window, or cannot be computed.
+        DefinitionError: it is no such query, names a table that is no window, or cannot be computed; or it takes longer than
+            `MUNTIN_SQL_SECONDS` (300), or more memory than `MUNTIN_SQL_MEMORY` (4GB).
         StateError: as `read`.
     """
-    session = connect()
-    try:
-        names = _windows_in(session, pipeline, query)
-        for name in names:
-            session.register(name, read(pipeline, name, root=root))
-        table = _result(session, query, {name: columns_of(pipeline, name) for name in names})
-    finally:
-        session.close()
+    session = connect(memory=USUAL_MEMORY)
+    names = _windows_in(session, pipeline, query)
+    for name in names:
+        session.register(name, read(pipeline, name, root=root))
+    columns = {name: columns_of(pipeline, name) for name in names}
+    table = within_bounds(session, lambda: _result(session, query, columns))
     return table.rename_columns([*_distinct(table.column_names)])
 
 
@@ -67,7 +70,26 @@ def _windows_in(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, query: s
     if parsed["error"] or len(parsed["statements"]) != 1:
         raise DefinitionError("sql: give one query that reads, as 'select * from day'; nothing else is run")
     own = set(own_tables(parsed))
+    if other := next((name for name in _functions(parsed) if name.lower() in _OF_SESSION), None) or next(_other_tables(parsed), None):
+        raise DefinitionError(f"sql: {other} reads something else than windows; {_WINDOWS_ALONE}")
     return {window for node in nodes(parsed) if node.get("table_name") for window in _windows_of(pipeline, node, own)}
+
+
+def _functions(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
+    """The names of the functions that a query calls."""
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _functions(each)
+    elif isinstance(tree, dict):
+        if isinstance(name := tree.get("function_name"), str):
+            yield name
+        yield from _functions(list(tree.values()))
+
+
+def _other_tables(parsed: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
+    """The table functions of a query that are not of its own values."""
+    called = (node["function"]["function_name"] for node in nodes(parsed) if node["type"] == "TABLE_FUNCTION")
+    return (name for name in called if name.lower() not in OF_VALUES)
 
 
 def _windows_of(pipeline: Pipeline, table: Mapping[str, str], own: set[str]) -> list[str]:
@@ -92,7 +114,7 @@ def _result(session: duckdb.DuckDBPyConnection, query: str, columns: Mapping[str
     try:
         return session.sql(query).to_arrow_table()
     except duckdb.PermissionException as wrong:
-        raise DefinitionError("sql: a query reads windows, by their names, and no file") from wrong
+        raise DefinitionError(f"sql: {_WINDOWS_ALONE}") from wrong
     except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as wrong:
         text = said(wrong)
         there = "".join(f"; {window} has {', '.join(names)}" for window, names in columns.items())

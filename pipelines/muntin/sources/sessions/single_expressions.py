@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _BROKEN = "is not a SQL expression"
 _PARSED = "SELECT json_serialize_sql(?)"
 _RESERVED = "SELECT count(*) FROM duckdb_keywords() WHERE keyword_name = ? AND keyword_category IN ('reserved', 'type_function')"
-# Tables that are made of a row's own values.
-_OF_VALUES = ("unnest", "range", "generate_series", "json_each", "json_tree")
+OF_VALUES = ("unnest", "range", "generate_series", "json_each", "json_tree")
+"""Tables that are made of a row's own values."""
 _NODES = (
     "SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "EMPTY", "SUBQUERY", "JOIN", "EXPRESSION_LIST",
     "ORDER_MODIFIER", "LIMIT_MODIFIER", "DISTINCT_MODIFIER", "ORDER_DEFAULT", "ASCENDING", "DESCENDING",
@@ -147,6 +147,6 @@ def _table(node: dict[str, Any], own: set[str]) -> str:
             return "" if plain else f"the table {node['table_name']!r}"
         case "TABLE_FUNCTION":
             name = node["function"]["function_name"]
-            return "" if name.lower() in _OF_VALUES else f"the table function {name}"
+            return "" if name.lower() in OF_VALUES else f"the table function {name}"
         case kind:
             return "" if kind in _NODES else kind.lower().replace("_", " ")

@@ -28,7 +28,7 @@ def in_time(session: duckdb.DuckDBPyConnection, what: Sequence[str]) -> Iterator
     Raises:
         SourceError: the time is over, or the variable is no number of seconds.
     """
-    limit, over = _limit(), Event()
+    limit, over = seconds(USUAL), Event()
 
     def stop() -> None:
         over.set()
@@ -57,10 +57,15 @@ def interrupt_all() -> None:
         session.interrupt()
 
 
-def _limit() -> float:
+def seconds(usual: float) -> float:
+    """The time that SQL may take. `usual`: where `MUNTIN_SQL_SECONDS` does not say.
+
+    Raises:
+        SourceError: the variable is no number of seconds.
+    """
     given = os.environ.get(SECONDS, "")
     try:
-        limit = float(given or USUAL)
+        limit = float(given or usual)
     except ValueError:
         limit = 0.0
     if not limit > 0:
