@@ -96,3 +96,10 @@ def test_a_name_that_holds_nothing_is_refused(made: Sensors) -> None:
 
     answer = client_of(made).get("/pipeline/sensors/publish?verdict=<script>")
     assert (answer.status_code, "<script>" in answer.text.partition("<main")[2]) == (409, False)
+
+
+@pytest.mark.parametrize("body", [b"\xff", b"verdict=a&reason=\xc3\x28", b"\x80" * 100])
+def test_what_is_no_form_is_refused_in_words(project: Project, verdict: str, body: bytes) -> None:
+    answer = client(project, publish=publish).post("/pipeline/sensors/publish", content=body, headers=SAME)
+    assert (answer.status_code, "no form in UTF-8" in answer.text) == (400, True)
+    assert [one.name for one in held_windows(bind(load_pipeline(Path(project.file)), project.root))] == [verdict]

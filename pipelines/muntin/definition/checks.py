@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.expressions import expression, steady
 from muntin.definition.parts import distinct
-from muntin.definition.spelling import did_you_mean
+from muntin.definition.spelling import check_whole, did_you_mean
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -236,7 +236,9 @@ def check_columns(keys: Sequence[str], windows: Mapping[str, Kind], aggregates: 
         raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
     of_windows = {column.lower(): name for name, window in windows.items() for column in window.columns}
     seen: dict[str, str] = {}
+    check_whole("windows", (column for window in windows.values() for column in window.columns))
     for what, names in (("keys", keys), ("aggregates", tuple(aggregates)), ("derive", tuple(derive))):
+        check_whole(what, names)
         for name in names:
             if not isinstance(name, str) or not name or name.lower() in RESERVED:
                 raise DefinitionError(

@@ -21,6 +21,7 @@ from muntin.errors import StateError, StorageError
 from muntin.files.object_path import ObjectPath
 from muntin.files.object_stat import ObjectStat
 from muntin.files.settings import table_options
+from muntin.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +31,7 @@ Item = TypeVar("Item")
 Done = TypeVar("Done")
 Stat = os.stat_result | ObjectStat
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")  # deltalake 1.6 decodes it once too often
-_BROKEN = re.compile(r"\\|[][|^](?=[^/]*/*$)")  # it takes the first for a slash; the others, in a table's own name, are no host of a URL
+_BROKEN = re.compile(r"[\x00-\x1f\x7f\\]|[][|^](?=[^/]*/*$)")  # it takes \ for a slash; [, in a table's own name, is no host of a URL
 _NOTHING = (ENOENT, ENOTDIR, ELOOP)
 _AT_ONCE = 16  # questions
 
@@ -198,7 +199,9 @@ def table_address(place: str) -> str:
         StorageError: deltalake would take the path for another one.
     """
     if (odd := _ENCODED.search(place)) or (not is_object_store(place) and (odd := _BROKEN.search(place))):
-        raise StorageError(f"{place}: deltalake cannot open a Delta table with {odd[0]!r} in its path; give the folder another name")
+        raise StorageError(
+            f"{printable(place)}: deltalake cannot open a Delta table with {odd[0]!r} in its path; give the folder another name"
+        )
     return quote(place, safe=":/") if is_object_store(place) else place
 
 

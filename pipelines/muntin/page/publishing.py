@@ -49,7 +49,10 @@ def add_publishing(
             raise HTTPException(403, "Nothing is published from here.")
         if request.headers.get(_FROM) != "same-origin":
             raise HTTPException(403, "Another page asks for this; open the page of the verdict, and ask from there.")
-        given = parse_qs((await request.body()).decode())
+        try:
+            given = parse_qs((await request.body()).decode())
+        except ValueError:
+            raise HTTPException(400, "What was sent is no form in UTF-8; open the page of the verdict, and send its form.") from None
         verdict, reason = (given.get(field, [""])[0] for field in ("verdict", "reason"))
         await to_thread(publish, about, verdict, reason)
         return RedirectResponse("now", 303)

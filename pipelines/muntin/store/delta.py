@@ -15,7 +15,7 @@ from muntin.files.object_stores import refusal
 from muntin.files.paths import remove_folder, side_by_side
 from muntin.states.column_ranges import stats
 from muntin.store.column_commits import commit_columns, only_files
-from muntin.store.disk import refused
+from muntin.store.disk import refused, refused_through
 from muntin.store.durable import sync
 from muntin.store.log_append import append
 from muntin.store.log_check import newest_commits
@@ -89,6 +89,8 @@ class DeltaStore:
         except (CommitFailedError, DeltaError) as wrong:
             if unreached := refusal(str(self._path(table)), str(wrong)):
                 raise unreached from None
+            if by_disk := refused_through(f"the log of {self._path(table)}", wrong):
+                raise by_disk from wrong
             if any(word in str(wrong) for word in _CONFLICTS):
                 raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
             raise StateError(f"{self._path(table)}: the commit failed ({wrong}); nothing was changed, run again") from wrong
@@ -124,6 +126,8 @@ class DeltaStore:
             if properties:
                 alter.set_table_properties(properties, raise_if_not_exists=False)
         except (CommitFailedError, DeltaError) as wrong:
+            if by_disk := refused_through(f"the log of {self._path(table)}", wrong):
+                raise by_disk from wrong
             raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from contextlib import contextmanager, suppress
 from functools import partial, singledispatch
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+_TOLD = re.compile(r"([^:]+) \(os error (\d+)\)")  # by Rust
 
 
 @singledispatch
@@ -69,6 +72,10 @@ def write_new(target: AnyPath, content: bytes) -> None:
     try:
         write_whole(draft, content)
         os.link(str(draft), str(target))  # unlike a rename, it fails where a rival came first
+    except FileExistsError:
+        raise
+    except OSError as wrong:
+        raise _linkless(str(target), wrong) if wrong.errno in _NO_LINKS else refused(str(target), wrong) from wrong
     finally:
         with suppress(OSError):
             draft.unlink()
@@ -112,6 +119,22 @@ def _(target: ObjectPath, source: ObjectPath) -> None:
         target.write_bytes(target.read_bytes())
     else:
         target.hardlink_to(source)
+
+
+def _linkless(target: str, wrong: OSError) -> StateError:
+    return StateError(
+        f"cannot write {target}: its file system has no hard links ({wrong.strerror}), by which one of two writers of a commit is first; "
+        "give the state a root on one that has, as ext4, XFS, APFS or NFS, not FAT or exFAT, or in an object store. Nothing was published"
+    )
+
+
+def refused_through(target: str, wrong: Exception) -> StateError | None:
+    """The error for a disk that refuses, as the system or deltalake tells of it; None where they tell of something else."""
+    told = _TOLD.search(str(wrong))
+    disk = OSError(int(told[2]), told[1].strip()) if told else wrong
+    if not isinstance(disk, OSError) or disk.errno in (None, errno.EEXIST, errno.ENOENT):
+        return None
+    return _linkless(target, disk) if disk.errno in _NO_LINKS else refused(target, disk)
 
 
 def refused(target: str, wrong: OSError) -> StateError:

@@ -6,14 +6,16 @@ https://github.com/delta-io/delta/blob/master/PROTOCOL.md#checkpoints
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
 from muntin.errors import StateError
+from muntin.files.object_stores import refusal
 from muntin.files.paths import ascending, relative, sizes_below
-from muntin.store.disk import write_whole
+from muntin.store.disk import refused_through, write_whole
 from muntin.store.log_check import HINT, hint_of
 from muntin.store.seen_tables import open_table
 
@@ -53,6 +55,20 @@ def shorten(path: AnyPath, opened: DeltaTable, version: int) -> None:
         log.warning("%s: no checkpoint behind commit %d (%s); a later commit tries again", opened.table_uri, version, wrong)
 
 
+@contextmanager
+def writing_log(path: AnyPath) -> Iterator[DeltaTable]:
+    """A table whose log is shortened.
+
+    Raises:
+        StateError: the disk refuses. StorageError: the object store does.
+    """
+    try:
+        yield open_table(path)
+    except (DeltaError, OSError) as wrong:
+        told = refusal(str(path), str(wrong)) or refused_through(f"the log of {path}", wrong)
+        raise told or StateError(f"the log of {path} cannot be shortened ({wrong}); muntin doctor FILE says what is damaged") from wrong
+
+
 def old_files(table: AnyPath) -> Iterator[tuple[AnyPath, int, bool]]:
     """The data files that the present version of a table does not hold: path, bytes, and whether an old version held it.
 
@@ -81,14 +97,14 @@ def end_old_versions(table: AnyPath, held: Callable[[AnyPath], bool]) -> tuple[i
         held: whether a file that no version holds is to go, too.
 
     Raises:
-        DeltaError, OSError: the disk refuses.
+        StateError: the disk refuses. StorageError: the object store does.
     """
-    opened = open_table(table)
-    version = opened.version()
-    opened.create_checkpoint()
-    if hint := hint_of(table, version):
-        write_whole(table / "_delta_log" / HINT, hint)
-    gone = [(path, size) for path, size, was in old_files(table) if was or held(path)]
-    for path in [*old_commits(table, version), *(path for path, _ in gone)]:
-        path.unlink(missing_ok=True)
+    with writing_log(table) as opened:
+        version = opened.version()
+        opened.create_checkpoint()
+        if hint := hint_of(table, version):
+            write_whole(table / "_delta_log" / HINT, hint)
+        gone = [(path, size) for path, size, was in old_files(table) if was or held(path)]
+        for path in [*old_commits(table, version), *(path for path, _ in gone)]:
+            path.unlink(missing_ok=True)
     return len(gone), sum(size for _, size in gone)

@@ -142,6 +142,8 @@ def examine_disk(root: AnyPath, now: datetime) -> list[Finding]:
         return [Finding(str(root), f"nothing can be written ({wrong.strerror})", "give the state a root that can be written")]
     try:
         return [*_clock(trial, now), *_races(trial)]
+    except StateError as wrong:
+        return [Finding(str(root), str(wrong), "give the state another root")]
     finally:
         remove_folder(trial)
 

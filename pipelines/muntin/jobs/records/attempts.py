@@ -138,11 +138,23 @@ def failed(attempt: Attempt, wrong: BaseException) -> Attempt:
 
 def note(state: AnyPath, attempt: Attempt) -> None:
     """Write an attempt down; notes of earlier attempts at its batches go. Whatever goes wrong is a line of the log: no run fails by it."""
+    path, content = _file(state, attempt.run), json.dumps(asdict(attempt)).encode()
     try:
-        write_whole(_file(state, attempt.run), json.dumps(asdict(attempt)).encode())
+        write_whole(path, content)
         _forget_covered(state, attempt)
     except Exception as wrong:  # noqa: BLE001 - windows go before notes about them
         log.warning("not noted that a run is at its step %s: %s", attempt.step, wrong)
+        with suppress(OSError, MuntinError):
+            _write_over(path, content)
+
+
+def _write_over(path: AnyPath, content: bytes) -> None:
+    """Write over a note where a disk without room takes no new file; else the note goes, since it would tell that the run was killed."""
+    if path.is_file():
+        try:
+            path.write_bytes(content)
+        except OSError:
+            path.unlink()
 
 
 def forget(state: AnyPath, attempt: Attempt) -> None:

@@ -18,7 +18,7 @@ from muntin.jobs.tiles.history import make_history_tiers
 from muntin.jobs.tiles.tiers import make_tiers
 from muntin.jobs.upkeep.vacuum import Removed, vacuum
 from muntin.store.delta import DeltaStore
-from muntin.store.seen_tables import open_table
+from muntin.store.log_checkpoint import writing_log
 from muntin.store.state import WINDOWS, states_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def maintain(
         tell: called with a line for each step.
 
     Raises:
-        StateError: there is no state of the pipeline under this definition.
+        StateError: there is no state of the pipeline under this definition; or the disk refuses.
     """
     bound, present = bind_existing(pipeline, root), now or utc_now()
     compacted = {} if dry_run else dict(Counter(_each(bound, tell)))
@@ -89,9 +89,9 @@ def _each(bound: Bound, tell: Callable[[str], None]) -> Iterator[str]:
 def _shorten_logs(*folders: AnyPath) -> None:
     """A checkpoint for each table below the folders, and no entries that are older than its log is to be."""
     for log in sorted(log for folder in folders for log in folder.rglob("_delta_log")):
-        table = open_table(log.parent)
-        table.create_checkpoint()
-        table.cleanup_metadata()
+        with writing_log(log.parent) as table:
+            table.create_checkpoint()
+            table.cleanup_metadata()
 
 
 def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
