@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A later batch that changes rows of a batch: its interval, microseconds, its files, and the name of these changes.
+    """A later batch that changes rows of a batch: its interval, microseconds, and its files.
 
     `steps`: as of `Split`.
     """
@@ -34,7 +34,6 @@ class Later:
     batch_us: int
     end_us: int
     paths: tuple[str, ...]
-    name: int
     steps: Mapping[str, Step] = field(default_factory=dict)
 
 

@@ -75,13 +75,22 @@ def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints]:
 def names_of_changes(ids: Ids, found: Homes) -> tuple[Ints, Versions]:
     """The homes of the rows that these ids change, ascending, each with a name of the changes: of their ids, batches and rows."""
     changing = (found.batch < ids.batch) & ~found.late
-    each = scattered(ids.high[changing])
-    for column in (ids.low, ids.row, ids.batch):
-        each = scattered(each * np.uint64(31) + column[changing].view(np.uint64))
     home, at = np.unique(found.batch[changing], return_inverse=True)
     sums = np.zeros(len(home), np.uint64)
-    np.add.at(sums, at, each)
+    np.add.at(sums, at, _names(ids.take(changing)))
     return home, sums
+
+
+def name_of_changes(ids: Ids) -> int:
+    """The name of the changes that rows with these ids make in a batch; 0 of no rows."""
+    return int(_names(ids).sum())
+
+
+def _names(ids: Ids) -> Versions:
+    each = scattered(ids.high)
+    for column in (ids.low, ids.row, ids.batch):
+        each = scattered(each * np.uint64(31) + column.view(np.uint64))
+    return each
 
 
 def together(decided: int, names: Iterable[int]) -> int:

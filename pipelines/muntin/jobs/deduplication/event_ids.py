@@ -58,6 +58,10 @@ class Ids:
         """Some of them: by number, by mask, or a stretch."""
         return Ids(*(getattr(self, column.name)[rows] for column in fields(self)))
 
+    def halves(self) -> pa.Table:
+        """The halves of the hashes, as `ids_of_rows` gives them."""
+        return pa.table({ID_HIGH: self.high.view(np.uint64), ID_LOW: self.low.view(np.uint64)})
+
     @staticmethod
     def none() -> Ids:
         """No ids."""

@@ -58,6 +58,6 @@ def _homes(share: Share, interval: Interval, given: Inputs) -> set[int]:
     before, files = {*changed_by(share.bound, interval.start_us)}, given.files.get(interval, [])
     if not files:
         return {home for home, _ in before}
-    ids = ids_in(share, later_batch(interval, files, 0))
+    ids = ids_in(share, later_batch(interval, files))
     home, names = names_of_changes(ids, share.earlier.homes(ids, share.earlier.begins[interval.start_us]))
     return {start for start, _ in before ^ {*zip(home.tolist(), names.tolist(), strict=True)}}

@@ -45,10 +45,10 @@ def later_of(bound: Bound, starts: Collection[int]) -> tuple[Bound, dict[int, tu
     intervals = {start: Interval(start, after(start)) for changing in known.values() for start, _ in changing}
     given = inputs(bound, [intervals[start] for start in sorted(intervals)]) if intervals else Inputs({}, {})
     files = {interval.start_us: found for interval, found in given.files.items()}
-    later = {home: tuple(later_batch(intervals[start], files[start], name) for start, name in changing) for home, changing in known.items()}
+    later = {home: tuple(later_batch(intervals[start], files[start]) for start, _ in changing) for home, changing in known.items()}
     return given.of(bound), later
 
 
-def later_batch(interval: Interval, files: Sequence[SourceFile], name: int) -> Later:
-    """A batch by its files. `name`: of the changes that it makes."""
-    return Later(interval.start_us, interval.end_us, tuple(file.path for file in files), name, steps_of_files(files))
+def later_batch(interval: Interval, files: Sequence[SourceFile]) -> Later:
+    """A batch by its files."""
+    return Later(interval.start_us, interval.end_us, tuple(file.path for file in files), steps_of_files(files))

@@ -20,7 +20,7 @@ from muntin.errors import SourceError
 from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED
 from muntin.jobs.accumulate.shares import Split, taken
 from muntin.jobs.accumulate.split_rows import carefully
-from muntin.jobs.deduplication.changed_rows import together
+from muntin.jobs.deduplication.changed_rows import name_of_changes, together
 from muntin.jobs.deduplication.event_ids import Ids, of_batch
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.fitting_files import fitting
@@ -60,8 +60,10 @@ def changed(
     Raises:
         SourceError: files of later batches cannot be read; a column has types there that go with no type here.
     """
+    names = list[int]()
     for later in split.later if share.earlier else ():
-        columns, met = _change(session, share, split, later, found.columns, compared.own)
+        columns, met, name = _change(session, share, split, later, found.columns, compared.own)
+        names.append(name)
         looked_up = pa.concat_tables([found.met, met]) if found.met is not None and met is not None else found.met
         found = replace(found, columns=columns, met=looked_up)
     changes = share.bound.source.changes
@@ -69,19 +71,36 @@ def changed(
     taken_back = f"{changes.takes_back} AND {taken(share.bound, split).condition}"
     for table in (ONCE, *([REPEATED] if compared.repeated else [])):
         session.execute(f"DELETE FROM {table} WHERE {taken_back}")
-    return found, replace(compared, decided=together(compared.decided, (later.name for later in split.later if share.earlier)))
+    return found, replace(compared, decided=together(compared.decided, names))
+
+
+def _changing(session: duckdb.DuckDBPyConnection, share: Share, later: Later, own: pa.Table | None) -> Ids:
+    """The ids by which a later batch changes rows of `ONCE`, as the table of ids has them: none of a row that was refused there.
+
+    `own`: ids and places of `ONCE`.
+    """
+    assert share.earlier is not None, "later batches are known by ids"  # noqa: S101 - the tables of ids can be read
+    ids = share.earlier.ids_of(np.array([later.batch_us]))
+    session.register(_OWN, own)
+    session.register(_THERE, ids.halves().append_column("number", pa.array(np.arange(len(ids)))))
+    number = session.execute(f"SELECT number FROM {_THERE} SEMI JOIN {_OWN} USING ({ID_HIGH}, {ID_LOW})").fetchnumpy()["number"]
+    session.unregister(_OWN)
+    session.unregister(_THERE)
+    return ids.take(np.sort(number))
 
 
 def _change(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, later: Later, columns: Mapping[str, str], own: pa.Table | None
-) -> tuple[Mapping[str, str], pa.Table | None]:
-    """Put the rows of a later batch in place of rows of `ONCE`; the types that columns have then, and what these rows looked up.
+) -> tuple[Mapping[str, str], pa.Table | None, int]:
+    """Put the rows of a later batch in place of rows of `ONCE`; the types that columns have then, what these rows looked up,
+    and the name of the changes: of what was known of the later batch, whatever was decided of it before.
 
     `own`: ids and places of `ONCE`.
     """
-    rows, kinds, met = _rows_of(share, later, own, split.batch_us)
+    ids = _changing(session, share, later, own)
+    rows, kinds, met = _rows_of(share, later, ids, split.batch_us) if len(ids) else (pa.table({}), {}, None)
     if not len(rows):
-        return columns, met
+        return columns, met, name_of_changes(ids)
     both = _both(share, later, columns, kinds)
     session.register(_LATER, rows)
     session.register(_OWN, own)
@@ -102,7 +121,7 @@ def _change(
     session.execute(f"DROP TABLE {_CHANGED}")
     session.unregister(_LATER)
     session.unregister(_OWN)
-    return both, met
+    return both, met, name_of_changes(ids)
 
 
 def _both(share: Share, later: Later, columns: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str]:
@@ -131,11 +150,11 @@ def _cast(table: str, kinds: Mapping[str, str], both: Mapping[str, str]) -> str:
     return ", ".join(parts)
 
 
-def _rows_of(share: Share, later: Later, own: pa.Table | None, home_us: int) -> tuple[pa.Table, Mapping[str, str], pa.Table | None]:
+def _rows_of(share: Share, later: Later, ids: Ids, home_us: int) -> tuple[pa.Table, Mapping[str, str], pa.Table | None]:
     """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; the types of their columns; and what
     the rows looked up, as of the batch that they are at home in.
     """
-    with rows_among(share, later, own) as found:
+    with rows_among(share, later, ids) as found:
         if not found:
             return pa.table({}), {}, None
         source = share.bound.source
@@ -154,17 +173,16 @@ class LaterRows(NamedTuple):
 
 
 @contextmanager
-def rows_among(share: Share, later: Later, own: pa.Table | None) -> Iterator[LaterRows | None]:
+def rows_among(share: Share, later: Later, ids: Ids) -> Iterator[LaterRows | None]:
     """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; None where no row can be read.
 
     What cannot be read of it is in the quarantine of its own batch.
     """
     with _with_ids(share, later) as found:
         if found:
-            found.session.register(_OWN, own)
-            found.session.register(_THERE, _ids_of(share, later))
-            among = " ".join(f"SEMI JOIN {table} USING ({ID_HIGH}, {ID_LOW})" for table in (_OWN, _THERE))
-            query = f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM (FROM {_IDS} {among}) AS ids JOIN {ONCE} AS once USING ({ORDINAL})"
+            found.session.register(_THERE, ids.halves())
+            among = f"FROM {_IDS} SEMI JOIN {_THERE} USING ({ID_HIGH}, {ID_LOW})"
+            query = f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM ({among}) AS ids JOIN {ONCE} AS once USING ({ORDINAL})"
             found.session.execute(f"CREATE OR REPLACE TEMP TABLE {_LATER} AS {query}")
         yield found._replace(rows=_LATER) if found else None
 
@@ -194,10 +212,3 @@ def _with_ids(share: Share, later: Later) -> Iterator[LaterRows | None]:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, source.changes)}")
         session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
         yield LaterRows(session, _IDS, found.columns, files, times)
-
-
-def _ids_of(share: Share, later: Later) -> pa.Table:
-    """The ids that a later batch has in the table of ids: none of a row that was refused there, for whatever reason."""
-    assert share.earlier is not None, "later batches are known by ids"  # noqa: S101 - the tables of ids can be read
-    ids = share.earlier.ids_of(np.array([later.batch_us]))
-    return pa.table({ID_HIGH: ids.high.view(np.uint64), ID_LOW: ids.low.view(np.uint64)})

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
@@ -16,7 +15,7 @@ from muntin.jobs.accumulate.shares import Share
 from muntin.jobs.deduplication.known import earlier_ids, known_ids
 from muntin.jobs.quarantine.refused_places import placed
 from muntin.sources.reading.refused_rows import whole_row
-from muntin.states.columns import FAULT, FILE_PATH, ID_HIGH, ID_LOW, ROW_IN_SPLIT
+from muntin.states.columns import FAULT, FILE_PATH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -77,7 +76,7 @@ def _told(share: Share, earlier: Earlier, home_us: int, later: Later) -> Iterato
     ids = earlier.ids_of(np.array([later.batch_us]))
     found = earlier.homes(ids, int(earlier.begins[later.batch_us]))
     ids = ids.take((found.batch == home_us) & ~found.late)
-    with rows_among(share, later, pa.table({ID_HIGH: ids.high.view(np.uint64), ID_LOW: ids.low.view(np.uint64)})) as rows:
+    with rows_among(share, later, ids) as rows:
         if not rows:
             return
         takes_back = share.bound.source.changes.takes_back  # type: ignore[union-attr]  # changes were asked for
