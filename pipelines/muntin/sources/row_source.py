@@ -47,7 +47,7 @@ class RowSource:
     lookups: tuple[Dimension, ...] = ()
 
     upstream = batch_column = None
-    section = order = ()
+    section = order = numbered = ()
     message_key: ClassVar[tuple[str, ...]] = ()
 
     @property

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muntin.sources.dialect import Dialect
+    from muntin.sources.logged.numbered_fields import NumberedField
 
 OnBadFile = Literal["error", "quarantine"]
 OnSchema = Literal["error", "quarantine"]
@@ -49,6 +50,11 @@ class Source(parts.Source, Protocol):
     @property
     def columns(self) -> Mapping[str, str]:
         """Column -> SQL type of columns that a file may lack."""
+        ...
+
+    @property
+    def numbered(self) -> tuple[NumberedField, ...]:
+        """The fields of a table that finds them in its files by number; () where columns are found by name."""
         ...
 
     @property

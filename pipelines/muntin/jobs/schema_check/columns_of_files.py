@@ -19,6 +19,7 @@ from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
 from muntin.sources.casts import carried
 from muntin.sources.common_types import common_type
+from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import element, lacking, map_types, members, struct
 from muntin.sources.reading.dimensions.dimension import with_keys
 from muntin.sources.reading.lift import states
@@ -170,7 +171,8 @@ def lacking_files(session: duckdb.DuckDBPyConnection, source: Source, paths: Seq
 
 def _names(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Collection[str]:
     if source.format == "parquet":
-        return pq.read_schema(readable_footer(path)).names  # type: ignore[no-any-return]
+        by_number = selected(source.numbered, path) if source.numbered else ()
+        return [name for _, name in by_number] or pq.read_schema(readable_footer(path)).names
     return described(session, f"FROM {texts(replace(source, columns={}), path)}")
 
 

@@ -8,6 +8,7 @@ counts days before October 15, 1582 by the Julian calendar (https://spark.apache
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.sources.casts import is_time, since_clocks
 from muntin.sources.nested_types import leaves
-from muntin.sources.reading.scan import files_sql, quoted
+from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.sessions.fetched_files import footer_of
 
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ def _check_days(session: duckdb.DuckDBPyConnection, source: Source, path: str, t
         if name not in source.hive and any(map(is_time, leaves(kind))):
             column = quoted(name)
             lost = f"{column} IS NOT NULL AND TRY({since_clocks(column, kind)}) IS NULL"
-            rows = session.execute(f"SELECT {column}::VARCHAR FROM read_parquet({files_sql(source, [path])}) WHERE {lost} LIMIT 1")
+            rows = session.execute(
+                f"SELECT {column}::VARCHAR FROM {scan(replace(source, types={}, columns={}), [path])} WHERE {lost} LIMIT 1"
+            )
             for (text,) in rows.fetchall():
                 raise SourceError(
                     f"{path}: column {name!r} holds {text}, and Spark before 3.0, or with datetimeRebaseModeInWrite=LEGACY, counts days "

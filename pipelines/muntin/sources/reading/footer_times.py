@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.sources.clock_changes import CHANGE
+from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.reading.local_times import odd
 from muntin.sources.reading.row_times import event_time, local_time
 from muntin.sources.reading.scan import files_sql, literal, quoted
@@ -39,6 +40,8 @@ def told_extent(
     Raises:
         duckdb.Error: a file cannot be read.
     """
+    if source.numbered and any(selected(source.numbered, path) for path in paths):
+        return None  # a column of the name may be another
     local = local_time(source, source.event_time, columns)
     clock, even = (f"{CHANGE}({local})", f" AND {odd(local)} = 0") if local else ("0", "")
     part, before = "", "0"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.sources.casts import INSTANTS, carry, in_type, is_number, is_time, with_point
 from muntin.sources.hive import with_folders
+from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.row_groups import ROW
 from muntin.sources.sessions.listed_files import PLAIN, address_of, encoding_of
@@ -108,8 +110,7 @@ def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: boo
     """The table function of DuckDB."""
     files, name = files_sql(source, paths), f"filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
-        table = f"read_parquet({files}, {_AS_IT_STANDS}, {name})"
-        return table if rows is None else f"(FROM {table} WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop})"
+        return _parquet(source, paths, name, rows, named=named)
     if source.format == "csv":
         typed = _typed_csv(read_as.types or read_types(source))
         return _by_path(
@@ -117,6 +118,17 @@ def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: boo
         )
     known = f"columns = {_by_name(read_as.types)}" if read_as.types else _GUESSED_JSON
     return _by_path(f"read_json({files}, format = 'newline_delimited', {known}, {_AS_TEXT}, {name})", files, named=named)
+
+
+def _parquet(source: Source, paths: Sequence[str], name: str, rows: range | None, *, named: bool) -> str:
+    """The rows of files of Parquet, with the columns of their table where it knows them by number."""
+    found = list[str]()
+    for chosen, files in groupby(paths, lambda path: selected(source.numbered, path) if source.numbered else ()):
+        table = f"read_parquet({files_sql(source, [*files])}, {_AS_IT_STANDS}, {name})"
+        columns = ", ".join([*(f"{sql} AS {quoted(column)}" for sql, column in chosen), *([FILE_PATH] if chosen and named else [])])
+        part = "" if rows is None else f" WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop}"
+        found.append(f"(SELECT {columns or '*'} FROM {table}{part})" if columns or part else table)
+    return found[0] if len(found) == 1 else f"({' UNION ALL BY NAME '.join(f'FROM {each}' for each in found)})"
 
 
 def _by_path(table: str, files: str, *, named: bool) -> str:

@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muntin.definition.durations import Duration
+    from muntin.sources.logged.numbered_fields import NumberedField
     from muntin.sources.tables import OnChange
     from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
 
 @dataclass(frozen=True, slots=True)
 class IcebergSource(TableSource):
-    """A table of Iceberg. See `iceberg`. `path`: how errors call it."""
+    """A table of Iceberg. See `iceberg`. `path`: how errors call it. `numbered` is empty until the table's own schema is known."""
 
     catalog: str = ""
     table: str = ""
+    numbered: tuple[NumberedField, ...] = ()  # type: ignore[assignment]
 
     call = "sources.iceberg(...)"
 

@@ -1,8 +1,4 @@
-"""The fields of a table of Iceberg as columns by name.
-
-Iceberg knows a field by its number: renamed, it is in older files under its old name. Files are read by names here. So each file is held
-against the fields of the table, where a name may have had another field.
-"""
+"""The fields of a table of Iceberg: what its files may lack, and by which numbers they are found there."""
 
 from __future__ import annotations
 
@@ -12,15 +8,15 @@ from typing import TYPE_CHECKING
 from muntin.definition.durations import DAY_US, spell
 from muntin.errors import SourceError
 from muntin.sources.logged.columns import check_columns
+from muntin.sources.logged.numbered_fields import NumberedField
 from muntin.sources.repeated_rows import CHANGE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Sequence
 
     from pyiceberg.schema import Schema
-    from pyiceberg.table import Table
     from pyiceberg.table.metadata import TableMetadata
-    from pyiceberg.types import IcebergType
+    from pyiceberg.types import IcebergType, NestedField
 
     from muntin.sources.tables import TableSource
 
@@ -39,7 +35,6 @@ _SQL = {
 }
 _KEPT, _USUAL_MS = "history.expire.max-snapshot-age-ms", 432_000_000
 _DAY_MS = DAY_US // 1000
-_READ: dict[str, Mapping[int, str]] = {}
 
 
 def check_fields(source: TableSource, metadata: TableMetadata) -> None:
@@ -76,15 +71,31 @@ def with_columns_of(source: TableSource, metadata: TableMetadata) -> TableSource
     folders = {part.source_id for spec in metadata.partition_specs for part in spec.fields if isinstance(part.transform, IdentityTransform)}
     fields = [each for each in metadata.schema().fields if each.field_id not in folders]
     columns = {each.name: kind for each in fields if (kind := _sql(each.field_type))}
-    return replace(source, columns={**columns, **({CHANGE: "VARCHAR"} if source.changes else {})})
+    columns |= {CHANGE: "VARCHAR"} if source.changes else {}
+    return replace(source, columns=columns, numbered=numbered_fields(metadata))  # type: ignore[call-arg]  # of Iceberg
 
 
-def other_fields(table: Table) -> Callable[[str], str]:
-    """The question of a file, by its path, whether a name in it stands for another field than in the table now: which, or ""."""
-    if _one_name_a_field(table.metadata):
-        return lambda _: ""
-    now = _names(table.schema())
-    return lambda path: _other(now, _names_in(table, path))
+def numbered_fields(metadata: TableMetadata) -> tuple[NumberedField, ...]:
+    """The fields of a table, as its files are read by."""
+    names = dict[int, tuple[str, ...]]()
+    mapping = metadata.name_mapping()
+    stack = [*mapping] if mapping else []
+    while stack:
+        each = stack.pop()
+        names[each.field_id] = tuple(each.names)
+        stack += each.fields
+    by_name = mapping is None and _one_name_a_field(metadata)
+    return _numbered(metadata.schema().fields, lambda field: (field.name,) if by_name else names.get(field.field_id, ()))
+
+
+def _numbered(fields: Sequence[NestedField], names: Callable[[NestedField], tuple[str, ...]]) -> tuple[NumberedField, ...]:
+    return tuple(NumberedField(each.field_id, each.name, names(each), _numbered(_inner(each.field_type), names)) for each in fields)
+
+
+def _inner(kind: IcebergType) -> Sequence[NestedField]:
+    """The members of a struct, the element of a list, the key and the value of a map."""
+    parts = (getattr(kind, name, None) for name in ("element_field", "key_field", "value_field"))
+    return getattr(kind, "fields", ()) or [each for each in parts if each is not None]
 
 
 def _one_name_a_field(metadata: TableMetadata) -> bool:
@@ -95,38 +106,9 @@ def _one_name_a_field(metadata: TableMetadata) -> bool:
     return len(pairs) == len({number for number, _ in pairs}) == len({name for _, name in pairs})
 
 
-def _other(now: Mapping[int, str], then: Mapping[int, str]) -> str:
-    """The name of the first field of a file that has another name, or whose name another field has."""
-    numbers = {name: number for number, name in now.items()}
-    for number, name in then.items():
-        if now.get(number, name) != name:
-            return f"{now[number]} was called {name}"
-        if numbers.get(name, number) != number:
-            return f"{name} was another column"
-    return ""
-
-
 def _names(schema: Schema) -> dict[int, str]:
     """Number of a field -> its name, with the names of the fields that it is in."""
     return {number: schema.find_column_name(number) or "" for number in schema.field_ids}
-
-
-def _names_in(table: Table, path: str) -> Mapping[int, str]:
-    """Number of a field in a file -> its name there. A file never changes."""
-    if path not in _READ:
-        import pyarrow.parquet as pq
-        from pyiceberg.io.pyarrow import pyarrow_to_schema
-
-        try:
-            with table.io.new_input(path).open() as file:
-                columns = pq.read_schema(file)
-            told = pyarrow_to_schema(columns, table.name_mapping(), downcast_ns_timestamp_to_us=True)
-        except (OSError, ValueError, TypeError) as wrong:
-            raise SourceError(
-                f"{path}: nobody can tell which fields of the table it has ({wrong}); bring it back, or rewrite it"
-            ) from wrong
-        _READ[path] = _names(told)
-    return _READ[path]
 
 
 def _sql(kind: IcebergType) -> str | None:

@@ -22,7 +22,7 @@ from muntin.errors import SourceError, StorageError
 from muntin.files.catalogs import catalog_of
 from muntin.files.connections import connection_of_environment
 from muntin.sources.logged.log import Added, Commit, Log
-from muntin.sources.logged.of_iceberg.fields import check_fields, other_fields, with_columns_of
+from muntin.sources.logged.of_iceberg.fields import check_fields, with_columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -171,8 +171,7 @@ class SnapshotLog(Log):
         return with_columns_of(source, self.table.metadata)
 
     def check(self, source: TableSource, added: Sequence[Added]) -> None:
-        """Refuse deleted rows, files that are no Parquet, places that cannot be read, and fields that are others by their numbers."""
-        others = other_fields(self.table)
+        """Refuse deleted rows, files that are no Parquet, and places that cannot be read."""
         for each in added:
             address = self.address(each)
             if each.marked:
@@ -184,11 +183,6 @@ class SnapshotLog(Log):
                 raise SourceError(f"{source.path}: {address} is a file of {each.format}; read the table with sources.spark(...)")
             if not address.startswith("/") and not is_object_store(address):
                 raise SourceError(f"{source.path}: {address} lies where Muntin cannot read; read the table with sources.spark(...)")
-            if wrong := others(each.path):
-                raise SourceError(
-                    f"{source.path}: {address} was written when {wrong}, and columns are read by their names; read the table with "
-                    f"sources.spark(...), or let start= of the pipeline be later, behind a rewrite of all files (rewrite_data_files)"
-                )
 
     def _operation(self, version: int) -> str:
         """The name of what made a version."""
