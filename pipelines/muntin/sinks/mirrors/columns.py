@@ -46,10 +46,14 @@ def follow_columns(metadata: TableMetadata, wanted: pa.Schema) -> list[TableUpda
     return updates
 
 
-def names_another_field(before: TableMetadata, after: TableMetadata) -> bool:
-    """Whether a name stands for another field than in an earlier snapshot, which could not be read rightly any more."""
+def of_other_fields(before: TableMetadata, after: TableMetadata) -> set[int]:
+    """The numbers of the snapshots in which a name stands for another field than now: they could not be read rightly any more."""
     fields = {field.name: field.field_id for field in after.schema().fields}
-    return any(fields.get(field.name, field.field_id) != field.field_id for schema in before.schemas for field in schema.fields)
+    differs = {
+        schema.schema_id: any(fields.get(field.name, field.field_id) != field.field_id for field in schema.fields)
+        for schema in before.schemas
+    }
+    return {each.snapshot_id for each in before.snapshots if differs.get(each.schema_id, any(differs.values()))}
 
 
 def documented(schema: pa.Schema) -> pa.Schema:

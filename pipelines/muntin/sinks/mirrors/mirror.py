@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.files.catalogs import catalog_of
 from muntin.sinks.delivery import Position
 from muntin.sinks.errors import BlockedError, MovedError, SinkError
-from muntin.sinks.mirrors.columns import documented, follow_columns, names_another_field
+from muntin.sinks.mirrors.columns import documented, follow_columns, of_other_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ MOST_SNAPSHOTS = 128
 """So many snapshots are kept: a commit writes them all."""
 METADATA = "_iceberg"
 """The folder of a mirror's own files, below the table of windows: readers of Delta pass it by."""
-_TABLE, _VERSION, _MARK = "muntin.table", "muntin.version", "muntin.mark"
+_TABLE, _VERSION, _MARK, _PLACE = "muntin.table", "muntin.version", "muntin.mark", "write.metadata.path"
 _SETTINGS = {
     "gc.enabled": "false",  # the files are Delta's: no engine may remove them
     "write.metadata.delete-after-commit.enabled": "true",
@@ -184,7 +184,7 @@ class Mirror:
     def _properties(self, mirrored: Mirrored) -> dict[str, str]:
         """The properties that the table has, and keeps."""
         names = {_TABLE: mirrored.identity, "muntin.pipeline": self.pipeline, "muntin.window": str(self.sink.window)}
-        return {**_SETTINGS, **names, "write.metadata.path": self._place(mirrored.folder)}
+        return {**_SETTINGS, **names, _PLACE: self._place(mirrored.folder)}
 
     def _place(self, folder: str) -> str:
         """The folder of the mirror's own files."""
@@ -197,8 +197,7 @@ class Mirror:
         from muntin.sinks.mirrors.snapshots import Snapshots, paths_of
 
         of_table, properties = follow_columns(table.metadata, mirrored.schema), self._properties(mirrored)
-        moved = any(table.properties.get(name) != text for name, text in properties.items())
-        if moved:
+        if any(table.properties.get(name) != text for name, text in properties.items()):
             of_table.append(SetPropertiesUpdate(updates=properties))
         yield from of_table
         metadata = update_table_metadata(table.metadata, tuple(of_table)) if of_table else table.metadata
@@ -211,22 +210,24 @@ class Mirror:
             have = paths
         yield from (AddSnapshotUpdate(snapshot=each) for each in made)
         yield SetSnapshotRefUpdate(ref_name="main", type="branch", snapshot_id=made[-1].snapshot_id)
-        yield from self._expired(table, made, at, all_others=moved or names_another_field(table.metadata, metadata))
+        moved = table.properties.get(_PLACE) != properties[_PLACE]
+        unread = {each.snapshot_id for each in table.snapshots()} if moved else of_other_fields(table.metadata, metadata)
+        yield from self._expired(table, made, at, unread)
 
-    def _expired(self, table: Table, made: Sequence[Snapshot], at: datetime, *, all_others: bool) -> Iterator[TableUpdate]:
-        """Snapshots go that were replaced too long ago, or all but the present one."""
+    def _expired(self, table: Table, made: Sequence[Snapshot], at: datetime, unread: set[int]) -> Iterator[TableUpdate]:
+        """Snapshots go that were replaced too long ago, and those that could not be read as they were any more."""
         from pyiceberg.table.update import RemoveSnapshotsUpdate
 
         refs = {name: ref.snapshot_id for name, ref in table.metadata.refs.items() if name != "main"}
-        if all_others and refs:
+        if lost := sorted(name for name, number in refs.items() if number in unread):
             raise BlockedError(
-                f"{self.sink.name} has {', '.join(sorted(refs))}, which could not be read as it was any more; remove the branch or tag"
+                f"{self.sink.name} has {', '.join(lost)}, which could not be read as it was any more: columns have other types "
+                f"now, or files lie elsewhere; remove the branch or tag, or name another table"
             )
         ascending = [*sorted(table.snapshots(), key=lambda each: each.sequence_number or 0), *made]
         oldest_ms = at.timestamp() * 1000 - self.sink.keep_us / 1000
         old = [each for each, after in pairwise(ascending) if after.timestamp_ms < oldest_ms]
-        most = ascending[:-1] if all_others else ascending[:-MOST_SNAPSHOTS]
-        gone = {each.snapshot_id for each in (*old, *most)} - {*refs.values()}
+        gone = {each.snapshot_id for each in (*old, *ascending[:-MOST_SNAPSHOTS])} - {*refs.values()} | unread
         if gone:
             yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))
 
