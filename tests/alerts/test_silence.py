@@ -1,6 +1,7 @@
 """A run that has not ended in time, as Airflow tells its deadline; no Airflow is needed to judge it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from muntin.airflow.silence import tell_of_silence
 from muntin.channels.addresses import of_environment
 from muntin.channels.errors import ChannelError
 from tests.alerts.receivers import Webhook
+from tests.end_to_end.hourly import Hourly, times
 from tests.servers import free_port
+
+AGES_US = 2**60
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +78,28 @@ def test_runs_that_leave_the_newest_windows_as_they_are_are_not_told(
     hook: Webhook, monkeypatch: pytest.MonkeyPatch, facts: dict[str, str]
 ) -> None:
     assert lagging(hook, monkeypatch, **facts) == []
+
+
+@pytest.mark.parametrize(
+    ("within_us", "windows", "root", "is_told"),
+    [
+        (AGES_US, ["hour"], "state", False),  # another run has published
+        (1, ["hour"], "state", True),
+        (AGES_US, ["hour", "day"], "state", True),  # nothing is published of one of them
+        (AGES_US, ["hour"], "nowhere", True),
+        (AGES_US, ["hour"], "hdfs://somewhere", True),  # nobody can look
+    ],
+)
+def test_what_readers_see_decides_and_not_the_run(
+    tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch, within_us: int, windows: list[str], root: str, is_told: bool
+) -> None:
+    monkeypatch.setenv("MUNTIN_ALERTS", hook.address())
+    hourly = Hourly(tmp_path)
+    hourly.write("00.parquet", {"at": times(1)})
+    hourly.run()
+    at = context(queued_at="2024-01-02T00:00:03Z")
+    tell_of_lag(at, "hourly", ["env:MUNTIN_ALERTS"], within_us, windows, str(tmp_path), root)
+    assert bool(hook.posted) is is_told
 
 
 def test_without_a_channel_the_lag_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:

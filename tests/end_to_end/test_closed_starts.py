@@ -12,11 +12,10 @@ import pytest
 
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
-from muntin.airflow.assets.partitions import MOST, announced_keys, by_batch, by_window
+from muntin.airflow.assets.partitions import announced_keys, by_batch, by_window
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.published.closed_starts import closed_starts, starts_if_closed
-from muntin.jobs.records.keys_left import KeysLeft, keys_left, note_keys
 from muntin.jobs.state.bound import Bound, bind
 
 BEGIN = datetime(2024, 3, 30, tzinfo=UTC)  # Berlin's clock changes on the 31st
@@ -106,32 +105,19 @@ def test_a_span_counts_once_all_of_its_windows_are_closed(bound: Bound) -> None:
 
 
 def test_new_keys_come_alone_and_a_corrected_key_with_its_span(bound: Bound) -> None:
-    told = announced_keys(bound, "hour", by_window(whole="1d"), batches(3), KeysLeft(batches(2)[0]))
-    assert told == {"keys": [f"2024-03-30T{hour}:00:00" for hour in range(18, 24)], "left": [], "last": batches(3)[0]}
-    told = announced_keys(bound, "hour", by_window(whole="1d"), batches(1), KeysLeft(batches(7)[0]))
-    assert told["keys"] == [f"2024-03-30T{hour:02d}:00:00" for hour in range(24)]
-    assert told["last"] == batches(7)[0]
-    local = windows.tumbling("1d", timezone="Europe/Berlin")
-    told = announced_keys(bound, "hour", by_window(whole=local), batches(4), KeysLeft(batches(7)[0]))
-    assert told["keys"] == ["2024-03-30T23:00:00", *(f"2024-03-31T{hour:02d}:00:00" for hour in range(22))]  # 23 hours
-    assert len(announced_keys(bound, "hour", by_window(), batches(1), KeysLeft(batches(7)[0]))["keys"]) == 6
+    new, again = batches(3), batches(1)
+    day = by_window(whole="1d")
+    assert hours(announced_keys(bound, day, "hour", new, [])) == list(range(18, 24))
+    assert hours(announced_keys(bound, day, "hour", again, again)) == list(range(24))
+    local = by_window(whole=windows.tumbling("1d", timezone="Europe/Berlin"))
+    assert hours(announced_keys(bound, local, "hour", batches(4), batches(4))) == list(range(23, 46))  # 23 hours
+    assert hours(announced_keys(bound, by_window(), "hour", again, again)) == list(range(6, 12))
 
 
 def test_batches_are_keys_too(bound: Bound) -> None:
-    told = announced_keys(bound, "visit", by_batch(whole="1d"), batches(1), KeysLeft(batches(7)[0]))
-    assert told["keys"] == [f"2024-03-30T{hour:02d}:00:00" for hour in (0, 6, 12, 18)]
-    assert announced_keys(bound, "visit", by_batch(whole="1w"), batches(1), KeysLeft(batches(7)[0]))["keys"] == ["2024-03-30T06:00:00"]
-
-
-def test_keys_beyond_the_cap_are_left_for_later_runs(bound: Bound) -> None:
-    many = [*range(0, 2 * MOST * HOUR_US, HOUR_US)]
-    first = announced_keys(bound, "hour", by_batch(), many, KeysLeft())
-    assert (len(first["keys"]), first["left"]) == (MOST, many[:MOST])
-    note_keys(bound, {"hour": {name: first[name] for name in ("last", "left")}})
-    assert keys_left(bound) == {"hour": KeysLeft(many[-1], many[:MOST])}
-    rest = announced_keys(bound, "hour", by_batch(), [], keys_left(bound)["hour"])
-    assert (len(rest["keys"]), rest["left"], rest["last"]) == (MOST, [], many[-1])
-    assert not {*rest["keys"]} & {*first["keys"]}
+    one = batches(1)
+    assert hours(announced_keys(bound, by_batch(whole="1d"), "visit", one, one)) == [0, 6, 12, 18]
+    assert hours(announced_keys(bound, by_batch(whole="1w"), "visit", one, one)) == [6]
 
 
 def test_a_span_that_is_none_is_refused() -> None:

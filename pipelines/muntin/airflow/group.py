@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muntin.airflow.observed.freshness import fresh_by
-from muntin.airflow.place import END, START
+from muntin.airflow.place import END, START, home_of
 from muntin.airflow.silence import deadline_of
 from muntin.airflow.spark import CONNECTION
 from muntin.definition.extras import need
@@ -85,7 +85,8 @@ def fill(
     for name, param in _params().items():
         if name not in dag.params:
             dag.params[name] = param
-    if deadlines := [*deadline_of(pipeline), *fresh_by(pipeline)]:
+    where = {"home": str(home_of(dag.fileloc)), "root": str(root) if root else None}
+    if deadlines := [*deadline_of(pipeline), *fresh_by(pipeline, **where)]:
         dag.deadline = [*(dag.deadline or []), *deadlines]
     add_tasks(group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from muntin.airflow.assets.partitions import Partitions
     from muntin.airflow.place import Place
     from muntin.jobs.published.changes import Changes
+    from muntin.jobs.records.announcements import Announcer
     from muntin.jobs.records.approvals import Approval
     from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.metrics import Metric
@@ -42,6 +43,7 @@ def publish(
     cost: Callable[[], Cost] | None = None,
     partitions: Partitions | None = None,
     answer: Mapping[str, str] | None = None,
+    announcer: Announcer | None = None,
 ) -> dict[str, Any]:
     """Publish the staged windows. If another run published since, finalize and validate again.
 
@@ -53,12 +55,13 @@ def publish(
         cost: gives what the run has cost so far.
         partitions: what the partition keys of events are, if they have any.
         answer: what the task `ask` returned: the approval of a person to publish despite a failed suite.
+        announcer: the run, as other runs know it.
 
     Returns:
         JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
-        intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if an
-        earlier run ended before it reported them; `reports`: of validation, if the definition declares alerts; `sinks`: what became of
-        them, a line each, if it declares sinks.
+        intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if
+        another run published meanwhile or ended before it reported, and less if another run reports it; `reports`: of validation, if
+        the definition declares alerts; `sinks`: what became of them, a line each, if it declares sinks.
     """
     from muntin.jobs.records.announcements import begin
     from muntin.jobs.records.approvals import Approval, spelled_approval
@@ -85,7 +88,7 @@ def publish(
     return {
         "report": report.to_dict(),
         "published": {window: spelled(starts) for window, starts in done.items()},
-        "announced": announced(place, done, partitions),
+        "announced": announced(place, done, partitions, announcer),
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
         **({"reports": list(quality)} if place.bound.alerts else {}),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from muntin.airflow import publishing, steps
 from muntin.airflow.alerting import callbacks, ending_reported, tell_held
-from muntin.airflow.assets.events import extras, keys_of
+from muntin.airflow.assets.events import announcer_of, extras, keys_of
 from muntin.airflow.assets.window_assets import emit, window_assets
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
@@ -88,7 +88,9 @@ def add_tasks(
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
         with reported(context, last=True), noting(context, last=True) as now, running(context) as runner:
-            result = publishing.publish(at, staged, accumulated, quality, runner, record, lambda: now.cost, partitions, answer)
+            result = publishing.publish(
+                at, staged, accumulated, quality, runner, record, lambda: now.cost, partitions, answer, announcer_of(context)
+            )
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, cast("Context", context), extras(at, result), keys_of(result))
         return result

@@ -8,14 +8,14 @@ from __future__ import annotations
 import errno
 from contextlib import suppress
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muntin.files.address import Address
 from muntin.files.object_stat import ObjectStat, stat_in
 from muntin.files.object_stores import to_ask, to_move, told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
@@ -121,6 +121,31 @@ class ObjectFile(Address):
             except AlreadyExistsError:
                 raise FileExistsError(errno.EEXIST, "there is a file", self.address) from None
 
+    def change(self, changed: Callable[[bytes | None], bytes | None]) -> None:
+        """Write what becomes of the content, by a condition: where another writer comes between, it is read again.
+
+        `changed`: gets the content, None where there is no file; returns the new content, None to leave the file as it is.
+        """
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, NotSupportedError, PreconditionError
+
+        with told(self.address):
+            while True:
+                before: bytes | None = None
+                same: Any = "create"
+                with suppress(FileNotFoundError):
+                    found = obstore.get(to_move(self.bucket), self.key)
+                    before, same = bytes(found.bytes()), _as_is(found.meta)
+                if (after := changed(before)) is None:
+                    return
+                try:
+                    obstore.put(to_move(self.bucket), self.key, after, mode=same)
+                except (AlreadyExistsError, PreconditionError, FileNotFoundError):
+                    continue
+                except NotSupportedError:  # a store without conditions
+                    obstore.put(to_move(self.bucket), self.key, after)
+                return
+
     def chmod(self, mode: int) -> None:
         """Nothing: the store's own rules say who may read."""
 
@@ -166,3 +191,8 @@ class ObjectFile(Address):
             raise FileNotFoundError(errno.ENOENT, "a bucket is no file", self.address)
         with told(self.address):
             return stat_in(obstore.head(to_ask(self.bucket), self.key))
+
+
+def _as_is(meta: Any) -> dict[str, str]:  # noqa: ANN401 - of a store
+    """The condition that a file is as these facts say: its ETag, and its version where the store counts them."""
+    return {name: meta[name] for name in ("e_tag", "version") if meta[name]}

@@ -14,6 +14,7 @@ import pytest
 from examples.demo.home import PROJECT
 from muntin import Pipeline, airflow_dag, alerts, sources, windows
 from muntin import aggregates as agg
+from muntin.airflow.place import home_of
 from muntin.errors import DefinitionError
 
 HEAVY = ("pyspark", "great_expectations", "numba", "duckdb", "pyarrow", "deltalake")
@@ -142,7 +143,8 @@ def test_what_is_left_of_fresh_within_after_an_interval_is_a_deadline():
     silence, fresh = made.deadline
     assert (silence.interval, fresh.interval) == (timedelta(hours=2), timedelta(minutes=30))
     assert fresh.callback.path == "muntin.airflow.observed.freshness.tell_of_lag"
-    assert fresh.callback.kwargs == {"pipeline": "small", "channels": ["alerts"], "within_us": 5_400_000_000}
+    known = {"pipeline": "small", "channels": ["alerts"], "within_us": 5_400_000_000, "windows": ["hour"], "root": None}
+    assert fresh.callback.kwargs == known | {"home": str(home_of(__file__))}
     (alone,) = airflow_dag(pipeline(fresh_within="90m")).deadline
     assert alone.callback.kwargs["channels"] == []
 

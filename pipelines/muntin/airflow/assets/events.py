@@ -1,10 +1,13 @@
-"""Asset events of a run: the windows that it published, and windows of an earlier run that ended before it reported them."""
+"""Asset events of a run: the windows that were published and no run has announced, its own and those of runs that ended before."""
 
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from muntin.airflow.assets.partitions import MOST, announced_keys, key_of
+from muntin.definition.amounts import many
 from muntin.definition.instants import from_us
 
 if TYPE_CHECKING:
@@ -12,8 +15,24 @@ if TYPE_CHECKING:
 
     from muntin.airflow.assets.partitions import Partitions
     from muntin.airflow.place import Place
+    from muntin.jobs.records.announcements import Announcement, Announcer
 
+CALLED_BACK_US = 60_000_000
+"""So long after a run took its part Airflow may count the run as well and not yet have called back that its events are emitted."""
 log = logging.getLogger("muntin")
+
+
+def announcer_of(context: Mapping[str, Any]) -> Announcer:
+    """A run of Airflow that announces, which asks Airflow about other runs: a run that failed announces nothing any more."""
+    from muntin.jobs.records.announcements import Announcer
+
+    run, ti = context["dag_run"], context["ti"]
+
+    def is_going(other: str, age_us: int) -> bool:
+        states = ["queued", "running", *(["success"] if age_us < CALLED_BACK_US else [])]
+        return bool(ti.get_dr_count(dag_id=run.dag_id, run_ids=[other], states=states))
+
+    return Announcer(run.run_id, is_going)
 
 
 def spelled(starts: Sequence[int]) -> list[str]:
@@ -21,35 +40,36 @@ def spelled(starts: Sequence[int]) -> list[str]:
     return [from_us(start).isoformat() for start in starts]
 
 
-def announced(place: Place, own: Mapping[str, Sequence[int]], partitions: Partitions | None = None) -> dict[str, Any]:
-    """The announcement of each window, JSON-able: `published`, starts of batches; `table` and `number`, to acknowledge it by.
+def announced(
+    place: Place, own: Mapping[str, Sequence[int]], partitions: Partitions | None = None, announcer: Announcer | None = None
+) -> dict[str, Any]:
+    """The announcement of each window, JSON-able: `published`, starts of batches; `name`, to acknowledge it by.
+
+    What another run publishes meanwhile is announced by the run that comes first, and by no other.
 
     Args:
         place: of the run.
         own: window -> starts of the batches that the run itself published.
-        partitions: what the keys of events are: then there are `keys`, and `left` and `last` to note; also of windows of which nothing was
-            published, where earlier runs left keys.
+        partitions: what the keys of events are: then there are `keys`; also of windows of which nothing was published, where earlier
+            runs left keys.
+        announcer: the run, and whether others are still going.
     """
-    from muntin.jobs.records.announcements import unreported
+    from muntin.jobs.records.announcements import Announcer, announce
 
-    told = unreported(place.bound, own)
-    found: dict[str, Any] = {
-        window: {"published": spelled(each.starts), "table": each.table, "number": each.number} for window, each in told.items()
-    }
-    if partitions is None:
-        return found
-    from muntin.airflow.assets.partitions import MOST, announced_keys
-    from muntin.jobs.records.keys_left import KeysLeft, keys_left
+    keys_of = partial(announced_keys, place.bound, partitions) if partitions else None
+    parts = announce(place.bound, announcer or Announcer(), keys_of, MOST)
+    for window, starts in own.items():
+        if others := {*starts}.difference(parts[window].starts if window in parts else ()):
+            log.info("window %s: %s announced by another run, which came first", window, many(len(others), "batch"))
+    for window, each in parts.items():
+        if each.left:
+            log.warning("window %s: %d partition keys are left for the runs after this", window, each.left)
+    return {window: _told(each, with_keys=partitions is not None) for window, each in parts.items()}
 
-    noted = keys_left(place.bound)
-    windows = [window for window in place.bound.windows if window in told or noted.get(window, KeysLeft()).left_us]
-    for window in windows:
-        batches = told[window].starts if window in told else ()
-        keys = announced_keys(place.bound, window, partitions, batches, noted.get(window, KeysLeft()), max(MOST // len(windows), 1))
-        found[window] = {"published": [], **found.get(window, {}), **keys}
-        if left := keys["left"]:
-            log.warning("window %s: %d partition keys are left for the runs after this", window, len(left))
-    return found
+
+def _told(part: Announcement, *, with_keys: bool) -> dict[str, Any]:
+    keys = {"keys": [key_of(start) for start in part.keys]} if with_keys else {}
+    return {"published": spelled(part.starts), "name": part.name, **keys}
 
 
 def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -78,8 +98,5 @@ def keys_of(result: Mapping[str, Any]) -> dict[str, list[str]]:
 def acknowledge(place: Place, result: Mapping[str, Any]) -> None:
     """Note that the events were emitted. Only to be called when Airflow has them. `result`: what the task publish returned."""
     from muntin.jobs.records.announcements import acknowledge as note
-    from muntin.jobs.records.keys_left import note_keys
 
-    told = result["announced"]
-    note_keys(place.bound, {window: {name: each[name] for name in ("last", "left")} for window, each in told.items() if "keys" in each})
-    note(place.bound, {window: {name: each[name] for name in ("table", "number")} for window, each in told.items() if "table" in each})
+    note(place.bound, {window: each["name"] for window, each in result["announced"].items()})

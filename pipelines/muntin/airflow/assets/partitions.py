@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from muntin.definition.durations import Duration
-    from muntin.jobs.records.keys_left import KeysLeft
     from muntin.jobs.state.bound import Bound
     from muntin.windows.tumbling import Tumbling
 
@@ -61,35 +60,29 @@ def by_batch(*, whole: Duration | Tumbling | None = None) -> Partitions:
     return Partitions("batch", _span(whole))
 
 
-def announced_keys(
-    bound: Bound, window: str, partitions: Partitions, batches_us: Sequence[int], noted: KeysLeft, most: int = MOST
-) -> dict[str, Any]:
-    """The keys to emit for a window: JSON-able `keys`, and `left` and `last` to note once they are emitted.
+def announced_keys(bound: Bound, partitions: Partitions, window: str, batches_us: Sequence[int], again_us: Sequence[int]) -> list[int]:
+    """The keys to emit for a window, as instants, ascending.
 
     Args:
-        bound, window: the pipeline state and the window's name.
+        bound: the pipeline state.
         partitions: what the keys are.
+        window: its name.
         batches_us: starts of the batches that were published.
-        noted: the keys that earlier runs left, and the newest batch that they had.
-        most: so many keys of this window at most.
+        again_us: the starts among them that had been published before: these are corrections.
 
     Raises:
         StateError: a file of the window's table is gone or damaged.
     """
-    again = [start for start in batches_us if noted.last_us is not None and start <= noted.last_us]
-    corrected = _starts(bound, window, partitions, again)
+    corrected = _starts(bound, window, partitions, again_us)
     spans = partitions.whole.bounds(_ints(corrected)) if partitions.whole and corrected else ((), ())
     wholes = [_whole(bound, window, partitions, int(low), int(high)) for low, high in {*zip(*spans, strict=True)}]
-    new = {*noted.left_us, *_starts(bound, window, partitions, batches_us), *(start for whole in wholes for start in whole)}
-    keys = sorted(new)
-    last = max((*batches_us, *([] if noted.last_us is None else [noted.last_us])))
-    return {"keys": [spelled(start) for start in keys[-most:]], "left": keys[:-most], "last": last}
+    return sorted({*_starts(bound, window, partitions, batches_us), *(start for whole in wholes for start in whole)})
 
 
-def spelled(start_us: int) -> str:
-    """An instant as a key: as Airflow's mappers of time read it unless told otherwise.
+def key_of(start_us: int) -> str:
+    """An instant as a key: as Airflow's mappers of time read it by default.
 
-    >>> spelled(1_704_067_200_000_000)
+    >>> key_of(1_704_067_200_000_000)
     '2024-01-01T00:00:00'
     """
     return from_us(start_us).replace(tzinfo=None).isoformat()

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.durations import spell
+from muntin.definition.instants import instant_us
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,10 +25,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("muntin")
 
 
-def fresh_by(pipeline: Pipeline) -> list[Any]:
+def fresh_by(pipeline: Pipeline, home: str | None = None, root: str | None = None) -> list[Any]:
     """The deadline of each run: what is left of `fresh_within` once an interval has ended. [] unless the definition has a target.
 
     It counts from when the run was queued, so that runs of old intervals have as long, and runs for assets have it, too.
+    `home`, `root`: the project's folder, and the root of the state as `airflow_dag` has it.
     """
     if (within_us := pipeline.fresh_within_us) is None:
         return []
@@ -35,16 +39,25 @@ def fresh_by(pipeline: Pipeline) -> list[Any]:
     first = pipeline.intervals.around(pipeline.intervals.first_border_us)
     channels = [channel for channel in alerts.channels if isinstance(channel, str)] if alerts else []
     kwargs = {"pipeline": pipeline.name, "channels": channels, "within_us": within_us}
+    kwargs |= {"windows": [*pipeline.windows], "home": home, "root": root}
     left = timedelta(microseconds=within_us - (first.end_us - first.start_us))
     callback = SyncCallback("muntin.airflow.observed.freshness.tell_of_lag", kwargs=kwargs)
     return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, left, callback, name=f"{pipeline.name} is not fresh")]
 
 
-def tell_of_lag(context: Mapping[str, Any], pipeline: str, channels: Sequence[str], within_us: int) -> None:
+def tell_of_lag(
+    context: Mapping[str, Any],
+    pipeline: str,
+    channels: Sequence[str],
+    within_us: int,
+    windows: Sequence[str] = (),
+    home: str | None = None,
+    root: str | None = None,
+) -> None:
     """Send the message of windows that fall behind `fresh_within`. Airflow's executor calls it, outside of the run.
 
     Without channels it is a line of the callback's log, beside the missed deadline that Airflow shows. A run of a backfill, and a run
-    of an old interval that is caught up, leave the newest windows as they are.
+    of an old interval that is caught up, leave the newest windows as they are; and another run may have published what this run has not.
 
     Raises:
         ChannelError: a channel could not be reached; Airflow shows the callback as failed.
@@ -57,10 +70,34 @@ def tell_of_lag(context: Mapping[str, Any], pipeline: str, channels: Sequence[st
     run = context["dag_run"]
     if run["run_type"] == "backfill" or run["state"] == "success" or _is_old(run):
         return
+    if windows and Freshness(within_us, _lag_us(pipeline, windows, home, root)).met:
+        log.info("%s: run %s has not published, and its windows are fresh all the same: another run has", pipeline, run["dag_run_id"])
+        return
     told = not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us))
     log.warning(told.title)
     for channel in channels:
         send(addresses_of(channel), told)
+
+
+def _lag_us(pipeline: str, windows: Sequence[str], home: str | None, root: str | None) -> int | None:
+    """How far the windows that readers see are behind the clock; None where nothing is published, or where it cannot be said."""
+    from muntin.airflow.storage import let_reach
+    from muntin.definition.instants import BEFORE_ALL
+    from muntin.jobs.published.window_tables import current
+    from muntin.jobs.records.reports_table import utc_now
+    from muntin.jobs.state.home import named_home, root_of
+    from muntin.store.delta import DeltaStore
+
+    try:
+        place = root_of(named_home() or Path(home or ""), root)
+        let_reach([place])
+        store = DeltaStore(place / pipeline / "any")  # tables of readers lie beside the states
+        ledgers = [current(store, window).ledger for window in windows]
+    except Exception as wrong:  # noqa: BLE001 - who watches tells rather once too often
+        log.warning("%s: what is published cannot be read: %s", pipeline, wrong)
+        return None
+    known_us = min(int(each.entries.watermark_us.max()) if each and len(each.entries) else BEFORE_ALL for each in ledgers)
+    return None if known_us <= BEFORE_ALL // 2 else instant_us(utc_now(), "now") - known_us
 
 
 def _is_old(run: Mapping[str, Any]) -> bool:

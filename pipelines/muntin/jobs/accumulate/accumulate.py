@@ -28,7 +28,7 @@ from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_
 from muntin.jobs.records.reports import Accumulated
 from muntin.jobs.schema_check.same_versions import note_versions
 from muntin.jobs.state.locks import every_lock, locks
-from muntin.jobs.state.source_note import lacks, note, noted, taken_in
+from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
 from muntin.states.derived_columns import whole_schema
 from muntin.states.stored_types import has_types
 from muntin.store.batch_facts import batches_of
@@ -201,14 +201,18 @@ def _own(done: Read, number: int) -> Read:
 
 
 def _of_source(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
-    known, found = noted(bound.folder, bound.source.member), dict[int, tuple[str, ...]]()
-    for start, splits in sorted(done.splits.items()):
-        told = lacks(split["lacks"] for split in splits if split.get("lacks"))
-        for split in sorted(splits, key=lambda one: one["split"]):
-            if split.get("columns"):
-                path, columns = split["columns"]
-                known, new = taken_in(known, dict(columns), path, ordered=bound.source.format != "json")
-                told += new
-        found[start] = tuple(told)
-    note(bound.folder, known, bound.source.member)
-    return found
+    lines = dict[int, tuple[str, ...]]()
+
+    def more(known: Columns) -> Columns:
+        for start, splits in sorted(done.splits.items()):
+            differences = lacks(split["lacks"] for split in splits if split.get("lacks"))
+            for split in sorted(splits, key=lambda one: one["split"]):
+                if split.get("columns"):
+                    path, columns = split["columns"]
+                    known, new = taken_in(known, dict(columns), path, ordered=bound.source.format != "json")
+                    differences += new
+            lines[start] = tuple(differences)
+        return known
+
+    note(bound.folder, more, bound.source.member)
+    return lines

@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muntin.alerts.findings import Finding
 from muntin.errors import StateError
 from muntin.files.paths import ascending
-from muntin.store.disk import write_new, write_whole
+from muntin.store.disk import write_new
+from muntin.store.notes import change_note, read_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,14 +42,12 @@ class Problems:
         if self.folder is None:
             return True
         target = self._path(finding)
-        bare = json.dumps({**finding.to_dict(), "rows": [], "found": ""}).encode()
+        facts = {**finding.to_dict(), "rows": [], "found": ""}
         try:
-            write_new(target, bare)
+            write_new(target, json.dumps(facts).encode())
         except FileExistsError:
-            known = _read(target)
-            if known and known.interval < finding.interval:
-                with suppress(StateError):
-                    write_whole(target, bare)
+            with suppress(StateError):
+                change_note(target, lambda note: facts if (known := _of(note)) and known.interval < finding.interval else None)
             return False
         except (StateError, OSError):
             return True
@@ -84,7 +83,11 @@ def _written(path: AnyPath) -> float:
 
 
 def _read(path: AnyPath) -> Finding | None:
+    return _of(read_note(path))
+
+
+def _of(note: Any) -> Finding | None:  # noqa: ANN401 - JSON
     try:
-        return Finding.of_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError):
+        return Finding.of_dict(note)
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None

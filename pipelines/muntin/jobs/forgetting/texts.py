@@ -12,7 +12,7 @@ from muntin.files.paths import sizes_below
 from muntin.jobs.published.staging_folders import STAGED_FILE
 from muntin.states.forgotten_keys import text_of_value
 from muntin.states.quarantined_keys import word_of
-from muntin.store.disk import write_whole
+from muntin.store.notes import rewrite
 from muntin.store.state import WINDOWS
 
 if TYPE_CHECKING:
@@ -53,11 +53,18 @@ def overwrite(path: AnyPath, keys: Plain) -> bool:
     Raises:
         StateError: the disk refuses.
     """
-    text = _text(path)
-    new = without(text, keys)
-    if new != text:
-        write_whole(path, new.encode())
-    return new != text
+    other = False
+
+    def changed(content: bytes | None) -> bytes | None:
+        nonlocal other
+        text = (content or b"").decode()
+        new = without(text, keys)
+        other = new != text
+        return new.encode() if other else None
+
+    if tells_of(path, keys):
+        rewrite(path, changed)
+    return other
 
 
 def without(text: str, keys: Plain) -> str:

@@ -49,7 +49,7 @@ def late_commits(bound: Bound) -> SourceChanges:
     log = log_of(bound.source)  # type: ignore[arg-type]  # it is a table
     seen = seen_up_to(bound, log.root)
     near = readable(bound, sorted(_read_before(bound, log, log.since(seen))))
-    return SourceChanges(tuple(each for each in _changed(bound, near)), log.root, log.mark)
+    return SourceChanges(tuple(each for each in _changed(bound, near)), log.root, log.mark, seen)
 
 
 def _read_before(bound: Bound, log: Log, versions: Iterable[int]) -> set[Interval]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +19,8 @@ from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import Bound, bind
 from muntin.sources.listing import SourceFile
 from muntin.sources.upstream_windows import WindowSource
-from muntin.store.disk import write_whole
 from muntin.store.expired_marks import expired_before
+from muntin.store.notes import change_note, read_note
 from muntin.store.paths import batches_of_windows
 from muntin.timeline.batches import positions_of, spelled
 from muntin.timeline.ledger import Entries, no_entries
@@ -106,16 +105,28 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class SourceChanges:
-    """Batches that a table has more of than was read; and up to which segment of its ledger, or version, that was read."""
+    """Batches that a table has more of than was read; up to which segment of its ledger, or version, that is; and since which."""
 
     intervals: tuple[Interval, ...] = ()
     table: str | None = None
     number: int = 0
+    since: int = 0
 
     def remember(self, bound: Bound) -> None:
-        """Note that these batches are read, so that the next run checks later batches alone. Only to be called when they are read."""
-        if self.table is not None and seen_up_to(bound, self.table) != self.number:
-            write_whole(bound.folder / _NOTE, json.dumps({"table": self.table, "number": self.number}).encode())
+        """Note that these batches are read, so that the next run checks later batches alone. Only to be called when they are read.
+
+        What another run has noted meanwhile stays, if it is further.
+        """
+        if self.table is None:
+            return
+
+        def noted(found: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
+            seen = _seen(found, str(self.table))
+            if seen == self.number or seen > max(self.number, self.since):
+                return None
+            return {"table": self.table, "number": self.number}
+
+        change_note(bound.folder / _NOTE, noted)
 
 
 def upstream(bound: Bound, source: WindowSource) -> Upstream:
@@ -150,13 +161,13 @@ def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
     starts, there = theirs.entries.start_us, theirs.entries.position(batches.start_us) >= 0
     read_us = batches.start_us[there]
     moved = read_us[batches.newest_us[there] != theirs.known_to(read_us)]
-    changed = theirs.changed_since(seen_up_to(bound, theirs.now.snapshot.identity))
+    changed = theirs.changed_since(since := seen_up_to(bound, theirs.now.snapshot.identity))
     changed = changed[(positions_of(changed, read_us) >= 0) & (changed >= theirs.kept_from_us)]
     new = starts[(starts >= bound.pipeline.intervals.first_us) & (batches.position(starts) < 0)] if unread else starts[:0]
     found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
     intervals = [Interval(start, after(start)) for start in found[found >= theirs.kept_from_us].tolist()]
-    return SourceChanges(tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number)
+    return SourceChanges(tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number, since)
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
@@ -173,8 +184,11 @@ def seen_up_to(bound: Bound, table: str) -> int:
 
     And of another table: one may be made again.
     """
+    return _seen(read_note(bound.folder / _NOTE), table)
+
+
+def _seen(note: Any, table: str) -> int:  # noqa: ANN401 - JSON
     try:
-        noted = json.loads((bound.folder / _NOTE).read_text(encoding="utf-8"))
-        return int(noted["number"]) if noted["table"] == table else 0
-    except (OSError, ValueError, KeyError, TypeError):
+        return int(note["number"]) if note["table"] == table else 0
+    except (ValueError, KeyError, TypeError):
         return 0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MANY = 8
 _MOST = 2_000_000  # entries in memory, of some 100 bytes
-_VERSIONS = 3  # of a table's ledger: the whole, what was published since a run read it, and the segments that become one
+_VERSIONS = 4  # of a table's ledger: the whole, what was published since a run read it, what by then, the segments that become one
 _SEGMENT = "ledger"  # how the names of segments begin
 _ENTRIES, _DEFINITION = "muntin.entries", "muntin.definition"
 _STATE, _SUPERSEDED, _TABLES, _GIVEN = "muntin.state", "muntin.superseded", "muntin.tables", "muntin.given"

@@ -1,28 +1,52 @@
-"""Announcements: publications that no run has reported yet, because a run ended between its commit and its report.
+"""Announcements: what runs publish is taken by one run each, which announces it, and is open until that run says that it has.
 
-segments of a window's ledger     1   2   3   4
-reported                          x   x             <state>/announced.json: {"day": {"table": ..., "number": 2}}
-the next announcement                     x   x     the batches of segments 3 and 4
+segments of a window's ledger     1   2   3   4   5
+a run takes                       x   x                 announced.json: {"day": {"number": 2, "open": {}}}
+the next run takes                        x   x         {"number": 4, "open": {"9f3a...": {"starts": ...}}}, {} once it has announced
+a run after it                                    x     and what is open of runs that have ended without a word
 
-A publication is announced at least once. A segment that took the place of earlier segments reports their batches again.
+So each publication is announced once, and again only where a run ended between its commit and its word.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+import numpy as np
+
+from muntin.definition.instants import instant_us
+from muntin.errors import StateError
 from muntin.jobs.published.ledger_segments import read_ledger
 from muntin.jobs.published.window_tables import Published, published
-from muntin.store.disk import write_whole
+from muntin.jobs.records.reports_table import utc_now
+from muntin.store.notes import change_note
+from muntin.timeline.ledger import no_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from muntin.jobs.state.bound import Bound
 
+    KeysOf = Callable[[str, Sequence[int], Sequence[int]], Sequence[int]]
+    Note = dict[str, Any]
+
 NOTE = "announced.json"
+_NEW: Note = {"table": "", "number": 0, "segments": [], "left": [], "open": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Announcer:
+    """A run that announces.
+
+    Attributes:
+        run: its name; None of a run that nobody can ask about: whoever comes next announces again what it left open.
+        is_going: name of another run, and how long ago it took its part, in microseconds -> whether it will still announce that.
+    """
+
+    run: str | None = None
+    is_going: Callable[[str, int], bool] = lambda _run, _age_us: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +55,15 @@ class Announcement:
 
     Attributes:
         starts: of the batches whose windows were published, ascending.
-        table: the identity of the table.
-        number: of the newest segment of its ledger.
+        keys: partition keys, ascending, in microseconds.
+        left: how many keys are left for the runs after this.
+        name: to acknowledge it by.
     """
 
     starts: tuple[int, ...]
-    table: str
-    number: int
+    keys: tuple[int, ...]
+    left: int
+    name: str
 
 
 def begin(bound: Bound) -> None:
@@ -46,70 +72,118 @@ def begin(bound: Bound) -> None:
     Raises:
         StateError: the disk refuses.
     """
-    noted = _noted(bound)
-    new = {window: _mark(published(bound.store, window)) for window in bound.windows if window not in noted}
-    if new:
-        _write(bound, {**noted, **new})
+
+    def noted(found: Any) -> Note | None:  # noqa: ANN401 - JSON
+        note = _valid(found)
+        new = {window: _NEW | _mark(published(bound.store, window)) for window in bound.windows if window not in note}
+        return {**new, **note} if new else None
+
+    change_note(bound.folder / NOTE, noted)
 
 
-def unreported(bound: Bound, own: Mapping[str, Sequence[int]]) -> dict[str, Announcement]:
-    """The announcements after a publication: window -> its batches, with the batches that earlier runs did not report.
+def announce(bound: Bound, announcer: Announcer, keys_of: KeysOf | None = None, most: int = 0) -> dict[str, Announcement]:
+    """Take what was published and no run has taken, and what runs have left open that have ended: window -> its announcement.
 
-    `own`: window -> starts of the batches that the run itself published.
+    Args:
+        bound: the pipeline state.
+        announcer: the run.
+        keys_of: window, starts of batches, and the starts among them that were published before, too -> partition keys. None: no keys.
+        most: so many keys at most, the newest of each window; the rest is left for the runs after this.
+
+    Raises:
+        StateError: the disk refuses, or a file of a table is gone or damaged.
     """
-    noted, found = _noted(bound), {}
-    for window in bound.windows:
-        now = published(bound.store, window)
-        reported = _reported(noted.get(window), now)
-        starts = {*own.get(window, ())}
-        if now.number > reported + (1 if starts else 0):  # more publications than the run's own
-            starts |= _since(bound, now, reported)
-        if starts:
-            found[window] = Announcement(tuple(sorted(starts)), now.snapshot.identity, now.number)
-    return found
+    taken: dict[str, Announcement] = {}
+    name, now_us = uuid4().hex, instant_us(utc_now(), "now")
+
+    def is_over(part: Mapping[str, Any]) -> bool:
+        run = part["run"]
+        return run is None or run == announcer.run or not announcer.is_going(run, now_us - part["at"])
+
+    def noted(found: Any) -> Note:  # noqa: ANN401 - JSON
+        note = _valid(found)
+        parts = {window: _part(bound, window, note.get(window, _NEW), is_over, keys_of) for window in bound.windows}
+        share = max(most // max(sum(bool(starts or keys) for _, starts, keys in parts.values()), 1), 1)
+        taken.clear()
+        for window, (rest, starts, keys) in parts.items():
+            note[window] = rest | {"left": keys[:-share]}
+            if starts or keys:
+                taken[window] = Announcement(tuple(starts), tuple(keys[-share:]), len(keys[:-share]), name)
+                part = {"run": announcer.run, "at": now_us, "starts": starts, "keys": keys[-share:]}
+                note[window]["open"] = rest["open"] | {name: part}
+        return note
+
+    change_note(bound.folder / NOTE, noted)
+    return taken
 
 
-def acknowledge(bound: Bound, reported: Mapping[str, Mapping[str, Any]]) -> None:
-    """Note what was announced. `reported`: window -> `table` and `number` of its announcement.
+def acknowledge(bound: Bound, names: Mapping[str, str]) -> None:
+    """Note that announcements were made. `names`: window -> the name of its announcement.
 
     Raises:
         StateError: the disk refuses.
     """
-    noted = _noted(bound)
-    further = {window: dict(mark) for window, mark in reported.items() if _is_further(noted.get(window), mark)}
-    if further:
-        _write(bound, {**noted, **further})
+
+    def noted(found: Any) -> Note:  # noqa: ANN401 - JSON
+        note = _valid(found)
+        for window in note.keys() & names.keys():
+            note[window]["open"].pop(names[window], None)
+        return note
+
+    if names:
+        change_note(bound.folder / NOTE, noted)
 
 
-def _is_further(noted: Mapping[str, Any] | None, mark: Mapping[str, Any]) -> bool:
-    """Whether a position is behind the noted one: two runs may acknowledge in any order."""
-    return noted is None or noted["table"] != mark["table"] or noted["number"] < mark["number"]
+def _part(
+    bound: Bound, window: str, mark: Note, is_over: Callable[[Mapping[str, Any]], bool], keys_of: KeysOf | None
+) -> tuple[Note, list[int], list[int]]:
+    """The note of a window without what a run takes of it: the starts of batches, and the keys."""
+    now = published(bound.store, window)
+    new, again = _published_since(bound, now, mark)
+    over = {name: part for name, part in mark["open"].items() if is_over(part)}
+    starts = {*new, *(start for part in over.values() for start in part["starts"])}
+    keys = {*mark["left"], *(key for part in over.values() for key in part["keys"])}
+    if keys_of and new:
+        keys |= {*keys_of(window, new, again)}
+    still = {name: part for name, part in mark["open"].items() if name not in over}
+    return _NEW | _mark(now) | {"open": still}, sorted(starts), sorted(keys) if keys_of else []
 
 
-def _mark(now: Published) -> dict[str, Any]:
-    return {"table": now.snapshot.identity, "number": now.number}
+def _published_since(bound: Bound, now: Published, mark: Note) -> tuple[list[int], list[int]]:
+    """The batches whose windows were published since a mark, as others than by then; and those of which there had been windows by then."""
+    seen = mark["number"] if mark["table"] == now.snapshot.identity else 0
+    folder = bound.table(now.table)
+    newer = read_ledger(folder, tuple(each.file.path for each in now.segments if each.number > seen))
+    if newer is None:
+        return [], []
+    entries, older = newer.entries, tuple(each.file.path for each in now.segments if each.number <= seen)
+    try:  # segments that have become one with later segments lie there still
+        before = read_ledger(folder, tuple(mark["segments"]) or older) if seen else None
+    except StateError:
+        return entries.start_us.tolist(), entries.start_us.tolist()
+    known = before.entries if before else no_entries()
+    at = known.position(entries.start_us)
+    new = (at < 0) | (np.append(known.made, np.uint64(0))[at] != entries.made)
+    return entries.start_us[new].tolist(), entries.start_us[new & (at >= 0)].tolist()
 
 
-def _reported(noted: Mapping[str, Any] | None, now: Published) -> int:
-    """The newest segment that was announced; 0 of a table that was made anew."""
-    return int(noted["number"]) if noted and noted["table"] == now.snapshot.identity else 0
+def _mark(now: Published) -> Note:
+    """How far a run takes what is published."""
+    return {"table": now.snapshot.identity, "number": now.number, "segments": [each.file.path for each in now.segments]}
 
 
-def _since(bound: Bound, now: Published, number: int) -> set[int]:
-    """The batches in the segments after a number."""
-    newer = tuple(segment.file.path for segment in now.segments if segment.number > number)
-    ledger = read_ledger(bound.table(now.table), newer)
-    return set(ledger.entries.start_us.tolist()) if ledger else set()
-
-
-def _noted(bound: Bound) -> dict[str, Any]:
+def _valid(found: Any) -> Note:  # noqa: ANN401 - JSON
     """The note; {} where it is missing or damaged: windows published by then are not announced."""
     try:
-        found = json.loads((bound.folder / NOTE).read_text(encoding="utf-8"))
-        return {window: {"table": mark["table"], "number": int(mark["number"])} for window, mark in found.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {
+            window: _NEW | {**mark, "number": int(mark["number"]), "open": _parts(mark)}
+            for window, mark in found.items()
+            if mark["table"] is not None
+        }
+    except (AttributeError, KeyError, TypeError, ValueError):
         return {}
 
 
-def _write(bound: Bound, marks: Mapping[str, Any]) -> None:
-    write_whole(bound.folder / NOTE, json.dumps(marks).encode())
+def _parts(mark: Note) -> Note:
+    names = ("run", "at", "starts", "keys")
+    return {name: {each: part[each] for each in names} for name, part in mark.get("open", {}).items()}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from muntin.store.disk import write_whole
+from muntin.store.notes import change_note, read_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ KEPT = 20
 
 
 def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> None:
-    """Put a report, as `QualityReport.to_dict` gives it, before the kept reports. Of two writers at once the last one counts.
+    """Put a report, as `QualityReport.to_dict` gives it, before the kept reports.
 
     Args:
         state: the folder of the state.
@@ -32,8 +31,7 @@ def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int
         StateError: the disk refuses.
     """
     told = {"recorded_at": now.isoformat(), "batches": [min(starts), max(starts)] if starts else None, **report}
-    kept = [told, *last_verdicts(state, report["window"])][:KEPT]
-    write_whole(_file(state, report["window"]), (json.dumps(kept) + "\n").encode())
+    change_note(_file(state, report["window"]), lambda note: [told, *_verdicts(note)][:KEPT])
 
 
 def note_despite(state: AnyPath, windows: Iterable[str], approval: Approval) -> None:
@@ -42,10 +40,12 @@ def note_despite(state: AnyPath, windows: Iterable[str], approval: Approval) -> 
     Raises:
         StateError: the disk refuses.
     """
-    said = {"by": approval.by, "reason": approval.reason}
+    said = {"despite": {"by": approval.by, "reason": approval.reason}}
     for window in windows:
-        kept = [{**each, "despite": said} if each.get("name") == approval.verdict else each for each in last_verdicts(state, window)]
-        write_whole(_file(state, window), (json.dumps(kept) + "\n").encode())
+        change_note(
+            _file(state, window),
+            lambda note: [each | (said if each.get("name") == approval.verdict else {}) for each in _verdicts(note)],
+        )
 
 
 def last_verdicts(state: AnyPath, window: str) -> list[dict[str, Any]]:
@@ -54,11 +54,11 @@ def last_verdicts(state: AnyPath, window: str) -> list[dict[str, Any]]:
     Each has the parts of a report, `recorded_at` (ISO) and `batches`, the first and the last start. Where the window failed, it has `name`,
     of the verdict on all windows of the run, and `despite`, who let them be published and why, if somebody did.
     """
-    try:
-        found = json.loads(_file(state, window).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-    return [each for each in found if isinstance(each, dict)]
+    return _verdicts(read_note(_file(state, window)))
+
+
+def _verdicts(note: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON
+    return [each for each in note or () if isinstance(each, dict)]
 
 
 def _file(state: AnyPath, window: str) -> AnyPath:

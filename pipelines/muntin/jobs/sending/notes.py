@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.jobs.published.window_tables import current
 from muntin.sinks.delivery import Position
-from muntin.store.disk import write_whole
 from muntin.store.log_check import commit_path
+from muntin.store.notes import change_note
+from muntin.store.notes import read_note as read_json
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
@@ -39,11 +40,14 @@ class Note:
 
 def read_note(bound: Bound, sink: Sink) -> Note:
     """The note of a sink; an empty one where it is missing or damaged: then all windows are sent."""
+    return _note(read_json(_path(bound, sink)))
+
+
+def _note(found: Any) -> Note:  # noqa: ANN401 - JSON
     try:
-        found = json.loads(_path(bound, sink).read_text(encoding="utf-8"))
         position, tried = (Position.of_json(json.dumps(found[name])) if found[name] else None for name in ("position", "tried"))
         return Note(position, tried, str(found["failed"]), str(found["at"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return Note()
 
 
@@ -58,14 +62,21 @@ def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = No
     Raises:
         StateError: the disk refuses.
     """
-    known = read_note(bound, sink)
+
+    def noted(found: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+        known = _note(found)
+        return {"sink": sink.name, "window": sink.window, **_positions(known, note, since), "failed": note.failed, "at": note.at}
+
+    change_note(_path(bound, sink), noted)
+
+
+def _positions(known: Note, note: Note, since: Position | None) -> dict[str, Any]:
+    """The positions to note, as JSON has them, where one is noted already."""
     before = known.position
     rival = before is not None and before != since and note.position is not None and _is_behind(note.position, before)
     stays = note.position is None or rival
     positions = {"position": before if stays else note.position, "tried": note.tried or (known.tried if stays else None)}
-    facts = {name: json.loads(each.to_json()) if each else None for name, each in positions.items()}
-    text = {"sink": sink.name, "window": sink.window, **facts, "failed": note.failed, "at": note.at}
-    write_whole(_path(bound, sink), f"{json.dumps(text, indent=1)}\n".encode())
+    return {name: json.loads(each.to_json()) if each else None for name, each in positions.items()}
 
 
 def mark_of(table: AnyPath, version: int) -> str:

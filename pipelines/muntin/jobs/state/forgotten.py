@@ -22,7 +22,7 @@ from muntin.errors import ConflictError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.state.forgotten_log import add_event, events_of
 from muntin.states.forgotten_keys import UNDONE, Hashed, again, hash_of
-from muntin.store.disk import write_whole
+from muntin.store.notes import rewrite
 from muntin.store.state import FORGOTTEN
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def rotate(bound: Bound, at: datetime) -> int:
     """
     if not forgotten(bound.home).number:
         return 0
-    _keep_secrets(bound, [*_ring(bound), secrets.token_bytes(32)])
+    _keep_secrets(bound, lambda ring: ring + _new_secret())
 
     def event(now: Forgotten) -> Mapping[str, Any]:
         ring = _ring(bound)
@@ -172,7 +172,7 @@ def secrets_of(bound: Bound, now: Forgotten) -> Sequence[bytes]:
         StateError: they cannot be read or, the first time, be written.
     """
     if not now.number and not secret_file(bound).exists():
-        _keep_secrets(bound, [secrets.token_bytes(32)])
+        _keep_secrets(bound, lambda ring: ring or _new_secret())
     ring = _ring(bound)
     if len(ring) < now.secrets:
         raise StateError(f"{secret_file(bound)} lacks secrets of forgotten keys: it has {len(ring)} of {now.secrets}; put the newest back")
@@ -188,6 +188,9 @@ def _ring(bound: Bound) -> Sequence[bytes]:
         raise StateError(f"{said}; put it back, or say where it lies: {SECRET}. Without it no batch is read") from wrong
 
 
-def _keep_secrets(bound: Bound, ring: Sequence[bytes]) -> None:
-    path, content = secret_file(bound), "".join(f"{each.hex()}\n" for each in ring).encode()
-    write_whole(path, content, 0o600)
+def _new_secret() -> bytes:
+    return f"{secrets.token_hex(32)}\n".encode()
+
+
+def _keep_secrets(bound: Bound, changed: Callable[[bytes], bytes]) -> None:
+    rewrite(secret_file(bound), lambda ring: changed(ring or b""), 0o600)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muntin.definition.amounts import many
 from muntin.sources.common_types import common_type
 from muntin.sources.reading.sql_types import stored_type
-from muntin.store.disk import write_whole
+from muntin.store.notes import change_note, read_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from muntin.definition.several_sources import Member
     from muntin.files.paths import AnyPath
@@ -22,20 +21,26 @@ Columns = dict[str, str]  # name -> SQL type, in the order of a file
 
 def noted(state: AnyPath, member: Member | None = None) -> Columns:
     """Name -> SQL type of a source's columns; {} where nobody noted them, as before a first run. `member`: its place among several."""
-    try:
-        return dict(json.loads((state / _name(member)).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return {}
+    return _columns(read_note(state / _name(member)))
 
 
-def note(state: AnyPath, columns: Columns, member: Member | None = None) -> None:
-    """Note the columns in the folder of a state, unless they are noted already.
+def note(state: AnyPath, more: Callable[[Columns], Columns], member: Member | None = None) -> None:
+    """Note the columns in the folder of a state. `more`: the noted columns -> these with those of further files.
 
     Raises:
         StateError: the disk refuses.
     """
-    if columns and [*noted(state, member).items()] != [*columns.items()]:
-        write_whole(state / _name(member), (json.dumps(columns, indent=2) + "\n").encode())
+
+    def changed(found: Any) -> Columns | None:  # noqa: ANN401 - JSON
+        before = _columns(found)
+        after = more(before)
+        return after if [*after.items()] != [*before.items()] else None
+
+    change_note(state / _name(member), changed)
+
+
+def _columns(found: Any) -> Columns:  # noqa: ANN401 - JSON
+    return dict(found) if isinstance(found, dict) else {}
 
 
 def _name(member: Member | None) -> str:

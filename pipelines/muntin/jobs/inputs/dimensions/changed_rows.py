@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import whole_content
-from muntin.store.disk import write_whole
+from muntin.store.notes import change_note, read_note
 from muntin.store.paths import DIMENSIONS, LOOKED_UP, parse_states_path
 
 if TYPE_CHECKING:
@@ -87,12 +87,13 @@ class LookupChanges:
         """
         if not self.digests or self.too_many:
             return
-        now = _note(bound)
-        alone = now in (self.digests, _reading(self.digests)) or (now == self.noted and _READING not in now)
-        if digests_of(bound) == self.digests and alone:
-            _write(bound, self.digests)
-        else:
-            (bound.folder / _NOTE).unlink(missing_ok=True)
+
+        def noted(found: Any) -> Mapping[str, str]:  # noqa: ANN401 - JSON
+            now = _names(found)
+            alone = now in (self.digests, _reading(self.digests)) or (now == self.noted and _READING not in now)
+            return self.digests if digests_of(bound) == self.digests and alone else {}
+
+        change_note(bound.folder / _NOTE, noted)
 
 
 def digests_of(bound: Bound) -> dict[str, str]:
@@ -102,8 +103,15 @@ def digests_of(bound: Bound) -> dict[str, str]:
 
 def forget_other_versions(bound: Bound) -> None:
     """Take back the note of the versions on which all batches rest, before batches rest on others, and say that they are being read."""
-    if bound.dimensions and (now := _note(bound)) not in (mine := digests_of(bound), _reading(mine)):
-        _write(bound, {_READING: ""} if _READING in now else _reading(mine))
+    mine = digests_of(bound)
+
+    def noted(found: Any) -> Mapping[str, str] | None:  # noqa: ANN401 - JSON
+        if (now := _names(found)) in (mine, _reading(mine)):
+            return None
+        return {_READING: ""} if _READING in now else _reading(mine)
+
+    if bound.dimensions:
+        change_note(bound.folder / _NOTE, noted)
 
 
 def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupChanges:
@@ -150,15 +158,11 @@ def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
 
 def _note(bound: Bound) -> dict[str, str]:
     """Name of a dimension -> the name of the versions on which all batches rest, or `_READING`; nothing where nobody noted anything."""
-    try:
-        noted = json.loads((bound.folder / _NOTE).read_text(encoding="utf-8"))
-        return {str(name): str(digest) for name, digest in noted.items()}
-    except (OSError, ValueError, AttributeError):
-        return {}
+    return _names(read_note(bound.folder / _NOTE))
 
 
-def _write(bound: Bound, note: Mapping[str, str]) -> None:
-    write_whole(bound.folder / _NOTE, json.dumps(dict(note)).encode())
+def _names(note: Any) -> dict[str, str]:  # noqa: ANN401 - JSON
+    return {str(name): str(digest) for name, digest in note.items()} if isinstance(note, dict) else {}
 
 
 def _reading(digests: Mapping[str, str]) -> dict[str, str]:
