@@ -131,10 +131,9 @@ def _quantile(q: float) -> Callable[..., pa.Array]:
 
 
 def histogram(x: str, edges: Sequence[float], *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A list of counts: how many values of `x` lie between each two neighbouring edges.
+    """A list of counts: how many values of `x` lie in each `[edge, next edge)`; the last holds its upper edge, too.
 
-    An interval holds its lower edge. The last interval also holds its upper edge, as in numpy's histogram. Values outside
-    the edges, NaN and null do not count. The edges may be minus and plus infinity.
+    So numpy's histogram has it. Values outside the edges, NaN and null do not count. The edges may be minus and plus infinity.
 
     Args:
         x: SQL expression, a number.

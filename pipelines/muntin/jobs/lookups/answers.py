@@ -197,7 +197,7 @@ class Answers:
         return out
 
     def _empty(self, asked: Asked, rows: Ints) -> pa.Table:
-        """Windows without a row of their key: counts are 0, everything else is null; all is null where no event was ever accepted."""
+        """Windows without a row of their key, with the aggregates of no rows; all is null where no event was ever accepted."""
         then, at = self.then, pa.array(rows)
         columns = {name: key.take(at) for name, key in zip(then.keys, asked.keys, strict=True)}
         columns |= {"window_start": pa.array(asked.start_us[rows]).view(INSTANT), "window_end": pa.array(asked.end_us[rows]).view(INSTANT)}

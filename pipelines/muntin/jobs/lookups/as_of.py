@@ -46,7 +46,8 @@ def as_of(
     """The rows, in their order, each with the window of its key that ended last by its instant, as it was known then.
 
     Of windows on a grid (tumbling, sliding, cumulating, calendar, trailing) it is the window of the grid, also if the key had no event in
-    it: counts are 0, everything else is null. Of windows that data make (session, unique, by arrival) it is the last of the key.
+    it: counts are 0, lists empty, most else is null. Of windows that data make (session, unique) it is the last of the key; of windows by
+    arrival the one with the highest `window_index`.
 
     Args:
         pipeline: the definition.

@@ -155,7 +155,8 @@ def query_with(columns: Iterable[tuple[str, str]]) -> str:
 def of_nothing(bound: Bound, schema: pa.Schema) -> dict[str, pa.Array]:
     """The aggregates of a window without rows."""
     no_rows, zero = np.empty(0, np.int64), np.zeros(1, np.int64)
-    window = Assignment(no_rows, no_rows, zero, zero, zero, zero, zero, zero, no_rows, no_rows, no_rows)
+    end = zero + 1_000_000  # of some length, so that a rate is 0
+    window = Assignment(no_rows, no_rows, zero, zero, end, zero, zero, zero, no_rows, no_rows, no_rows)
     return results(schema.empty_table(), window, bound.aggregates)
 
 
