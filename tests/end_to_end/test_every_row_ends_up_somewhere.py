@@ -1,5 +1,7 @@
 """A row that cannot be read or computed goes to the quarantine, and the rest of its batch counts."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,11 @@ OF_TEXT: dict[str, tuple[str, str | bytes, tuple[int, str | None, str]]] = {
     "behind a cell of two lines": ("00.csv", f'x,at,k\n1,{AT},"a\nb"\n2,{AT},c\ntwelve,{AT},d\n', (5, "x", "x cannot be read as BIGINT")),
     "no time": ("00.csv", f'at,x,k\n{AT},1,"a\nb"\n,3,c\n{AT},2,d\n', (4, "at", "event time is null")),
     "half an object": ("00.jsonl", f'{{"at":"{AT}","x":1}}\n\n{{"at":\n{{"at":"{AT}","x":2}}', (3, None, "no valid JSON")),
+    "no name": (
+        "00.jsonl",
+        f'{{"at":"{AT}","x":1}}\n{{"at":"{AT}","":3,"x":4}}\n{{"at":"{AT}","x":2}}',
+        (2, None, "the object has a member without a name"),
+    ),
     "a list": ("00.jsonl", f'{{"at":"{AT}","x":1}}\n[1]\n{{"at":"{AT}","x":2}}', (2, None, "a JSON value that is no object")),
     "a word in JSON": (
         "00.jsonl",
@@ -217,3 +224,21 @@ def test_a_pipeline_without_refused_rows_has_an_empty_quarantine(tmp_path: Path)
     case = written(tmp_path, "00.csv", f"at\n{AT}\n")
     case.run()
     assert len(quarantined(case.pipeline, root=case.root)) == 0
+
+
+NAMELESS = [{"at": AT, "x": {"a": 1}}, {"at": AT, "x": {"": 5, "a": 3}}, {"at": AT, "x": {"a": 2}}]
+
+
+@pytest.mark.parametrize("inside", [lambda x: x, lambda x: [x], lambda x: {"b": x}])
+def test_an_empty_name_inside_of_a_value_costs_its_row_alone(inside: Callable[[Any], Any], tmp_path: Path) -> None:
+    """DuckDB tells no type of an object where one row has such a name."""
+    lines = [{**line, "x": inside(line["x"])} for line in NAMELESS]
+    sql = {dict: "x.b.a" if "b" in lines[0]["x"] else "x.a", list: "x[1].a"}[type(lines[0]["x"])]
+    case = written(tmp_path, "00.jsonl", "\n".join(map(json.dumps, lines)), aggregates={"x": agg.sum(sql)})
+    case.run()
+    assert (case.rows("x"), refused(case)) == ([(3,)], [("00.jsonl", 2, None, "x has a member without a name")])
+
+
+def test_but_no_row_where_nobody_reads_it(tmp_path: Path) -> None:
+    case = written(tmp_path, "00.jsonl", "\n".join([*map(json.dumps, NAMELESS), "{"]))
+    assert [(batch.rows_accepted, batch.rows_quarantined) for batch in case.run().batches] == [(3, 1)]

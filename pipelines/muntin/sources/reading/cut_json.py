@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LINES = "muntin_lines"
 _MAY_BE_LOST = re.compile(MAY_BE_LOST)
+_NO_NAME = re.compile(r'[{,]\s*""\s*:')
 _FAULTS = f"""
 SELECT number, CASE WHEN NOT json_valid(text) THEN 'no valid JSON'
 WHEN json_type(text) <> 'OBJECT' THEN 'a JSON value that is no object' END AS fault
@@ -31,10 +32,19 @@ class _NameTwiceError(Exception):
     """An object has two values of one name."""
 
 
-def cut_json(session: duckdb.DuckDBPyConnection, data: bytes, exact: Callable[[str], bool] = lambda _: False) -> Cut:
+def cut_json(
+    session: duckdb.DuckDBPyConnection,
+    data: bytes,
+    exact: Callable[[str], bool] = lambda _: False,
+    guessed: Callable[[str], bool] = lambda _: False,
+) -> Cut:
     """The rows of a file of JSON lines. DuckDB itself says whether a line is JSON. Empty lines are none.
 
-    `exact`: the columns whose numbers must be there as they are written.
+    Args:
+        session: of DuckDB.
+        data: the bytes of the file.
+        exact: the columns whose numbers must be there as they are written.
+        guessed: the columns whose types are told from the file. DuckDB tells none where a member has the name "".
     """
     cut, at, number, plain = Cut(data), len(MARK) if data.startswith(MARK) else 0, 1, is_text(data)
     while at < len(data):
@@ -49,7 +59,19 @@ def cut_json(session: duckdb.DuckDBPyConnection, data: bytes, exact: Callable[[s
     for row in range(len(cut)):
         if row not in cut.faults and _MAY_BE_LOST.search(line := cut.text(row)) and (lost := lost_number(line, exact)):
             cut.faults[row] = f"{lost[0]} holds {lost[1]}, {NO_DOUBLE}"
+        if row not in cut.faults and _NO_NAME.search(line := cut.text(row)) and (place := _nameless(line, guessed)):
+            cut.faults[row] = f"{place} has a member without a name"
     return cut
+
+
+def _nameless(text: str, guessed: Callable[[str], bool]) -> str:
+    """The object, or the column of it, with a member that has the name ""; "" if there is none."""
+    line: dict[str, Any] = {}
+    with suppress(ValueError, RecursionError):  # as below
+        line = json.loads(text)
+    if "" in line:
+        return "the object"
+    return next((name for name, value in line.items() if guessed(name) and _NO_NAME.search(json.dumps(value))), "")
 
 
 def _not_objects(session: duckdb.DuckDBPyConnection, cut: Cut) -> dict[int, str]:

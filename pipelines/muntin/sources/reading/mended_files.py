@@ -77,7 +77,7 @@ def _refuse(source: Source, path: str, problem: str) -> None:
 
 def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, copy: str, out: Mended, used: Callable[[str], bool]) -> None:
     """Copy a file of CSV or JSON, without its bad rows."""
-    cut = _cut(session, source, path, lambda name: used(name) and not is_rounded(source.types.get(name)))
+    cut = _cut(session, source, path, used)
     faults = _written(session, out.source, cut, copy)
     out.bad.extend(BadRow(path, why, row, cut.line[row], column, cut.text(row)) for row, (why, column) in sorted(faults.items()))
     if faults or not _same(Path(copy).read_bytes(), cut.data):
@@ -115,10 +115,17 @@ def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows
     return np.array(cut.line, np.int64) if len(cut) == rows else None
 
 
-def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str, exact: Callable[[str], bool] = lambda _: False) -> Cut:
-    """A file of text in rows; of a file without a header that can be read none. `exact`: as for `cut_json`."""
+def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str, used: Callable[[str], bool] = lambda _: False) -> Cut:
+    """A file of text in rows; of a file without a header that can be read none. `used`: the columns whose values matter."""
+
+    def exact(name: str) -> bool:
+        return used(name) and not is_rounded(source.types.get(name))
+
+    def guessed(name: str) -> bool:
+        return used(name) and name not in source.types
+
     data = content(path, source.dialect.encoding)
-    cut = cut_json(session, data, exact) if source.format == "json" else cut_csv(data, source.separator, source.dialect)
+    cut = cut_json(session, data, exact, guessed) if source.format == "json" else cut_csv(data, source.separator, source.dialect)
     cut = Cut(data) if cut is None else cut
     if NO_BYTE_OF_TEXT in cut.faults.values() and (encoding := encoding_in(path, source.dialect.encoding)) != UTF_8:
         told = f"bytes that are no {encoding}"
