@@ -17,6 +17,7 @@ from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.sources.reading.scan import quoted
 from muntin.sources.reading.sql_types import stored, stored_type
 from muntin.sources.sessions.duckdb_session import described
+from muntin.sources.sessions.guarded_calls import guarded
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL, SOURCE_ROWS
 from muntin.states.keys import contiguous
 
@@ -55,7 +56,7 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
 
 def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.Table, np.ndarray]:
     """The state of each list with rows, then if asked the empty state; and the numbers of these lists."""
-    columns = {name: lift for field in aggregate.fields for name, lift in lifts_sql(field).items()}
+    columns = {name: lift for field in aggregate.fields for name, lift in lifts_sql(field, guarded).items()}
     grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
     states, numbers = grouped.drop_columns([_LIST]), grouped[_LIST].to_numpy()
     return pa.concat_tables([states, queried(rows, columns, "WHERE false")]) if empty else states, numbers

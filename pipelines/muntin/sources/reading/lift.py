@@ -11,6 +11,7 @@ from muntin.sources.reading.row_times import is_event_time
 from muntin.sources.reading.scan import quoted
 from muntin.sources.reading.taken_times import EARLIEST
 from muntin.sources.reading.values_once import values_once
+from muntin.sources.sessions.guarded_calls import guarded
 from muntin.states.columns import (
     ARRIVAL_TIME,
     EVENT_TIME,
@@ -82,7 +83,7 @@ def states(
     keys = _keys(pipeline, columns)
     times_of = {FIRST_EVENT: "min", LAST_EVENT: "max"} if frames.event_times else {}
     ends = [f"{extreme}({EVENT_TIME}) AS {name}" for name, extreme in times_of.items() if name not in frames.lifts]
-    parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each).items()]
+    parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each, guarded).items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
     each = [f"{frame_start(frames)} AS {FRAME}"]
     if frames.by_arrival or any(each.is_state for each in fields):

@@ -9,15 +9,17 @@ from muntin.sources.sessions.aggregate_calls import narrowed
 from muntin.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from muntin.aggregates.aggregate import Field
     from muntin.aggregates.parts.lifts import Elements, Expression, Lift
 
 _ONE_ROW = f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)"
 
 
-def lifts_sql(field: Field) -> dict[str, str]:
-    """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes."""
-    return {column: lift_sql(lift) for column, lift in field.lifts.items()}
+def lifts_sql(field: Field, made: Callable[[str], str] = str) -> dict[str, str]:
+    """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes. `made`: as for `lift_sql`."""
+    return {column: lift_sql(lift, made) for column, lift in field.lifts.items()}
 
 
 def facts_of(field: Field) -> str:
@@ -25,8 +27,8 @@ def facts_of(field: Field) -> str:
     return field.facts_with(lift_sql)
 
 
-def lift_sql(lift: Lift) -> str:
-    """A lift as a SQL aggregate over the relation `SOURCE_ROWS`.
+def lift_sql(lift: Lift, made: Callable[[str], str] = str) -> str:
+    """A lift as a SQL aggregate over the relation `SOURCE_ROWS`. `made`: what becomes of each aggregate that is no query.
 
     >>> lift_sql(Narrowed("coalesce(sum(x), 0)", "y > 0"))
     'coalesce(sum(x) FILTER (WHERE (y > 0)), 0)'
@@ -36,14 +38,14 @@ def lift_sql(lift: Lift) -> str:
     """
     match lift:
         case Narrowed(PerGroup() as groups, where):
-            return _per_group(groups, f" FILTER (WHERE ({where}))")
+            return _per_group(groups, f" FILTER (WHERE ({where}))", made)
         case Narrowed(str(text), where):
-            return narrowed(text, where)
+            return made(narrowed(text, where))
         case OfNothing(inner, rows):
-            return f"(SELECT {lift_sql(inner)} FROM {rows} AS {SOURCE_ROWS})"
+            return f"(SELECT {lift_sql(inner, made)} FROM {rows} AS {SOURCE_ROWS})"
         case PerGroup():
-            return _per_group(lift, "")
-    return str(lift)
+            return _per_group(lift, "", made)
+    return made(str(lift))
 
 
 def expression_sql(expression: Expression) -> str:
@@ -53,13 +55,13 @@ def expression_sql(expression: Expression) -> str:
     return expression
 
 
-def _per_group(groups: PerGroup, only: str) -> str:
+def _per_group(groups: PerGroup, only: str, made: Callable[[str], str]) -> str:
     """The rows of a state grouped once more; `only`: the FILTER of the rows."""
     group, places = groups.group, range(len(groups.lifts))
     rows = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({SOURCE_ROWS}){only}) AS muntin_row)"
     if groups.elements:
         rows = _elements(groups.elements, rows)
-    chosen = "".join(f", {lift_sql(lift)} AS p{at}" for at, lift in enumerate(groups.lifts))
+    chosen = "".join(f", {lift_sql(lift, made)} AS p{at}" for at, lift in enumerate(groups.lifts))
     names = "".join(f", 'p{at}': p{at}" for at in places)
     grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {SOURCE_ROWS} WHERE ({group}) IS NOT NULL GROUP BY 1)"
     return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"

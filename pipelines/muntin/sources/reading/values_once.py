@@ -36,10 +36,10 @@ class _OfRow:
         plain = lift.lift if isinstance(lift, Narrowed) else lift
         if not isinstance(plain, Plain) or plain.what in LISTS:
             return None
-        value = f"CASE WHEN ({lift.where}) THEN {plain.of} END" if isinstance(lift, Narrowed) else plain.of
+        value, by = (f"CASE WHEN ({lift.where}) THEN {each} END" if isinstance(lift, Narrowed) else each for each in (plain.of, plain.by))
         if plain.by:
             kept = at_extreme(value, natural)
-            return cls(plain.what, f"CASE WHEN ({plain.by}) IS NOT NULL THEN {kept} END", kind) if kept else None
+            return cls(plain.what, f"CASE WHEN ({by}) IS NOT NULL THEN {kept} END", kind) if kept else None
         if natural == "FLOAT" and plain.startswith("arg_"):
             value = f"({value}) + 0::FLOAT"  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
         return cls(plain.what, value, kind)

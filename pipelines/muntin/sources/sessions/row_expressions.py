@@ -34,8 +34,8 @@ class RowExpression:
     def fails(self) -> str:
         """SQL condition: the expression cannot be computed for a row. To compute a hash takes the value, and is never null."""
         once = f"hash({self.sql})"
-        if self.where:
-            once = f"CASE WHEN {' AND '.join(f'({each})' for each in self.where)} THEN {once} ELSE 0 END"
+        for each in reversed(self.where):  # AND would compute all
+            once = f"CASE WHEN ({each}) THEN {once} ELSE 0 END"
         return f"(TRY({once}) IS NULL)"
 
 
@@ -63,13 +63,13 @@ def _in_calls(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The expressions in the aggregate calls of a text, each with the call's condition."""
     found = list[tuple[str, tuple[str, ...]]]()
     for call in aggregate_calls(parsed(text), into_queries=False):
-        only = (_as_sql(call["filter"]),) if call.get("filter") else ()
+        only = (as_sql(call["filter"]),) if call.get("filter") else ()
         found += [(each, ()) for each in only]
-        found += [(_as_sql(each), only) for each in _expressions(call) if each["class"] not in ("COLUMN_REF", "CONSTANT", "STAR")]
+        found += [(as_sql(each), only) for each in expressions_of(call) if each["class"] not in ("COLUMN_REF", "CONSTANT", "STAR")]
     return tuple(dict.fromkeys(found))
 
 
-def _expressions(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def expressions_of(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The arguments of a call, and what it is ordered by."""
     for each in call.get("arguments") or call.get("children") or ():
         yield each.get("expression", each)
@@ -77,7 +77,7 @@ def _expressions(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield each["expression"]
 
 
-def _as_sql(tree: dict[str, Any]) -> str:
+def as_sql(tree: dict[str, Any]) -> str:
     """The SQL of a part of a parsed text."""
     from muntin.sources.sessions.duckdb_session import any_session
 
