@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -94,7 +95,12 @@ def named_without_nan(table: pa.Table) -> list[str] | None:
 def _has_nan(column: pa.ChunkedArray) -> bool:
     if pa.types.is_struct(column.type):
         return any(map(_has_nan, column.flatten()))
-    return pa.types.is_floating(column.type) and bool(pc.any(pc.is_nan(column)).as_py())
+    return pa.types.is_floating(column.type) and column.null_count < len(column) and bool(np.isnan(_floats(column).min()))
+
+
+def _floats(column: pa.ChunkedArray) -> np.ndarray:
+    """The values of a column of floats, without nulls: numpy's ends of them, unlike Arrow's, are NaN where a value is."""
+    return column.drop_null().to_numpy()
 
 
 def _without_order(kind: pa.DataType) -> bool:
@@ -104,10 +110,13 @@ def _without_order(kind: pa.DataType) -> bool:
 
 def _ends(column: pa.ChunkedArray) -> tuple[Any, Any]:
     """The least and the greatest value of a column with values, as JSON has them."""
-    if pa.types.is_floating(column.type) and not pc.all(pc.is_finite(column)).as_py():
-        raise _NoRangeError
-    ends = pc.min_max(column)
-    return _told(ends["min"].as_py(), -1), _told(ends["max"].as_py(), 1)
+    if pa.types.is_floating(column.type):
+        least, greatest = float((values := _floats(column)).min()), float(values.max())
+        if not math.isfinite(least) or not math.isfinite(greatest):
+            raise _NoRangeError
+    else:
+        least, greatest = pc.min_max(column).as_py().values()
+    return _told(least, -1), _told(greatest, 1)
 
 
 @singledispatch
