@@ -186,7 +186,7 @@ def main() -> None:
         if asked.cluster:
             around.enter_context(on_a_cluster(_made(Path(folder) / "cluster")))
         found = around.enter_context(places(files, Path(folder), wanted))
-        session()
+        session(computes=True)
         for place in found:
             figures = sorted(timed(place, Path(folder), asked.runs, expected))
             seconds, used = figures[len(figures) // 2]

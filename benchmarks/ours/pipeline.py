@@ -1,8 +1,6 @@
 """What all our pipelines share: the events as they are, the aggregates everyone computes, a run into a fresh folder."""
 
 import dataclasses
-import os
-import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -13,10 +11,9 @@ from pyspark.sql import SparkSession
 from benchmarks.workloads import EPOCH
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
+from muntin.spark.session import opened
 
 WINDOW = "windows"
-DAEMON = "muntin.spark.zygote.daemon"
-"""Spark's Python daemon with the engine imported."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,18 +59,15 @@ class Job:
         )
 
 
-def session() -> SparkSession:
-    """The process's session, started when there is none, with the Python that `muntin run --spark` starts."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings: dict[str, bool | float | str | None] = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.log.level": "ERROR",
-        "spark.python.daemon.module": DAEMON,
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    return SparkSession.builder.master("local[*]").appName("benchmark").config(map=settings).getOrCreate()
+def session(*, computes: bool = False) -> SparkSession:
+    """The process's session; when there is none, `muntin run --spark` starts it so.
+
+    `computes`: whether Spark itself computes rows.
+    """
+    if running := SparkSession.getActiveSession():
+        return running
+    with opened("local[*]", computes=computes) as started:
+        return started
 
 
 def start() -> None:

@@ -46,7 +46,7 @@ def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Ru
     from muntin.spark.session import opened, spoken
     from muntin.tasks.spark import OnSpark
 
-    with opened(found) as session:
+    with opened(found, computes=needed is not None) as session:
         yield OnSpark(session, spoken(found))
 
 
