@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test cluster-test newest lint up docs bench soak audit pin clean
+.PHONY: help setup demo check test test-long for-tests cluster-test newest lint up docs bench soak audit pin clean
 
 ARGS :=
 STORES := $(addprefix tests/storage/test_,object_store.py file_layer.py delta.py crash_points.py at_once.py)
@@ -18,14 +18,19 @@ demo: setup ## a week of real flights through Airflow and Spark to published win
 	@$(python) -m examples.demo $(ARGS)
 
 check: setup lint ## style, types, arrows, and the quick tests, which start neither Spark nor Airflow nor Great Expectations: while you work
-	@$(python) -m pytest -n 2 --dist loadfile --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
+	@$(python) -m pytest -n 2 --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
 
-test: setup ## lint, then the tests, four files at a time, MUNTIN_CORE=300 for every case; ARGS="-k sliding" narrows the tests
+test: for-tests ## lint, then the tests that a change has to pass, in a quarter of an hour; ARGS="-k sliding" narrows them
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 3 --max-worker-restart 0 $(ARGS)
+
+test-long: for-tests ## what `make test` leaves out: ARGS=tests/storage, or "--touched HEAD"; MUNTIN_CORE=300 for every test with every case
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 3 --max-worker-restart 0 --long $(ARGS)
+
+for-tests: setup
 # Side by side: to fetch is to wait. Kernels are compiled once: processes that begin without them would each compile them.
 	@bash setup/for_tests.sh & bash setup/kernels.sh & $(MAKE) --no-print-directory lint; linted=$$?; wait; exit $$linted
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.
 	@.venv/bin/python -m compileall -q pipelines examples
-	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 4 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
 	@bash setup/object_store.sh

@@ -1,12 +1,15 @@
 """How many cases tests try: few while you work (`make check`), more in `make test`, as many as you want on request.
 
 `MUNTIN_CORE` is the number of random cases of a test that tries many; others try their share. `make test` says 40; 3000 is all.
-From 300 on, tests try every case of what can be listed, and those run that are too long for `make test`.
+From 300 on, tests try every case of what can be listed.
 
+Which cases, follows from `MUNTIN_SEED`, another number with each run, which is printed at the end: many runs try what a
+single run leaves out, and `MUNTIN_SEED=... make test` tries the same cases again.
 """
 
 import os
 import random
+import secrets
 from collections.abc import Iterable
 from itertools import cycle, islice, product
 from typing import Any, TypeVar
@@ -18,11 +21,31 @@ T = TypeVar("T")
 ALL = 3000
 AT_LENGTH = 300
 FEW = 30
+MOST = 10_000
+
+at_length = pytest.mark.at_length
+"""Marks a test that only `make test-long` runs. Whole files, and tests of which only some cases are long, stand in tests/at_length.py."""
+
+
+def draw(number: int | None = None) -> None:
+    """Settle the seed of this run and of the processes that it starts, unless it was given."""
+    os.environ.setdefault("MUNTIN_SEED", str((secrets.randbelow(MOST) if number is None else number) % MOST))
+
+
+def seed() -> int:
+    """What this run draws its cases with."""
+    draw()
+    return int(os.environ["MUNTIN_SEED"])
+
+
+def count() -> int:
+    """How many random cases a test tries that speaks of all."""
+    return int(os.environ.get("MUNTIN_CORE", FEW))
 
 
 def share() -> float:
     """Of the random cases that tests speak of; 1.0 is all."""
-    return int(os.environ.get("MUNTIN_CORE", str(FEW))) / ALL
+    return count() / ALL
 
 
 def long() -> bool:
@@ -30,21 +53,21 @@ def long() -> bool:
     return share() >= AT_LENGTH / ALL
 
 
-TOO_LONG = f"too long for every change: MUNTIN_CORE={AT_LENGTH} make test"
-at_length = pytest.mark.skipif(not long(), reason=TOO_LONG)
-"""Marks a test that `make test` leaves out unless it is asked for all; most have a shorter form beside."""
-
-
 def cases(every: int) -> int:
     """How many of them to try."""
     return max(1, round(every * share()))
 
 
-def some(every: Iterable[T]) -> list[T]:
-    """Every tenth, drawn once and for all; all of them at length."""
-    found = list(every)
-    drawn = random.Random(len(found)).sample(range(len(found)), (len(found) + 9) // 10)
-    return found if long() else [found[at] for at in sorted(drawn)]
+def random_seeds(every: int) -> range:
+    """Seeds of so many random cases, or of the share of them that is tried."""
+    return range(seed() * every, seed() * every + cases(every))
+
+
+def some(every: Iterable[T], one_in: int = 10) -> list[T]:
+    """Every tenth, or one in so many, drawn; all of them at length."""
+    listed = list(every)
+    positions = random.Random(f"{seed()} {len(listed)}").sample(range(len(listed)), -(-len(listed) // one_in))
+    return listed if long() else [listed[at] for at in sorted(positions)]
 
 
 def paired(*every: Iterable[Any]) -> list[tuple[Any, ...]]:
@@ -52,7 +75,9 @@ def paired(*every: Iterable[Any]) -> list[tuple[Any, ...]]:
     lists = [list(values) for values in every]
     if long():
         return list(product(*lists))
-    return list(islice(zip(*map(cycle, lists), strict=False), max(map(len, lists))))
+    first, *others = lists
+    at = seed() % len(first)
+    return list(islice(zip(*map(cycle, [first[at:] + first[:at], *others]), strict=False), max(map(len, lists))))
 
 
 def seeds(count: int) -> list[int]:

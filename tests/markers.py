@@ -15,13 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.abc import MetaPathFinder
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests import durations
 
 PROGRAMS = {"spark": "spark-submit", "airflow": "airflow", "install": "uv"}
 PACKAGES = {"gx": "great_expectations", "airflow": "airflow"}
@@ -31,7 +28,6 @@ DESCRIPTIONS = {
     "airflow": "runs Airflow; set by folder",
     "install": "installs the package; set by what its file imports",
 }
-WORKERS_WITHOUT_AIRFLOW = 3
 WORDS = {
     "spark": "starts Spark: ask for the fixture `spark`",
     "gx": "imports Great Expectations: put it into tests/quality, or say `expectations` in a test that asks for the fixture `spark`",
@@ -57,60 +53,6 @@ def said_by_file(path: Path) -> set[str]:
     if "tests.installs" in text:
         found.add("install")
     return set(DESCRIPTIONS) if "airflow" in folders and "tests" in folders else found
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options that the Makefile gives."""
-    parser.addoption("--quick", action="store_true", help="files of tests that take no longer than tests/durations.py says")
-    parser.addoption("--write-durations", action="store_true", help="write to tests/durations.json how long each file took")
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files that are not quick, where quick ones are asked for."""
-    is_file = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
-    return True if config.getoption("--quick") and is_file and not durations.is_quick(collection_path) else None
-
-
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Write down how long each file took, if that is asked for."""
-    if config.getoption("--write-durations"):
-        reports = [each for some in terminalreporter.stats.values() for each in some if hasattr(each, "duration")]
-        durations.write((each.nodeid.partition("::")[0], each.duration) for each in reports)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers known."""
-    for name, says in DESCRIPTIONS.items():
-        config.addinivalue_line("markers", f"{name}: {says}")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Set the markers; where several processes share the tests, the longest come first."""
-    for item in items:
-        for name in markers_of(item):
-            item.add_marker(name)
-    if hasattr(config, "workerinput"):
-        items[:] = spread(items)
-
-
-def spread(items: list[pytest.Item]) -> list[pytest.Item]:
-    """The same tests, the longest files first, so that no process is left alone with one at the end.
-
-    Tests that wait for Airflow leave the processor idle: of their files one is begun whenever the others have had enough for the
-    other processes to do beside it.
-    """
-    files = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
-    files.sort(key=lambda file: -durations.seconds(file[0].path))
-    waiting = [file for file in files if file[0].get_closest_marker("airflow")]
-    working = [file for file in files if file not in waiting]
-    found, waited, worked = list[pytest.Item](), 0.0, 0.0
-    for file in working:
-        found += file
-        worked += durations.seconds(file[0].path)
-        while waiting and waited * WORKERS_WITHOUT_AIRFLOW < worked:
-            waited += durations.seconds(waiting[0][0].path)
-            found += waiting.pop(0)
-    return found + [item for file in waiting for item in file]
 
 
 class Refusing(MetaPathFinder):

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
-from zlib import crc32
 
 import pytest
 
 from tests import azure_store, moto_server
-from tests.case_counts import TOO_LONG, long
+from tests.case_counts import at_length
 from tests.s3_server import KEY, SECRET, S3Server
 from tests.servers import free_port, wait_for
 
@@ -90,11 +89,9 @@ def bucket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return _reachable(request.getfixturevalue(STORES[os.environ.get("MUNTIN_OBJECT_STORE", "s3")]), monkeypatch)
 
 
-@pytest.fixture(params=["disk", "object store"])
+@pytest.fixture(params=["disk", pytest.param("object store", marks=at_length)])
 def roots(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where states may lie: a test that takes it runs on both; at length in an object store too, else a quarter of the cases."""
-    if request.param != "disk" and not long() and crc32(request.node.name.encode()) % 4:
-        pytest.skip(TOO_LONG)
+    """Where states may lie: a test that takes it runs on both; `make test` tells stores apart in test_object_store.py alone."""
     return str(tmp_path) if request.param == "disk" else request.getfixturevalue("bucket")
 
 

@@ -2,7 +2,9 @@
 
 import os
 
-OWN_PROCESS = "MUNTIN_AIRFLOW_TESTS"
+from tests.selection import OWN_PROCESS
+
+__all__ = ["OWN_PROCESS"]
 
 if OWN_PROCESS not in os.environ:
     collect_ignore_glob = ["inside/*"]

@@ -96,7 +96,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield home.spark
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", some(STEPS))
 def test_an_interrupted_run_is_no_failure(step: str, tmp_path: Path) -> None:
     interrupted(step, STEPS[step], tmp_path)
 

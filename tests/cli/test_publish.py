@@ -10,6 +10,7 @@ from muntin.jobs.published.staging_folders import STAGED_FILE
 from muntin.jobs.records.quality_notes import last_verdicts
 from muntin.jobs.records.verdicts import VERDICTS_FILE
 from muntin.store.state import states_of
+from tests.case_counts import paired
 from tests.cli.conftest import RANGE, Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -83,8 +84,7 @@ def test_an_approval_is_known_though_the_command_was_killed(
     assert verdict["despite"] == {"by": "ann", "reason": WHY[-1]}
 
 
-@pytest.mark.parametrize("name", [STAGED_FILE, VERDICTS_FILE])
-@pytest.mark.parametrize("left", ["", "{", "[]", '{"quarter": 1}', "\0"])
+@pytest.mark.parametrize(("left", "name"), paired(["", "{", "[]", '{"quarter": 1}', "\0"], [STAGED_FILE, VERDICTS_FILE]))
 def test_nothing_is_held_by_a_damaged_file_until_the_batch_runs_again(
     held: str, project: Project, muntin: Muntin, name: str, left: str
 ) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.dimensions.worlds import HOURS, may_differ, random_world
 
 
-@pytest.mark.parametrize("seed", range(cases(150)))
+@pytest.mark.parametrize("seed", random_seeds(150))
 def test_random_histories(tmp_path: Path, seed: int) -> None:
     """Batches come in any order and are replaced, the dimension changes between: the next run reads again what met the changes."""
     rows_of_dimensions(seed, tmp_path)
@@ -42,7 +42,7 @@ def rows_of_dimensions(seed: int, folder: Path) -> None:
     world.check()
 
 
-@pytest.mark.parametrize("seed", range(1000, 1000 + cases(100)))
+@pytest.mark.parametrize("seed", random_seeds(100))
 def test_all_at_once(tmp_path: Path, seed: int) -> None:
     """All batches in one run."""
     world = random_world(tmp_path, seed)

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests import durations
+
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -18,6 +20,11 @@ def test_workflows_make_what_there_is_to_make_and_ask_for_no_secret(workflow: Pa
     assert made
     assert made <= TARGETS
     assert "secrets." not in text
+
+
+def test_each_week_every_folder_of_tests_runs() -> None:
+    long = yaml.safe_load((ROOT / ".github/workflows/long.yml").read_text(encoding="utf-8"))["jobs"]["test"]
+    assert long["strategy"]["matrix"]["folder"] == sorted({path.relative_to(ROOT / "tests").parts[0] for path in durations.files()})
 
 
 def test_only_the_job_that_publishes_may_ask_for_an_identity() -> None:

@@ -17,6 +17,7 @@ from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.published.closed_starts import closed_starts, starts_if_closed
 from muntin.jobs.state.bound import Bound, bind
+from tests.case_counts import some
 
 BEGIN = datetime(2024, 3, 30, tzinfo=UTC)  # Berlin's clock changes on the 31st
 SIX = timedelta(hours=6)
@@ -75,7 +76,7 @@ def naive(window: str, number: int) -> set[float]:
     return found
 
 
-@pytest.mark.parametrize("window", [name for name in KINDS if name != "visit"])
+@pytest.mark.parametrize("window", some([name for name in KINDS if name != "visit"], one_in=3))
 def test_a_window_of_a_grid_is_of_the_batch_that_closes_it(bound: Bound, window: str) -> None:
     for number in range(8):
         assert set(hours(closed_starts(bound, window, batches(number)))) == naive(window, number), number

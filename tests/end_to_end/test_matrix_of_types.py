@@ -16,6 +16,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read
 from muntin.errors import MuntinError
+from tests.case_counts import paired
 from tests.end_to_end.exact_values import differences, exact
 from tests.end_to_end.hourly import Hourly
 from tests.end_to_end.typed_columns import COLUMNS
@@ -92,8 +93,7 @@ def is_number(value: Any, cell: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-@pytest.mark.parametrize("first", CELLS)
+@pytest.mark.parametrize(("first", "ending"), paired(CELLS, ["csv", "jsonl"]))
 def test_a_cell_above_another(ending: str, first: str, tmp_path: Path) -> None:
     for number, second in enumerate(random.Random(first).sample(CELLS, 2)):
         made = Hourly(

@@ -19,7 +19,7 @@ from muntin.jobs.lookups import range_states
 from muntin.jobs.state import tiered
 from muntin.jobs.state.bound import bind
 from muntin.jobs.tiles.history import make_history_tiers
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS
 from tests.oracle import Batch
@@ -151,7 +151,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "MANY", 2)
 
 
-@pytest.mark.parametrize("seed", range(cases(40)))
+@pytest.mark.parametrize("seed", random_seeds(40))
 def test_any_history_as_a_loop_over_raw_rows(tmp_path: Path, seed: int) -> None:
     """Batches come in parts, behind holes, again with other rows; after each run any ranges by any keys are right."""
     dice, world = random.Random(seed), World(tmp_path, judged(FEW))
@@ -160,7 +160,7 @@ def test_any_history_as_a_loop_over_raw_rows(tmp_path: Path, seed: int) -> None:
         assert world.differences(some_ranges(dice), dice.choice(BY)) == []
 
 
-@pytest.mark.parametrize("seed", range(cases(40)))
+@pytest.mark.parametrize("seed", random_seeds(40))
 def test_any_history_with_tiles(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles stand for the states of the batches that they were made of; what comes later is added, wherever it lies."""
     monkeypatch.setattr(tiered, "BASE", 2)

@@ -21,6 +21,7 @@ from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
+from tests.case_counts import paired
 
 START, MINUTE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)
 MINUTES, ALONE, REPLACED = 60, 6, 30
@@ -123,8 +124,7 @@ def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     return found
 
 
-@pytest.mark.parametrize("over", OVER)
-@pytest.mark.parametrize("window", UPSTREAM)
+@pytest.mark.parametrize(("over", "window"), paired(OVER, UPSTREAM))
 def test_states_are_those_of_each_batch_alone(
     window: str, over: str, upstream: Path, tmp_path: Path, together: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.case_counts import long
+from tests.case_counts import at_length, long
 from tests.installs.install import ROOT, UV, Place
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -70,7 +70,10 @@ class Shop:
         return done.stderr.splitlines()[-1]
 
 
-@pytest.fixture(scope="module", params=["", *sorted(EXTRAS.keys() - ALIASES - {"dev"})], ids=lambda extra: extra or "core")
+ALONE = [pytest.param(extra, marks=at_length) for extra in sorted(EXTRAS.keys() - ALIASES - {"dev"})]
+
+
+@pytest.fixture(scope="module", params=[pytest.param("", id="core"), *ALONE])
 def shop(place: Place, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Shop:
     return Shop(place, request.param, tmp_path_factory.mktemp("shops"))
 

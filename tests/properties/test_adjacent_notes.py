@@ -14,7 +14,7 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.arrival.notes import note_after
 from muntin.engine.windows import Combined, combine_arranged
 from muntin.timeline.closing import closing
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.catalogue.kinds import DRAWS
 from tests.oracle.time import watermarks
 from tests.properties.combining import arranged, lifted
@@ -23,7 +23,7 @@ from tests.properties.naive_lift import AGGREGATES, positioned
 from tests.properties.random_cases import Case, case_of
 
 OF_ROWS = [draw for draw in DRAWS if case_of(draw, 0).ours.made_of.of_rows]
-CASES = cases(600)
+CASES = random_seeds(600)
 
 
 def derived(given: Case, low: int, high: int, note: pa.Table | None) -> tuple[Combined, pa.Table]:
@@ -57,13 +57,13 @@ def mistakes(given: Case) -> list[str]:
 
 @pytest.mark.parametrize("draw", OF_ROWS)
 def test_a_note_says_the_same_wherever_the_work_began(draw: str) -> None:
-    assert {seed: said for seed in range(CASES) if (said := mistakes(case_of(draw, seed)))} == {}
+    assert {seed: said for seed in CASES if (said := mistakes(case_of(draw, seed)))} == {}
 
 
 @pytest.mark.parametrize("draw", OF_ROWS)
 def test_so_it_is_of_rows_of_few_instants(draw: str) -> None:
     """Windows that begin at one instant, some of them in notes."""
-    for seed in range(CASES):
+    for seed in CASES:
         given, dice = case_of(draw, seed), random.Random(seed)
         times = dice.choices([row["t"] for batch in given.batches for row in batch.rows] or [0], k=4)
         few = (replace(batch, rows=[{**row, "t": dice.choice(times)} for row in batch.rows]) for batch in given.batches)

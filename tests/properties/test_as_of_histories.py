@@ -24,7 +24,7 @@ from muntin.jobs.state.bound import Bound, bind
 from muntin.states.columns import INSTANT
 from muntin.timeline.batches import empty_batches
 from muntin.timeline.history import History
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.catalogue.kinds import JUDGED
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import bench
@@ -127,5 +127,5 @@ def wrong(seed: int, state_columns: pa.Schema) -> list[Any]:
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_every_row_gets_the_window_that_was_known_then(chunk: int, state_columns: pa.Schema) -> None:
-    found = {seed: bad for seed in range(chunk, cases(150_000), CHUNKS) if (bad := wrong(seed, state_columns))}
+    found = {seed: bad for seed in random_seeds(60_000)[chunk::CHUNKS] if (bad := wrong(seed, state_columns))}
     assert not found, next(iter(found.items()))

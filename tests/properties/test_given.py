@@ -15,7 +15,7 @@ import pyarrow as pa
 from muntin import windows
 from muntin.engine.given_spans import END, START, given_spans
 from muntin.timeline.closing import closing
-from tests.case_counts import cases
+from tests.case_counts import cases, random_seeds
 from tests.catalogue.calls import span
 from tests.catalogue.given_tables import instants, spans_around
 from tests.catalogue.random_times import MINUTE, grace, some
@@ -102,7 +102,7 @@ def found_by_us(given: Case) -> Counter[str]:
 
 def test_windows_of_keys_are_what_the_oracle_says() -> None:
     wrong = {}
-    for seed in range(cases(600)):
+    for seed in random_seeds(600):
         given, spans, _ = case(seed)
         ours, theirs = found_by_us(given), told(given, spans)
         if ours != theirs:
@@ -127,7 +127,7 @@ def first_mistake(seed: int) -> list[str]:
 
 
 def test_every_history_of_batches_and_tables_equals_a_clean_run() -> None:
-    wrong = {seed: said for seed in range(cases(400)) if (said := first_mistake(seed))}
+    wrong = {seed: said for seed in random_seeds(400) if (said := first_mistake(seed))}
     assert wrong == {}
 
 
@@ -151,7 +151,7 @@ def _rows(asked: Any) -> list[tuple[str, int, int]]:
 
 def test_a_changed_table_derives_the_batches_of_changed_spans_alone() -> None:
     seen = 0
-    for seed in range(cases(300)):
+    for seed in random_seeds(300):
         given, spans, dice = case(seed)
         desk = Desk(given)
         desk.finalize([desk.accumulate(number, batch.rows) for number, batch in enumerate(given.batches)])
@@ -165,7 +165,7 @@ def test_a_changed_table_derives_the_batches_of_changed_spans_alone() -> None:
 
 def test_values_of_other_spans_stay_to_the_bit() -> None:
     """A state that is late for one span counts in the order of time in another: whether the first is there changes no bit of the second."""
-    for seed in range(cases(300)):
+    for seed in random_seeds(300):
         given, spans, dice = case(seed)
         more = spans_of_keys(dice, given.batches[0].start)
         whole = kind(sorted({*spans, *more}, key=repr), given.theirs, keyed=bool(given.ours.by_keys))

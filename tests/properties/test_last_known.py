@@ -9,7 +9,7 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.last_known import last_known, settled
 from muntin.timeline.closing import Closing
 from muntin.timeline.known import Known, last_before
-from tests.case_counts import cases
+from tests.case_counts import cases, random_seeds
 
 
 @pytest.mark.parametrize("seed", range(cases(40_000) // 100 + 1))
@@ -31,7 +31,7 @@ def test_the_last_row_of_a_group_that_was_known(seed: int) -> None:
         assert found.tolist() == naive, (sizes, known, asked)
 
 
-@pytest.mark.parametrize("seed", range(cases(2_000)))
+@pytest.mark.parametrize("seed", random_seeds(2_000))
 def test_what_batches_had_closed_at_an_instant(seed: int) -> None:
     dice = random.Random(seed)
     ends = np.cumsum([dice.randrange(1, 10) for _ in range(dice.randrange(1, 6))])

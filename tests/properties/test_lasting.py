@@ -20,7 +20,7 @@ from muntin.engine.tallies import tallies
 from muntin.engine.windows import Combined
 from muntin.timeline.closing import closing
 from muntin.windows import RightClosed
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.oracle import DAY, Judgement, lasting
 from tests.oracle.time import Event, events, watermarks
 from tests.properties.combining import combine
@@ -180,7 +180,7 @@ def by_window(given: Case, combined: Combined) -> dict[tuple[Any, ...], list[Any
 
 @pytest.mark.parametrize("draw", ON_A_GRID)
 def test_engine_and_oracle_agree(draw: str) -> None:
-    wrong = {seed: said for seed in range(cases(200)) if (said := disagreement(asked(draw, seed)))}
+    wrong = {seed: said for seed in random_seeds(200) if (said := disagreement(asked(draw, seed)))}
     assert wrong == {}
 
 
@@ -201,5 +201,5 @@ def mistake(at: Asked) -> list[str]:
 
 @pytest.mark.parametrize("draw", ON_A_GRID)
 def test_every_history_equals_a_clean_run(draw: str) -> None:
-    wrong = {seed: said for seed in range(cases(100)) if (said := mistake(asked(draw, seed)))}
+    wrong = {seed: said for seed in random_seeds(100) if (said := mistake(asked(draw, seed)))}
     assert wrong == {}

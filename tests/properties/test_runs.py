@@ -18,7 +18,7 @@ from muntin.engine.tallies import tallies
 from muntin.engine.windows import Combined
 from muntin.states.checkpoint import frame_range
 from muntin.timeline.closing import closing
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.oracle import DAY, judge
 from tests.properties import random_histories, test_any_history
 from tests.properties.combining import combine
@@ -26,7 +26,7 @@ from tests.properties.equal_values import alike
 from tests.properties.naive_lift import AGGREGATES, FIELDS, INSTANT, ORACLE, Rows, positioned, states
 from tests.properties.random_cases import Case, case_of
 
-CASES, HISTORIES = cases(900), cases(300)
+CASES, HISTORIES = random_seeds(900), random_seeds(300)
 CHUNK = 150
 ORDERLESS = {name: each for name, each in AGGREGATES.items() if not any(field.uses_order for field in each.fields)}
 
@@ -83,9 +83,9 @@ def key(given: Case, row: dict[str, Any]) -> tuple[Any, ...]:
     return (*(row[name] for name in given.keys), row["window_start"], row["window_end"])
 
 
-@pytest.mark.parametrize("chunk", range(0, CASES, CHUNK))
+@pytest.mark.parametrize("chunk", range(0, len(CASES), CHUNK))
 def test_windows_of_runs_are_the_oracles(chunk: int) -> None:
-    given = [session(seed) for seed in range(chunk, min(chunk + CHUNK, CASES))]
+    given = [session(seed) for seed in CASES[chunk : chunk + CHUNK]]
     assert {each.seed: said for each in given if (said := disagreement(each))} == {}
     assert any(len(joined(each, batch.rows)) < len(states(batch.rows, each.width, each.keys)) for each in given for batch in each.batches)
 
@@ -104,11 +104,11 @@ class DeskOfRuns(random_histories.Desk):
         return start
 
 
-@pytest.mark.parametrize("chunk", range(0, HISTORIES, CHUNK))
+@pytest.mark.parametrize("chunk", range(0, len(HISTORIES), CHUNK))
 def test_any_history_of_runs_equals_a_clean_run(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     monkeypatch.setattr(test_any_history, "Desk", DeskOfRuns)
     monkeypatch.setattr(random_histories, "Desk", DeskOfRuns)
-    seeds = range(chunk, min(chunk + CHUNK, HISTORIES))
+    seeds = HISTORIES[chunk : chunk + CHUNK]
     assert {seed: said for seed in seeds if (said := test_any_history.first_mistake(session(seed)))} == {}
 
 

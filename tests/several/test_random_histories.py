@@ -3,7 +3,6 @@
 `MUNTIN_JUDGE=100` runs a hundred histories instead of six.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -16,13 +15,14 @@ from muntin import windows
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.state.bound import bind
 from muntin.store.paths import SharedPath, parse_states_path
+from tests.case_counts import seeds
 from tests.oracle import judge
 from tests.oracle.kinds import SECOND, Session, Sliding, micros
 from tests.oracle.time import Batch, OfSources
 from tests.oracle.time import Row as Event
 from tests.several.shop import START, Shop, at
 
-SEEDS = range(int(os.environ.get("MUNTIN_JUDGE", "6")))
+SEEDS = seeds(12)
 MINUTE, BATCHES = 60 * SECOND, 6
 WINDOWS = {
     "hour": (windows.tumbling("1h", grace="10m"), Sliding(60 * MINUTE, 60 * MINUTE, 10 * MINUTE)),

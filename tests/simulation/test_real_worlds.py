@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.simulation.chance import Life
 from tests.simulation.real_world import RealWorld, small_and_quick
 
 
-@pytest.mark.parametrize("seed", range(cases(40)))
+@pytest.mark.parametrize("seed", random_seeds(40))
 def test_a_world_on_disk_equals_a_clean_run(tmp_path: Path, seed: int) -> None:
     logging.disable(logging.CRITICAL)
     make: Any = partial(RealWorld, tmp_path)

@@ -11,7 +11,7 @@ from muntin.errors import MuntinError
 from muntin.store.delta import DeltaStore
 from muntin.store.parquet import write_named
 from muntin.store.store import Change, File, Snapshot, Store
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.simulation.disk import Disk
 from tests.simulation.place import Place
 from tests.simulation.tables import MemoryStore, Tables
@@ -40,7 +40,7 @@ def drawn(dice: Random, file: File, base: Snapshot) -> Change:
     return Change(SCHEMA, [file], removes, [name for name in ("a", "b") if dice.random() < 0.3])
 
 
-@pytest.mark.parametrize("seed", range(cases(60)))
+@pytest.mark.parametrize("seed", random_seeds(60))
 def test_both_stores_accept_the_same_commits(tmp_path: Path, seed: int) -> None:
     dice, disk, root = Random(seed), Disk(), Place("/memory")
     real, memory = DeltaStore(tmp_path), MemoryStore(root, Tables(disk, strict=True))

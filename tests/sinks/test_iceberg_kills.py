@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -17,6 +18,7 @@ from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError
 from muntin.sinks.mirrors.named_files import named_files
+from tests.case_counts import some
 from tests.sinks import dying_catalog
 from tests.sinks.dying_catalog import Fate
 from tests.sinks.test_iceberg import Mirrored, versions
@@ -51,8 +53,7 @@ def steps(small: Mirrored, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return fate.said
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("at", range(STEPS))
+@pytest.mark.parametrize(("at", "after"), some(product(range(STEPS), [False, True]), one_in=4))
 def test_a_kill_at_each_step_of_the_first_mirroring(small: Mirrored, monkeypatch: pytest.MonkeyPatch, at: int, after: bool) -> None:
     small.ran(0, 1, 2)
     with pytest.raises(Crash):
@@ -60,8 +61,7 @@ def test_a_kill_at_each_step_of_the_first_mirroring(small: Mirrored, monkeypatch
     whole(small, monkeypatch, [(2, "append")])
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("at", range(STEPS_OF_TWO))
+@pytest.mark.parametrize(("at", "after"), some(product(range(STEPS_OF_TWO), [False, True]), one_in=4))
 def test_a_kill_at_each_step_of_two_overwrites(small: Mirrored, monkeypatch: pytest.MonkeyPatch, at: int, after: bool) -> None:
     small.ran(0, 1, 2)
     mirrored(small, monkeypatch, Fate())

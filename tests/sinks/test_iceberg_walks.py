@@ -13,7 +13,7 @@ from pyiceberg.catalog import load_catalog
 from muntin import sinks
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.storage.test_changing_definitions import TYPES, Walk
 from tests.storage.three_batches import Small
 
@@ -23,7 +23,10 @@ def values(table: pa.Table) -> list[Any]:
     return sorted(tuple(row.items()) for row in ({name: repr(value) for name, value in row.items()} for row in table.to_pylist()))
 
 
-@pytest.mark.parametrize("seed", range(cases(400)))
+LOST_COLUMNS = 3389603  # between two sendings windows are published with columns, which the next definition does not have
+
+
+@pytest.mark.parametrize("seed", [LOST_COLUMNS, *random_seeds(400)])
 def test_each_snapshot_has_what_was_published(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     uri = f"sqlite:///{tmp_path}/lake.db"
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", uri)

@@ -18,7 +18,7 @@ from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.sinks import kafka_topic as sender
 from muntin.sinks.declaration import KafkaSink
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.storage.test_changes_since import Changing, rows_at, step
 
@@ -129,7 +129,7 @@ def small(tmp_path: Path, kafka: Broker, monkeypatch: pytest.MonkeyPatch) -> Sen
     return small
 
 
-@pytest.mark.parametrize("seed", range(cases(15)))
+@pytest.mark.parametrize("seed", random_seeds(15))
 def test_any_history_with_brokers_that_come_and_go(small: Sending, kafka: Broker, down: Down, seed: int) -> None:
     chance = random.Random(seed)
     small.ran(0)

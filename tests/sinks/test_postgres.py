@@ -29,7 +29,7 @@ from muntin.sinks import postgres_table as sender
 from muntin.sinks.declaration import PostgresSink
 from muntin.sinks.postgres_address import reported
 from muntin.store.commits import commits_between
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.storage.test_changes_since import Changing, step
 from tests.storage.three_batches import HERE, HOUR, START
 
@@ -86,7 +86,7 @@ def small(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Sen
     return small
 
 
-@pytest.mark.parametrize("seed", range(cases(30)))
+@pytest.mark.parametrize("seed", random_seeds(30))
 def test_any_history_with_a_server_that_comes_and_goes(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     chance, small = random.Random(seed), Sending(tmp_path)
     for at in range(3):

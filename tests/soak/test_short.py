@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.sinks.places import Place
 from tests.soak.disks import can_mount, full, read_only
 from tests.soak.forget_kills import forget_killed
@@ -25,7 +25,7 @@ def _quiet() -> Iterator[None]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("seed", range(cases(5)))
+@pytest.mark.parametrize("seed", random_seeds(5))
 def test_a_killed_run_is_followed_by_one_that_equals_a_clean_one(tmp_path: Path, seed: int) -> None:
     print(killed(tmp_path / "ground", Random(seed)))
 
@@ -48,7 +48,7 @@ def test_runs_that_send_are_killed(tmp_path: Path, kind: type[Place], monkeypatc
     print(sinks_killed(tmp_path / "ground", Random(0), kills=3, stores=(kind,)))
 
 
-@pytest.mark.parametrize("seed", range(cases(5)))
+@pytest.mark.parametrize("seed", random_seeds(5))
 def test_eight_processes_at_once(tmp_path: Path, seed: int) -> None:
     print(raced(tmp_path / "ground", Random(seed)))
 
@@ -59,6 +59,6 @@ def test_two_processes_on_a_slow_root(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not can_mount(), reason="needs the right to mount a disk in memory; tests/storage/test_no_space.py needs none")
 @pytest.mark.parametrize("round_", [full, read_only])
-@pytest.mark.parametrize("seed", range(cases(10)))
+@pytest.mark.parametrize("seed", random_seeds(10))
 def test_a_bad_disk(tmp_path: Path, seed: int, round_: object) -> None:
     print(round_(tmp_path / "ground", Random(seed)))  # type: ignore[operator]

@@ -10,12 +10,12 @@ import pytest
 from muntin.jobs.housekeeping import compact
 from muntin.jobs.published import ledger_segments
 from muntin.timeline import ledger
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.soak.world import SETS, World
 
 
 @pytest.mark.parametrize("definition", SETS)
-@pytest.mark.parametrize("seed", range(cases(6)))
+@pytest.mark.parametrize("seed", random_seeds(6))
 def test_a_world_equals_its_clean_run(
     tmp_path: Path, seed: int, definition: Callable[[Path], Mapping[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.store.commits import commits_between
 from muntin.store.log_check import commit_path
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
 Rows = dict[tuple[Any, ...], tuple[str, ...]]
@@ -155,7 +155,7 @@ def step(small: Changing, chance: random.Random) -> Changing:
     return small
 
 
-@pytest.mark.parametrize("seed", range(cases(30)))
+@pytest.mark.parametrize("seed", random_seeds(30))
 def test_any_history_against_a_full_read_at_both_versions(tmp_path: Path, seed: int) -> None:
     chance, small = random.Random(seed), Changing(tmp_path)
     for at in range(3):

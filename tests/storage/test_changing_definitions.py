@@ -21,7 +21,7 @@ from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.jobs.upkeep.rebuild import to_rebuild
 from muntin.store.delta import DeltaStore
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash, Crashing
 from tests.storage.three_batches import HERE, HOUR, START, Small
@@ -146,7 +146,7 @@ def is_wider(wide: pa.DataType, kind: pa.DataType) -> bool:
     return wide.bit_width >= kind.bit_width and not (pa.types.is_floating(kind) and not pa.types.is_floating(wide))
 
 
-@pytest.mark.parametrize("seed", range(cases(500)))
+@pytest.mark.parametrize("seed", random_seeds(500))
 def test_the_last_definition_counts(tmp_path: Path, seed: int) -> None:
     """Many short walks, and every tenth a long one."""
     small, chance = Small(tmp_path), random.Random(seed)

@@ -25,7 +25,7 @@ from muntin.store.delta import DeltaStore
 from muntin.store.paths import SharedPath, parse_states_path
 from muntin.store.store import File
 from muntin.timeline import ledger
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash
 from tests.storage.test_crash_points import points, same
@@ -87,7 +87,7 @@ def test_the_oldest_of_a_size_are_put_together(sizes: Sequence[int], chosen: Seq
     assert [unit.first_us for unit in crowd(found)] == chosen
 
 
-@pytest.mark.parametrize("seed", range(cases(6)))
+@pytest.mark.parametrize("seed", random_seeds(6))
 def test_any_history_equals_a_clean_run(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance, many = random.Random(seed), Many(tmp_path)
     for at in range(8):

@@ -21,7 +21,7 @@ from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.states.derived_columns import footer_of
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START, Small
 
@@ -106,7 +106,7 @@ def same_as_clean(pipeline: Pipeline, folder: Path, seed: int) -> None:
         assert bitwise(ours, clean), (seed, name)
 
 
-@pytest.mark.parametrize("seed", range(cases(40)))
+@pytest.mark.parametrize("seed", random_seeds(40))
 def test_files_of_both_ways_give_the_windows_of_one(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "MANY", 2)
     chance = random.Random(seed)

@@ -19,7 +19,7 @@ from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.rebuild import to_rebuild
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START, Small
 
@@ -89,7 +89,7 @@ def rebuild(pipeline: Pipeline, root: Path) -> None:
 
 # before   n  total_x            of batches 0..5; some replaced since, some files written anew and not read
 # after    n  total_x  middle_y  joined where the files are the same
-@pytest.mark.parametrize("seed", range(cases(60)))
+@pytest.mark.parametrize("seed", random_seeds(60))
 def test_the_windows_are_those_of_a_clean_run(tmp_path: Path, seed: int, joinings: list[Read]) -> None:
     chance, small = random.Random(seed), Small(tmp_path)
     for at in range(BATCHES):

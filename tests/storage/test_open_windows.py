@@ -13,6 +13,7 @@ import pytest
 from muntin import windows
 from muntin.jobs.finalize import finalize
 from muntin.store.paths import parse_states_path
+from tests.case_counts import some
 from tests.storage.test_retain import Long
 from tests.storage.three_batches import START
 
@@ -25,7 +26,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", some(KINDS, one_in=3))
 def test_a_batch_that_closes_nothing_reads_its_own_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     long, read = Long(tmp_path, retain=None, kinds={name: KINDS[name]}), list[set[int]]()
     shards_together = finalize.shards_together

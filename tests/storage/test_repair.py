@@ -12,6 +12,7 @@ from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
 from muntin.jobs.state.bound import bind
 from muntin.store.delta import DeltaStore
+from tests.case_counts import some
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -78,7 +79,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "at", "harm"), CASES)
+@pytest.mark.parametrize(("pattern", "at", "harm"), some(CASES, one_in=3))
 def test_damage_is_found_named_and_mended(small: Small, pattern: str, at: int, harm: Callable[[Path], None]) -> None:
     assert diagnose(small.pipeline, root=small.folder / "state", deep=True) == []
     path = one(small, pattern, at)

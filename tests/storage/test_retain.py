@@ -31,7 +31,7 @@ from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.store.delta import DeltaStore
-from tests.case_counts import cases
+from tests.case_counts import random_seeds, some
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -87,8 +87,8 @@ def same(one: dict[str, pa.Table], other: dict[str, pa.Table]) -> bool:
     return all(bitwise(one[name], other[name]) for name in one)
 
 
-@pytest.mark.parametrize(("policy", "many"), [("interval", 2), ("events", 32)])
-@pytest.mark.parametrize("seed", range(cases(3)))
+@pytest.mark.parametrize(("policy", "many"), some([("interval", 2), ("events", 32)]))
+@pytest.mark.parametrize("seed", random_seeds(3))
 def test_what_is_kept_is_what_a_clean_run_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str, many: int, seed: int) -> None:
     """`many`: so many files become one, so that batches share files soon or never."""
     monkeypatch.setattr(compaction, "MANY", many)
@@ -256,7 +256,7 @@ OPEN_FOR_LONG = {
 }
 
 
-@pytest.mark.parametrize("name", OPEN_FOR_LONG)
+@pytest.mark.parametrize("name", some(OPEN_FOR_LONG, one_in=4))
 def test_states_stay_while_a_window_is_open_that_is_longer_than_retain(tmp_path: Path, name: str) -> None:
     """
     states kept                          |== 6h ==|

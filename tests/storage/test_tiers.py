@@ -140,7 +140,7 @@ def some_rows(dice: random.Random, minute: int, late_share: float = 0.2) -> list
 
 
 @pytest.mark.parametrize("unfit", [False, True])
-@pytest.mark.parametrize("seed", range(case_counts.cases(30)))
+@pytest.mark.parametrize("seed", case_counts.random_seeds(30))
 def test_any_history(both: Both, seed: int, unfit: bool) -> None:
     """After every run, as a pipeline without tiers that ran the same batches; where many rows are late, few tiles are of use."""
     dice = random.Random(seed)

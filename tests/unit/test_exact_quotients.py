@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from muntin.engine.reduce.exact_quotients import exact_quotients
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 
 HUGE = 10**38 - 1
 
@@ -23,7 +23,7 @@ def drawn(dice: random.Random, most: int) -> int:
 def test_each_is_rounded_once(scale: int | None) -> None:
     dice = random.Random(scale)
     most, unit = (2**63 - 1, 1) if scale is None else (HUGE, 10**scale)
-    above = [None if dice.random() < 0.1 else drawn(dice, most) for _ in range(cases(60_000))]
+    above = [None if dice.random() < 0.1 else drawn(dice, most) for _ in random_seeds(60_000)]
     below = [dice.choice([0, 1, 2, 3, 7, 10, 2**40 + 1, 2**53 + 1, dice.randrange(10**6)]) for _ in above]
     with localcontext() as context:
         context.prec = 40

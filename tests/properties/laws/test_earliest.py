@@ -14,7 +14,7 @@ import pytest
 
 from muntin import windows
 from muntin.definition.instants import AFTER_ALL, instant_us
-from tests.case_counts import cases
+from tests.case_counts import random_seeds
 
 HOUR = 3_600_000_000
 BEGIN = instant_us(datetime(2024, 3, 1, tzinfo=UTC), "begin")
@@ -45,7 +45,7 @@ def border(kind: Any, us: int) -> int:
 def test_no_window_begins_before_where_reading_begins(name: str) -> None:
     kind, dice = (EXACT | OTHERS)[name], random.Random(name)
     start, end = kind.grid(border(kind, BEGIN), border(kind, BEGIN + 400 * 24 * HOUR))
-    for _ in range(cases(400)):
+    for _ in random_seeds(400):
         after = BEGIN + 100 * 24 * HOUR + dice.randrange(100 * 24 * HOUR)
         after = int(dice.choice([after, *end[np.searchsorted(end, after)] + np.arange(-1, 2)]))
         until = after + dice.choice([0, 1, HOUR, dice.randrange(24 * HOUR), dice.randrange(90 * 24 * HOUR)])
