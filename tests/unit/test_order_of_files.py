@@ -1,10 +1,11 @@
-"""Where several processes share the tests, the longest files come first, and those that wait for Airflow one behind another."""
+"""Where several processes share the tests: what one server serves stays together, and the longest groups come first."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import durations
-from tests.markers import WORKERS_WITHOUT_AIRFLOW, said_by_file, spread
+import pytest
+
+from tests import durations, sharing
 
 TESTS = Path(__file__).parents[1]
 
@@ -15,43 +16,47 @@ class Item:
 
     path: Path
 
-    def get_closest_marker(self, name: str) -> bool:
-        return name in self.path.parts
-
 
 def files(*names: str) -> list[str]:
     """The files in their order, each of two tests."""
-    found = spread([Item(TESTS / name) for name in names for _ in range(2)])  # type: ignore[misc]
-    assert sorted(str(each.path.relative_to(TESTS)) for each in found) == sorted(2 * names)
-    assert [each.path for each in found[::2]] == [each.path for each in found[1::2]]
-    return [str(each.path.relative_to(TESTS)) for each in found[::2]]
+    items = [Item(TESTS / name) for name in names for _ in range(2)]
+    ordered = [str(each.path.relative_to(TESTS)) for each in sharing.longest_first(items, "test")]  # type: ignore[arg-type, attr-defined]
+    assert sorted(ordered) == sorted(2 * names)
+    assert ordered[::2] == ordered[1::2]
+    return ordered[::2]
 
 
+@pytest.fixture
+def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = {"docs/test_site.py": 5.0, "unit/test_keys.py": 2.0, "sinks/test_postgres.py": 1.0, "materialised/test_jdbc.py": 3.0}
+    monkeypatch.setattr(durations, "MEASURED", {f"tests/{name}": {"test": each} for name, each in seconds.items()})
+
+
+@pytest.mark.usefixtures("_measured")
 def test_the_longest_come_first() -> None:
-    longest = sorted(("cli/test_alerts.py", "docs/test_site.py"), key=lambda name: -durations.seconds(TESTS / name))
-    assert files("unit/a.py", "cli/test_alerts.py", "docs/test_site.py") == [*longest, "unit/a.py"]
+    assert files("unit/test_keys.py", "docs/test_site.py") == ["docs/test_site.py", "unit/test_keys.py"]
 
 
-def test_a_file_that_waits_is_begun_once_the_others_have_enough_to_do_beside_it() -> None:
-    waiting = ["airflow/test_executor.py", "airflow/test_backfill.py", "airflow/b.py"]
-    working = [f"unit/{at:03}.py" for at in range(900)]
-    order = files(*waiting, *working)
-    begun = [order.index(name) - at for at, name in enumerate(["airflow/test_backfill.py", "airflow/test_executor.py", "airflow/b.py"])]
-    longest, second = (durations.seconds(TESTS / name) for name in ("airflow/test_backfill.py", "airflow/test_executor.py"))
-    assert longest > second
-    assert begun == [max(1, int(seconds * WORKERS_WITHOUT_AIRFLOW / durations.OTHERS) + 1) for seconds in (0, longest, longest + second)]
+# together  test_on_spark 30 (not measured), test_jdbc 3     33
+# alone     test_site 5
+@pytest.mark.usefixtures("_measured")
+def test_files_that_ask_for_spark_stay_together() -> None:
+    asked = ("materialised/test_jdbc.py", "docs/test_site.py", "materialised/test_on_spark.py")
+    assert files(*asked) == ["materialised/test_jdbc.py", "materialised/test_on_spark.py", "docs/test_site.py"]
 
 
-def test_those_that_wait_are_kept_though_there_is_nothing_beside_them() -> None:
-    assert files("airflow/b.py", "airflow/test_backfill.py") == ["airflow/test_backfill.py", "airflow/b.py"]
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [
+        ("materialised/test_jdbc.py", "spark"),  # and PostgreSQL
+        ("sinks/test_postgres.py", "postgres"),
+        ("topics/test_batches.py", "kafka"),
+        ("unit/test_keys.py", "tests/unit/test_keys.py"),
+    ],
+)
+def test_a_file_goes_with_the_first_server_it_asks_for(name: str, group: str) -> None:
+    assert sharing.group_of(f"tests/{name}") == group
 
 
 def test_every_file_that_was_measured_is_there() -> None:
-    assert [name for name in durations.SECONDS if not (durations.ROOT / name).exists()] == []
-
-
-def test_what_make_check_runs_fits_its_budget() -> None:
-    """Where it does not, less is quick: lower `QUICK`, or make the slowest of these quicker."""
-    quick = [path for path in TESTS.rglob("test_*.py") if durations.is_quick(path) and not said_by_file(path)]
-    assert len(quick) > 100
-    assert sum(map(durations.seconds, quick)) <= durations.BUDGET
+    assert [name for name in durations.MEASURED if not (durations.ROOT / name).exists()] == []
