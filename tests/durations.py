@@ -32,8 +32,8 @@ UNSEEN = 0.03  # seconds of a test after which nobody asks what the programs too
 
 
 def files() -> list[Path]:
-    """All files of tests."""
-    return sorted(Path(__file__).parent.rglob("test_*.py"))
+    """All files of tests but those that another test runs, in a process of its own."""
+    return sorted(path for path in Path(__file__).parent.rglob("test_*.py") if path.parent.name != "inside")
 
 
 def name_of(path: Path) -> str:

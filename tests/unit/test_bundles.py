@@ -1,5 +1,6 @@
 """Which splits are read together, and where rows of a bundle lie."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def test_sources_whose_splits_may_be_read_together(tmp_path: Path) -> None:
     assert may_bundle(parquet)
     assert not may_bundle(bound(tmp_path, path="{start:%H}.csv"))
     assert not may_bundle(bound(tmp_path, path="{start:%H}.jsonl"))
-    assert may_bundle(bound(tmp_path, upstream=parquet.pipeline))
+    assert may_bundle(bound(tmp_path, upstream=replace(parquet.pipeline, name="upstream")))
 
 
 TIMES = pa.array([hour(0)], pa.timestamp("us", tz="UTC"))

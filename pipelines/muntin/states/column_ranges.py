@@ -79,7 +79,7 @@ def is_end_of(end: str, text: str) -> bool:
 
 
 def whole_letters(end: str) -> str:
-    """What an end of a range has of the text that it was cut from."""
+    """The part of a text that an end of a range has."""
     return end[:_MOST_LETTERS]
 
 

@@ -49,7 +49,8 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, against:
         from muntin.jobs.check import examined
         from muntin.jobs.state.same_names import check_alone
 
-        check_alone(file, pipeline.name)
+        if not against:  # a candidate stands beside the definition that it may replace
+            check_alone(file, pipeline.name)
         found = examined(pipeline, root=folder)
         broken, more = _held_against(pipeline, folder, against) if against else ([], [])
     status = DefinitionError.exit_status if broken else SourceError.exit_status if found.lacking else 0

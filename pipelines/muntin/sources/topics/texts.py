@@ -144,7 +144,7 @@ def _registry(source: KafkaSource) -> Any:  # noqa: ANN401 - as above
 
 
 def _whole(found: Any, content: io.BytesIO) -> Any:  # noqa: ANN401 - what the bytes say
-    """What was read of a message, unless bytes are left of its content."""
+    """Give back the value that was read of a message, unless bytes are left of its content."""
     if left := len(content.getbuffer()) - content.tell():
         raise ValueError(f"{left} bytes too many for the schema")
     return found
