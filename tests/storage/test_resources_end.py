@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from muntin.jobs.records import attempts as notes
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.store import disk
 from muntin.store.disk import refused_through
 from muntin.store.state import states_of
@@ -60,6 +62,23 @@ def test_maintain_on_a_state_that_may_not_be_written_says_so(small: Small, mount
     remount(mounted, "ro")
     with pytest.raises(StateError, match=r"cannot write the log of .+: Read-only file system; give the state a root that can be written"):
         maintain(small.pipeline, root=mounted, older_than_us=WEEK_US)
+
+
+@NEEDS_A_DISK
+@pytest.mark.parametrize("left", ["frames/20m/left.parquet", "staging/run/hours/left.parquet"])
+def test_what_cannot_be_removed_is_not_told_as_removed(small: Small, mounted: Path, left: str) -> None:
+    small.run("state")
+    [state] = states_of(mounted / "small")
+    (state / left).parent.mkdir(parents=True, exist_ok=True)
+    (state / left).write_bytes(b"old")
+    os.utime(state / left, (0, 0))
+    later = utc_now() + timedelta(days=30)
+    remount(mounted, "ro")
+    with pytest.raises(StateError, match=r"cannot (write|remove) .+; give the state a root that can be written"):
+        vacuum(mounted, older_than_us=WEEK_US, now=later)
+    remount(mounted, "rw")
+    assert vacuum(mounted, older_than_us=WEEK_US, now=later)
+    assert not (state / left).exists()
 
 
 @pytest.mark.parametrize(

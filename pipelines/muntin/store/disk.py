@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
+from muntin.files.paths import remove_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +85,17 @@ def write_new(target: AnyPath, content: bytes) -> None:
 @write_new.register(ObjectPath)
 def _(target: ObjectPath, content: bytes) -> None:
     target.write_new(content)
+
+
+def remove_whole(folder: AnyPath) -> None:
+    """Remove a folder with everything in it.
+
+    Raises:
+        StateError: something of it stays, as on a disk that may not be written.
+    """
+    remove_folder(folder)
+    if folder.is_dir():
+        raise StateError(f"cannot remove {folder}: something of it stays; give the state a root that can be written")
 
 
 def link(source: AnyPath, target: AnyPath) -> None:

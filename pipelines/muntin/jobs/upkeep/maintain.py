@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from muntin.files.paths import relative, remove_folder, sizes_below
+from muntin.files.paths import relative, sizes_below
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.published.lost_commits import check_no_lost_commits
@@ -18,6 +18,7 @@ from muntin.jobs.tiles.history import make_history_tiers
 from muntin.jobs.tiles.tiers import make_tiers
 from muntin.jobs.upkeep.vacuum import Removed, vacuum
 from muntin.store.delta import DeltaStore
+from muntin.store.disk import remove_whole
 from muntin.store.log_checkpoint import writing_log
 from muntin.store.state import WINDOWS, states_of
 
@@ -103,5 +104,5 @@ def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Re
         if (last_read_at(DeltaStore(folder)) or written_at) < oldest:
             files = [size for _, size, _ in found]
             if not dry_run:
-                remove_folder(folder)
+                remove_whole(folder)
             yield Removed("superseded state", relative(folder, bound.root), len(files), sum(files))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.definition.durations import UNITS
-from muntin.files.paths import ascending, names_in, path_of, relative, remove_folder, sizes_below
+from muntin.files.paths import ascending, names_in, path_of, relative, sizes_below
 from muntin.jobs.inputs.dimensions.changed_rows import outlived_versions
 from muntin.jobs.published.staging_folders import staged_entries, staged_windows
 from muntin.jobs.published.window_tables import published, windows_of
@@ -18,6 +18,7 @@ from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.state_folders import bind_existing, stagings, state_folders
 from muntin.jobs.upkeep.mirrored_files import Mirrors
 from muntin.store.delta import DeltaStore
+from muntin.store.disk import refused, remove_whole
 from muntin.store.paths import DIMENSIONS, GIVEN, MATERIALISED, NOTES
 from muntin.store.seen_tables import open_table
 from muntin.store.state import WINDOWS
@@ -64,7 +65,7 @@ def vacuum(
         now: the present; None: the clock tells.
 
     Raises:
-        StateError: there is no state.
+        StateError: there is no state; or a file cannot be removed.
     """
     oldest = (now or utc_now()) - timedelta(microseconds=older_than_us)
     top, homes = path_of(root), state_folders(root)
@@ -143,9 +144,11 @@ def _removed(path: AnyPath, before_s: float) -> bool:
     try:
         if path.stat().st_mtime >= before_s:
             return False
+        path.unlink(missing_ok=True)
     except FileNotFoundError:
         return False
-    path.unlink(missing_ok=True)
+    except OSError as wrong:
+        raise refused(str(path), wrong) from wrong
     return True
 
 
@@ -177,7 +180,7 @@ def _abandoned(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: boo
         if staged.written_at < oldest:
             place = folder / staged.folder
             if not dry_run:
-                remove_folder(place)
+                remove_whole(place)
             yield Removed("abandoned staging", relative(place, root), staged.files, staged.bytes)
 
 
