@@ -32,7 +32,7 @@ def t_digest(*quantiles: float) -> Accuracy:
 
 EXACT = Accuracy("exact")
 ROUNDED = Accuracy("rounding")
-"""Twelve digits at any magnitude: `tests/properties/laws/test_exact_arithmetic.py` holds each such row against its oracle over fractions."""
+"""Twelve digits at any magnitude: tests/properties/laws/test_exact_arithmetic.py holds each such row against fractions."""
 NINE_DIGITS = Accuracy("nine digits")
 MOMENTS = Accuracy("nine digits, mean up to 1e7 deviations")
 HYPERLOGLOG = Accuracy("1.04 / sqrt(2^lg_k): 1.6 %")
