@@ -9,7 +9,7 @@ from tests.airflow.own_process import INSIDE, run_inside
 
 @pytest.mark.timeout(1600)
 def test_dag(tmp_path: Path) -> None:
-    run_inside(tmp_path, "test_dag.py", "test_among_tasks.py", "test_forget_dag.py")
+    run_inside(tmp_path, "test_dag.py", "test_among_tasks.py", "test_forget_dag.py", "test_question.py")
 
 
 def test_no_file_is_forgotten() -> None:

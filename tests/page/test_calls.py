@@ -9,6 +9,7 @@ import pytest
 from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import instant_us
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
+from muntin.jobs.records.attempts import Attempt
 from muntin.jobs.records.batch_facts import BatchStates
 from muntin.jobs.records.batch_states import BatchState, State
 from muntin.jobs.sending.standing import SinkStanding
@@ -94,6 +95,24 @@ def test_in_airflow_the_run_is_cleared_from_the_step_on(tmp_path: Path, state: S
     span = "--start-date 2024-01-01T01:00:00+00:00 --end-date 2024-01-01T01:00:00+00:00"
     assert call.command == f"airflow tasks clear hourly {span} --task-regex {clears} --downstream --yes"
     assert call.link == one.link
+
+
+def test_a_run_by_hand_is_begun_anew_as_no_command_clears_it(tmp_path: Path) -> None:
+    link = "http://airflow/dags/hourly/runs/manual__2024-01-01T09%3A00%3A00%2B00%3A00/tasks/validate"
+    some = [batch(at, "held", step="validate", reason="why", link=link) for at in (1, 2)]
+    (call,) = _of_batches(known(tmp_path), status(some[0]), Around(in_airflow=True))
+    assert call.command == """airflow dags trigger hourly --conf '{"interval_start": "2024-01-01T01:00:00+00:00"}'"""
+    (call,) = _of_batches(known(tmp_path), status(*some), Around(in_airflow=True))
+    assert (call.command or "").startswith("airflow backfill create --dag-id hourly --from-date 2024-01-01T01:00:00+00:00")
+
+
+def test_where_a_question_waits_that_comes_first(tmp_path: Path) -> None:
+    one = batch(1, "held", step="validate", reason="why", link="http://airflow/ask")
+    run = Attempt("r", (), "queued", "ask", 0, 0, link="http://airflow/ask")
+    (call,) = _of_batches(known(tmp_path), status(one), Around({"hourly": (run,)}, in_airflow=True))
+    assert call.do.startswith("a question waits in Airflow, under Required Actions; or mend")
+    (call,) = _of_batches(known(tmp_path), status(one), Around({"hourly": ()}, in_airflow=True))
+    assert "question" not in call.do
 
 
 @pytest.mark.parametrize(

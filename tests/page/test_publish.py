@@ -1,6 +1,7 @@
 """The page that publishes what a suite holds: a form where the page may, Airflow's question or a command where it may not."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from starlette.testclient import TestClient
 from muntin import run
 from muntin.cli.commands.ui import publish
 from muntin.cli.definition import load_pipeline
+from muntin.definition.schedule import Interval
 from muntin.errors import ExpectationsError
 from muntin.jobs.publish.held import held_windows
-from muntin.jobs.records.attempts import Attempt
+from muntin.jobs.records.attempts import Attempt, begun, note
 from muntin.jobs.state.bound import bind
 from muntin.page.views.around import Around
 from muntin.tasks import Local
@@ -89,6 +91,18 @@ def test_in_airflow_it_leads_to_the_question_or_names_the_command(project: Proje
         assert says in page
         assert "<form" not in page.partition("<main")[2]
         assert asked.post("/pipeline/sensors/publish", data={"verdict": verdict, "reason": "why"}, headers=SAME).status_code == 403
+
+
+def test_a_run_by_hand_with_a_start_alone_waits_too(project: Project, verdict: str) -> None:
+    """Airflow does not know where its interval ends; the note of the run does."""
+    pipeline = load_pipeline(Path(project.file))
+    bound = bind(pipeline, project.root)
+    starts = held_windows(bound)[0].starts
+    last = Interval(starts[-1], pipeline.intervals.after(starts[-1]))
+    note(bound.folder, replace(begun("manual__1", [last], "ask", "http://airflow/log"), phase="queued", process=None))
+    now = replace(begun("manual__1", [last], "ask", "http://airflow/ask"), spans=(), phase="queued")
+    asked = client(project, around=lambda _: Around({"sensors": (now,)}, in_airflow=True))
+    assert 'href="http://airflow/ask"' in asked.get(f"/pipeline/sensors/publish?verdict={verdict}").text
 
 
 def test_a_name_that_holds_nothing_is_refused(made: Sensors) -> None:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from muntin.files.paths import path_of
-from muntin.store.notes import change_note, read_note, rewrite
+from muntin.jobs.state.notes import change_note, read_note, rewrite
 
 
 def test_no_change_is_lost(roots: str) -> None:

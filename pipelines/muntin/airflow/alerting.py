@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,15 @@ from muntin.airflow.place import place_of
 from muntin.definition.instants import instant_us
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from muntin.airflow.place import Place
     from muntin.alerts.facts import Run
     from muntin.channels.addresses import Address
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.alerting.alert import InBackfill
+    from muntin.jobs.publish.held import HeldWindows
 
 log = logging.getLogger("muntin")
 
@@ -30,12 +33,13 @@ def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, 
 
     def on_failure(context: Mapping[str, Any]) -> None:
         """Tell that the run failed, after the last retry of a task."""
-        _tell(pipeline, root, context, failed=True)
+        wrong = context.get("exception") or RuntimeError("the task ended")
+        _tell(pipeline, root, context, lambda at: _failed(at, wrong, str(context["ti"].log_url)))
 
     def on_success(context: Mapping[str, Any]) -> None:
         """Note that the events of a run are emitted, and tell what was wrong with its data."""
         _acknowledge(pipeline, root, context)
-        _tell(pipeline, root, context, failed=False)
+        _tell(pipeline, root, context, lambda at: _ended_well(at, context))
 
     ending = {"on_success_callback": [*_listed(own.get("on_success_callback")), on_success]}
     failing = {"on_failure_callback": [*_listed(own.get("on_failure_callback")), on_failure]}
@@ -69,9 +73,20 @@ def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str
         log.warning("alerts: not noted that the run ends: %s", type(wrong).__name__)
 
 
-def tell_held(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], wrong: BaseException) -> None:
-    """Tell that a suite holds what a run staged, when a person is asked: the run itself has not failed yet."""
-    _tell(pipeline, root, {**context, "exception": wrong}, failed=True)
+def tell_asked(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], held: HeldWindows, until_us: int) -> None:
+    """Tell that a suite holds what a run staged, and that a question waits until then: the run itself has not failed."""
+    from muntin.jobs.alerting import gathered
+
+    def asked(at: Place) -> Run:
+        found = gathered.unpublished(at.bound, [at.interval], [*held.reports.values()], link=form_of(str(context["ti"].log_url)))
+        return replace(found, asked_until_us=until_us, verdict=held.name)
+
+    _tell(pipeline, root, context, asked)
+
+
+def form_of(log_url: str) -> str:
+    """The address of the form in which a person answers the question of a task."""
+    return f"{log_url.partition('?')[0]}/required_actions"
 
 
 def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
@@ -93,7 +108,7 @@ def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, 
     return list(callback) if isinstance(callback, list | tuple) else [callback] if callback else []
 
 
-def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, failed: bool) -> None:
+def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], facts: Callable[[Place], Run]) -> None:
     """Send the message of a run, if there are alerts; whatever goes wrong is a line of the task's log."""
     if pipeline.alerts is None:
         return
@@ -105,7 +120,7 @@ def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, 
         if (alerts := at.bound.alerts) is None:
             return
         sender, backfill = Sender(addresses_of, dict(context)), _in_backfill(context)
-        for line in tell(alerts, at.bound.folder, lambda: _facts(at, context, failed=failed), sender, backfill):
+        for line in tell(alerts, at.bound.folder, lambda: facts(at), sender, backfill):
             log.info("alerts: %s", line)
     except Exception as wrong:  # noqa: BLE001 - the run is decided
         log.warning("alerts: not sent: %s", type(wrong).__name__)
@@ -124,14 +139,21 @@ def _in_backfill(context: Mapping[str, Any]) -> InBackfill:
     return InBackfill(run.run_id, run.run_type == "backfill", unfinished, f"{link}/backfills")
 
 
-def _facts(at: Any, context: Mapping[str, Any], *, failed: bool) -> Run:  # noqa: ANN401 - a place
-    """The facts of a run: from its error, or from what the task `publish` returned."""
+def _failed(at: Place, wrong: BaseException, link: str) -> Run:
+    """The facts of a run, from its error. What failed was reported when a person was asked."""
+    from muntin.jobs.alerting import gathered
+
+    if kept := getattr(wrong, "kept", None):
+        verdict, why = kept
+        return replace(gathered.unpublished(at.bound, [at.interval], [], link=link), kept=why, verdict=verdict)
+    return gathered.failed(at.bound, [at.interval], wrong, link=link)
+
+
+def _ended_well(at: Place, context: Mapping[str, Any]) -> Run:
+    """The facts of a run, from what the task `publish` returned."""
     from muntin.jobs.alerting import gathered
     from muntin.jobs.records.batch_reports import batch_reports
 
-    link = str(context["ti"].log_url)
-    if failed:
-        return gathered.failed(at.bound, [at.interval], context.get("exception") or RuntimeError("the task ended"), link=link)
     result = _result(context)
     return gathered.ended_well(
         at.bound,
@@ -140,7 +162,8 @@ def _facts(at: Any, context: Mapping[str, Any], *, failed: bool) -> Run:  # noqa
         quality=result["reports"],
         published={window: [_us(start) for start in starts] for window, starts in result["published"].items()},
         missing=[(_us(low), _us(high)) for low, high in result["waiting_for"]],
-        link=link.partition("/tasks/")[0],
+        link=str(context["ti"].log_url).partition("/tasks/")[0],
+        approved=[result["report"].get("despite")],
     )
 
 

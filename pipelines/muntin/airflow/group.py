@@ -86,7 +86,7 @@ def fill(
         if name not in dag.params:
             dag.params[name] = param
     where = {"home": str(home_of(dag.fileloc)), "root": str(root) if root else None}
-    if deadlines := [*deadline_of(pipeline), *fresh_by(pipeline, **where)]:
+    if deadlines := [*deadline_of(pipeline, where), *fresh_by(pipeline, where)]:
         dag.deadline = [*(dag.deadline or []), *deadlines]
     add_tasks(group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
 

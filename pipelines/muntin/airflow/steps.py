@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from muntin.airflow.place import Place
     from muntin.jobs.published.staged_windows import Staged
     from muntin.jobs.records.reports import Accumulated
-    from muntin.quality.errors import ExpectationsFailed
     from muntin.tasks import Runner
 
 FEW_ROWS = 100_000
@@ -96,16 +95,13 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
     return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}
 
 
-def validate(
-    place: Place, runner: Runner, staged: Mapping[str, Any], asking: Callable[[ExpectationsFailed], None] = lambda _: None
-) -> list[dict[str, Any]]:
+def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Hold the staged windows against their suites, and return the reports.
 
     Args:
         place: of the run.
         runner: who judges where this process does not.
         staged: what the task finalize returned.
-        asking: called if a critical expectation failed and the definition says that a person is asked.
 
     Raises:
         ExpectationsError: a critical expectation failed, and nobody is asked.
@@ -131,7 +127,6 @@ def validate(
     except ExpectationsFailed as failed:
         if place.bound.pipeline.on_failure != "ask":
             raise
-        asking(failed)
         reports = [report.to_dict() for report in failed.reports]
     for line in log_lines.validated(reports, loaded):
         log.info(line)

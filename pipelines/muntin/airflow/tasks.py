@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from muntin.airflow import publishing, steps
-from muntin.airflow.alerting import callbacks, ending_reported, tell_held
+from muntin.airflow.alerting import callbacks, ending_reported, tell_asked
 from muntin.airflow.assets.events import announcer_of, extras, keys_of
 from muntin.airflow.assets.window_assets import emit, window_assets
 from muntin.airflow.imported_ahead import check_libraries
@@ -76,7 +76,7 @@ def add_tasks(
     def validate(staged: dict[str, Any], **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
         with reported(context), noting(context), running(context) as runner:
-            return steps.validate(place(context), runner, staged, partial(tell_held, pipeline, root, context))
+            return steps.validate(place(context), runner, staged)
 
     def publish(
         accumulated: dict[str, Any],
@@ -98,9 +98,8 @@ def add_tasks(
     accumulated = task(pre_execute=begin, **options)(accumulate)()
     staged = task(pre_execute=begin, **options)(finalize)(accumulated)
     quality = task(pre_execute=begin, **options)(validate)(staged)
-    asked = _asked(
-        pipeline, place, staged.operator.task_id, partial(_answering, reported, noting), dag=group.dag, task_group=group, **failing
-    )
+    answering, telling = partial(_answering, reported, noting), partial(tell_asked, pipeline, root)
+    asked = _asked(pipeline, place, staged.operator.task_id, answering, telling, dag=group.dag, task_group=group, **failing)
     commit = task(outlets=window_assets(pipeline), pre_execute=begin, **options, **ending)(publish)
     chain(accumulated, staged, quality, *asked, commit(accumulated, staged, quality, *(each.output for each in asked)))
 

@@ -43,6 +43,10 @@ class Run:
         stays_us: the watermark of what was published before; None if nothing was.
         link: the command or the address where a person goes on.
         unforgotten: how many keys are being forgotten, and something of them may be left.
+        approved: what a person said who let windows be published although they failed their suite: `verdict`, `windows`, `by`, `reason`.
+        asked_until_us: until when a question waits whether what is held is published all the same, in microseconds; None: none waits.
+        kept: why what is held stays held: the answer of a person, or that nobody answered; "": nothing was asked.
+        verdict: the name of the verdict that a question, or its answer, is about.
     """
 
     pipeline: str
@@ -56,6 +60,10 @@ class Run:
     stays_us: int | None = None
     link: str = ""
     unforgotten: int = 0
+    approved: tuple[Mapping[str, Any], ...] = ()
+    asked_until_us: int | None = None
+    kept: str = ""
+    verdict: str = ""
 
     @property
     def failed(self) -> bool:

@@ -10,7 +10,7 @@ from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from muntin.alerts.declaration import Alerts
     from muntin.alerts.facts import Batch, Run
@@ -73,18 +73,43 @@ def _failure(run: Run) -> Iterator[Finding]:
 
 
 def _checks(alerts: Alerts, run: Run) -> Iterator[Finding]:
-    told = ("critical", "warning") if alerts.warnings else ("critical",)
+    """The checks that failed; of windows that a person let be published all the same, warnings alone: the question named the others."""
+    warnings = ("warning",) if alerts.warnings else ()
+    approved = {window for each in run.approved for window in each["windows"]}
     for report in run.quality:
+        severities = warnings if report["window"] in approved else ("critical", *warnings)
         for check in report["checks"]:
-            if check["success"] is False and check["severity"] in told:
+            if check["success"] is False and check["severity"] in severities:
                 yield _of_check(alerts, run, report["window"], check)
 
 
 def _of_check(alerts: Alerts, run: Run, window: str, check: Mapping[str, Any]) -> Finding:
-    masked = {name.lower() for name in alerts.mask}
-    hidden = bool(masked) and (not check["column"] or any(name.lower() in masked for name in check["column"].split(", ")))
-    rows = tuple({name: MASKED if name.lower() in masked else value for name, value in row.items()} for row in check["failing_rows"])
+    hidden, rows = _masked(check, alerts.mask)
     return Finding("check", check["severity"], expected(window, check), _observed(check, hidden=hidden), run.interval, rows)
+
+
+def masked_report(report: Mapping[str, Any], mask: Collection[str]) -> dict[str, Any]:
+    """A report of a validation without values of masked columns, in rows and in what was observed."""
+    return {**report, "checks": [_without_values(check, mask) for check in report["checks"]]}
+
+
+def _without_values(check: Mapping[str, Any], mask: Collection[str]) -> dict[str, Any]:
+    hidden, rows = _masked(check, mask)
+    names = ("error",) if _counts_rows(check) else ("error", "observed_value")
+    return {**check, **{name: MASKED for name in names if hidden and check[name]}, "failing_rows": rows}
+
+
+def _masked(check: Mapping[str, Any], mask: Collection[str]) -> tuple[bool, tuple[Mapping[str, Any], ...]]:
+    """Whether what was observed must not be shown, and the failing rows with masked values."""
+    masked = {name.lower() for name in mask}
+    hidden = bool(masked) and (not check["column"] or any(name.lower() in masked for name in check["column"].split(", ")))
+    return hidden, tuple(
+        {name: MASKED if name.lower() in masked else value for name, value in row.items()} for row in check["failing_rows"]
+    )
+
+
+def _counts_rows(check: Mapping[str, Any]) -> bool:
+    return str(check["type"]).startswith("expect_table_row_count")
 
 
 def expected(window: str, check: Mapping[str, Any]) -> str:
@@ -100,8 +125,7 @@ def _observed(check: Mapping[str, Any], *, hidden: bool) -> str:
     if check["unexpected_count"] is not None:
         percent = check["unexpected_percent"]
         return f"{many(check['unexpected_count'], 'row')} not as expected" + ("" if percent is None else f" ({percent:.3g} %)")
-    counts_rows = check["type"].startswith("expect_table_row_count")
-    return f"observed {check['observed_value'] if counts_rows or not hidden else MASKED}"
+    return f"observed {check['observed_value'] if _counts_rows(check) or not hidden else MASKED}"
 
 
 def _quarantined(alerts: Alerts, run: Run) -> Iterator[Finding]:

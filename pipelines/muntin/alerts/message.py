@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Literal
 
 from muntin.alerts.row_lines import row_lines, shortened
 from muntin.definition.amounts import many
+from muntin.definition.asking import PUBLISH_DESPITE
 from muntin.definition.instants import spell_instant
 
 if TYPE_CHECKING:
@@ -33,6 +34,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A question that waits for a person: until when, in microseconds, and the address of its form."""
+
+    until_us: int
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A line that stands alone, and lines that belong to it."""
 
@@ -40,15 +49,43 @@ class Part:
     lines: tuple[str, ...] = ()
 
 
-def message(run: Run, found: Sequence[Finding], over: Sequence[Finding] = ()) -> Message:
-    """The message of one run: what is wrong, what is well again, what became of the data, and how to go on."""
+def message(run: Run, found: Sequence[Finding], over: Sequence[Finding] = (), settled: Sequence[Finding] = ()) -> Message:
+    """The message of one run: what is wrong, what is well again, what became of the data, and how to go on.
+
+    `settled`: problems that a person has ended by an approval.
+    """
     parts = [
         Part(f"pipeline {run.pipeline}, interval {run.interval} UTC"),
         *_problems(found, run.interval),
+        *_approved(run, settled),
         *_recovered(over),
         *_data(run, found),
     ]
-    return _written(run.pipeline, f"{_counted(found) or 'well again'}, {_place(run, found, over)}", found, parts)
+    counts = [*(["a question waits"] if run.asked_until_us else []), *filter(None, [_counted(found)])]
+    counts += ["published as approved"] if settled else []
+    title = f"{', '.join(counts) or 'well again'}, {_place(run, [*found, *settled], over)}"
+    written = _written(run.pipeline, title, found, parts)
+    return replace(written, tone="warning") if settled and not found else written
+
+
+def kept_held(run: Run) -> Message:
+    """The message of a question that was answered by no, or by nobody: what failed was reported when it was put."""
+    parts = [Part(f"pipeline {run.pipeline}, interval {run.interval} UTC"), Part("stays held:", (shortened(run.kept),))]
+    parts += [*_data(run, ()), *_go_on(run.link, failed=True), Part("or publish it all the same:", (_despite(run),))]
+    return _of_parts("failure", f"{run.pipeline}: stays held, {run.interval}", parts)
+
+
+def _despite(run: Run) -> str:
+    return PUBLISH_DESPITE.format(run.verdict)
+
+
+def _approved(run: Run, settled: Sequence[Finding]) -> Iterator[Part]:
+    for each in run.approved if settled else ():
+        words = f"{each['by']}: {each['reason'] or 'no reason was given'}"
+        yield Part(
+            "published although its suite failed:",
+            (shortened(words), *(f"{shortened(one.what)}: {one.interval}" for one in settled[:_PROBLEMS])),
+        )
 
 
 def summary(pipeline: str, runs: int, failed: int, found: Sequence[Finding], over: Sequence[Finding] = (), *, link: str = "") -> Message:
@@ -59,22 +96,30 @@ def summary(pipeline: str, runs: int, failed: int, found: Sequence[Finding], ove
     return _written(pipeline, f"backfill of {many(runs, 'run')}, {failed:,} failed, {_counted(found) or 'well again'}", found, parts)
 
 
-def silence(pipeline: str, run: str, interval: Interval | None, after: str) -> Message:
-    """The message of a run that has not ended in time."""
+def silence(pipeline: str, run: str, interval: Interval | None, after: str, question: Question | None = None) -> Message:
+    """The message of a run that has not ended in time. `question`: that it waits for."""
     batch = f", interval {interval} UTC" if interval else ""
     head = Part(f"pipeline {pipeline}{batch}", (f"run {run} has not ended {after} after it was queued",))
     data = Part("nothing was published of it yet; what was published before stays as it is")
     go_on = Part("look whether its files are there, whether Spark answers, and whether Airflow has a free slot")
-    return _of_parts("warning", f"{pipeline}: silent{f', {interval}' if interval else ''}", (head, data, go_on))
+    parts = (head, data, _waiting(question) if question else go_on)
+    return _of_parts("warning", f"{pipeline}: silent{f', {interval}' if interval else ''}", parts)
 
 
-def not_fresh(pipeline: str, run: str, interval: Interval | None, within: str) -> Message:
-    """The message of windows that fall further behind the clock than `fresh_within` allows."""
+def not_fresh(pipeline: str, run: str, interval: Interval | None, within: str, question: Question | None = None) -> Message:
+    """The message of windows that fall further behind the clock than `fresh_within` allows. `question`: that the run waits for."""
     batch = f", interval {interval} UTC" if interval else ""
     head = Part(f"pipeline {pipeline}{batch}", (f"its windows are more than {within} behind: run {run} has not published",))
     data = Part("what was published before stays as it is")
     go_on = Part("look at the run's tasks; muntin status says which batch waits, and for what")
-    return _of_parts("warning", f"{pipeline}: not fresh{f', {interval}' if interval else ''}", (head, data, go_on))
+    parts = (head, data, _waiting(question) if question else go_on)
+    return _of_parts("warning", f"{pipeline}: not fresh{f', {interval}' if interval else ''}", parts)
+
+
+def _waiting(question: Question) -> Part:
+    """Where a question waits, until when, and what it is about."""
+    lines = (f"answer it until {spell_instant(question.until_us)} UTC in Airflow, under Required Actions:", question.link)
+    return Part("a suite holds its windows, and a question waits: are they published all the same?", tuple(filter(None, lines)))
 
 
 def _written(pipeline: str, title: str, found: Sequence[Finding], parts: Sequence[Part]) -> Message:
@@ -165,7 +210,10 @@ def _data(run: Run, found: Sequence[Finding]) -> Iterator[Part]:
         yield Part(f"nothing was published; {stays or 'nothing was published before'}")
     else:
         yield Part(_published(run.published or {}))
-    if found:
+    if run.asked_until_us is not None:
+        yield _waiting(Question(run.asked_until_us, run.link))
+        yield Part("without an answer they stay held; or correct the source (or the suite), and run it again from accumulate on")
+    elif found:
         yield from _go_on(run.link, failed=run.failed)
 
 

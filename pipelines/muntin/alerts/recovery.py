@@ -23,13 +23,20 @@ def recovered(told: Iterable[Finding], run: Run, found: Sequence[Finding]) -> tu
     return tuple(sorted(over, key=lambda one: one.interval))
 
 
+def approved(told: Iterable[Finding], run: Run) -> tuple[Finding, ...]:
+    """The reported problems that a person has ended by an approval: their windows are published, and the data is as it was."""
+    windows = [f"window {window}: " for each in run.approved for window in each["windows"]]
+    held = [problem for problem in told if problem.kind == "check" and problem.is_held and problem.what.startswith((*windows, "\0"))]
+    return tuple(problem for problem in held if problem.what not in _passed(run) and (_is_own(problem, run) or _is_published(problem, run)))
+
+
 def _is_over(problem: Finding, run: Run) -> bool:
     """Whether windows that were held are published; or, of a problem that held nothing, whether a later interval is well."""
     at = problem.interval.start_us
     if problem.kind == "hole":
         return run.missing is not None and not any(_covers(hole.interval, at) for hole in run.missing)
     if problem.is_held:
-        return not run.failed and (_spans(run.interval, problem.interval) or (problem.kind == "check" and _published(problem, run)))
+        return not run.failed and (_is_own(problem, run) or (problem.kind == "check" and _published(problem, run)))
     if problem.kind == "check":
         return problem.what in _passed(run) and run.interval.start_us >= at
     since = [batch for batch in run.batches if batch.read and batch.interval.start_us >= at]
@@ -38,8 +45,16 @@ def _is_over(problem: Finding, run: Run) -> bool:
 
 def _published(problem: Finding, run: Run) -> bool:
     """Whether a run of another interval published the windows that a failed check had held, as what waits is checked together."""
+    return problem.what in _passed(run) and _is_published(problem, run)
+
+
+def _is_published(problem: Finding, run: Run) -> bool:
     own = [starts for window, starts in (run.published or {}).items() if problem.what.startswith(f"window {window}: ")]
-    return problem.what in _passed(run) and any(_covers(problem.interval, start) for starts in own for start in starts)
+    return any(_covers(problem.interval, start) for starts in own for start in starts)
+
+
+def _is_own(problem: Finding, run: Run) -> bool:
+    return _spans(run.interval, problem.interval)
 
 
 def _spans(whole: Interval, part: Interval) -> bool:

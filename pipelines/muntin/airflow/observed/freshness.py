@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.clocks.freshness import Freshness
@@ -25,11 +24,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("muntin")
 
 
-def fresh_by(pipeline: Pipeline, home: str | None = None, root: str | None = None) -> list[Any]:
+def fresh_by(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> list[Any]:
     """The deadline of each run: what is left of `fresh_within` once an interval has ended. [] unless the definition has a target.
 
     It counts from when the run was queued, so that runs of old intervals have as long, and runs for assets have it, too.
-    `home`, `root`: the project's folder, and the root of the state as `airflow_dag` has it.
+    `where`: the project's folder `home`, and the `root` of the state as `airflow_dag` has it.
     """
     if (within_us := pipeline.fresh_within_us) is None:
         return []
@@ -39,7 +38,9 @@ def fresh_by(pipeline: Pipeline, home: str | None = None, root: str | None = Non
     first = pipeline.intervals.around(pipeline.intervals.first_border_us)
     channels = [channel for channel in alerts.channels if isinstance(channel, str)] if alerts else []
     kwargs = {"pipeline": pipeline.name, "channels": channels, "within_us": within_us}
-    kwargs |= {"windows": [*pipeline.windows], "home": home, "root": root}
+    kwargs |= {"windows": [*pipeline.windows], **(where or {})}
+    if pipeline.ask_within_us is not None:
+        kwargs |= {"asking": {**(where or {}), "within_us": pipeline.ask_within_us}}
     left = timedelta(microseconds=within_us - (first.end_us - first.start_us))
     callback = SyncCallback("muntin.airflow.observed.freshness.tell_of_lag", kwargs=kwargs)
     return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, left, callback, name=f"{pipeline.name} is not fresh")]
@@ -53,6 +54,7 @@ def tell_of_lag(
     windows: Sequence[str] = (),
     home: str | None = None,
     root: str | None = None,
+    asking: Mapping[str, Any] | None = None,
 ) -> None:
     """Send the message of windows that fall behind `fresh_within`. Airflow's executor calls it, outside of the run.
 
@@ -63,7 +65,7 @@ def tell_of_lag(
         ChannelError: a channel could not be reached; Airflow shows the callback as failed.
     """
     from muntin.airflow.alerting import addresses_of
-    from muntin.airflow.silence import interval_of_run
+    from muntin.airflow.silence import interval_of_run, question_of
     from muntin.alerts.message import not_fresh
     from muntin.channels.apprise_channel import send
 
@@ -73,7 +75,8 @@ def tell_of_lag(
     if windows and Freshness(within_us, _lag_us(pipeline, windows, home, root)).met:
         log.info("%s: run %s has not published, and its windows are fresh all the same: another run has", pipeline, run["dag_run_id"])
         return
-    told = not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us))
+    question = question_of(pipeline, run["dag_run_id"], asking)
+    told = not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us), question)
     log.warning(told.title)
     for channel in channels:
         send(addresses_of(channel), told)
@@ -81,17 +84,14 @@ def tell_of_lag(
 
 def _lag_us(pipeline: str, windows: Sequence[str], home: str | None, root: str | None) -> int | None:
     """How far the windows that readers see are behind the clock; None where nothing is published, or where it cannot be said."""
-    from muntin.airflow.storage import let_reach
+    from muntin.airflow.silence import root_at
     from muntin.definition.instants import BEFORE_ALL
     from muntin.jobs.published.window_tables import current
     from muntin.jobs.records.reports_table import utc_now
-    from muntin.jobs.state.home import named_home, root_of
     from muntin.store.delta import DeltaStore
 
     try:
-        place = root_of(named_home() or Path(home or ""), root)
-        let_reach([place])
-        store = DeltaStore(place / pipeline / "any")  # tables of readers lie beside the states
+        store = DeltaStore(root_at(home, root) / pipeline / "any")  # tables of readers lie beside the states
         ledgers = [current(store, window).ledger for window in windows]
     except Exception as wrong:  # noqa: BLE001 - who watches tells rather once too often
         log.warning("%s: what is published cannot be read: %s", pipeline, wrong)

@@ -57,10 +57,10 @@ def publish(
                 raise DefinitionError("--reason, --by: say which verdict it is about, by --despite; muntin publish FILE names them")
             held = _held(pipeline, folder)
         else:
-            from muntin.jobs.despite import publish_despite
+            from muntin.jobs.alerting.reported_run import publish_and_tell
 
             with exported():
-                report = publish_despite(
+                report = publish_and_tell(
                     pipeline, root=folder, verdict=despite, by=by or getuser(), reason=reason or "", spark=spark, progress=tell
                 )
     if despite is None:

@@ -67,11 +67,11 @@ def publish(known: "Known", verdict: str, reason: str) -> None:
     """
     from getpass import getuser
 
-    from muntin.jobs.despite import publish_despite
+    from muntin.jobs.alerting.reported_run import publish_and_tell
 
     if known.pipeline is None:
         raise DefinitionError(f"{known.name}: its file cannot be run; see muntin check")
-    publish_despite(known.pipeline, root=known.root, verdict=verdict, by=getuser(), reason=reason)
+    publish_and_tell(known.pipeline, root=known.root, verdict=verdict, by=getuser(), reason=reason)
 
 
 def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int) -> "ASGIApp":

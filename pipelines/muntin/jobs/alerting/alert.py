@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.alerts.findings import findings
-from muntin.alerts.message import message, summary
-from muntin.alerts.recovery import recovered
+from muntin.alerts.message import kept_held, message, summary
+from muntin.alerts.recovery import approved, recovered
 from muntin.errors import MuntinError
 from muntin.jobs.alerting.backfills import Backfills, Ended
 from muntin.jobs.alerting.delivery import Sender, deliver
@@ -82,13 +82,21 @@ def expect(state: AnyPath, backfill: InBackfill) -> None:
 
 
 def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
-    """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last."""
-    found, over = _inspected(alerts, state, run)
+    """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last.
+
+    What a person has to answer or has decided is said at once, also in a backfill.
+    """
+    if run.kept:
+        yield kept_held(run)
+    settled = _settled(state, run)
+    found, over = ([], []) if run.kept else _inspected(alerts, state, run)
     folder = below(state, "backfill") if backfill else None
     runs = Backfills(folder) if folder else None
-    inside = runs and backfill and backfill.inside and runs.add(Ended(backfill.run, run.failed, tuple(found), tuple(over)))
-    if (found or over) and not inside:
-        yield message(run, found, over)
+    by_hand = run.asked_until_us is not None or bool(settled)
+    inside = runs and backfill and backfill.inside and not by_hand
+    inside = inside and runs and backfill and runs.add(Ended(backfill.run, run.failed, tuple(found), tuple(over)))
+    if (found or over or settled) and not inside:
+        yield message(run, found, over, settled)
     if runs and backfill:
         yield from _summary(run.pipeline, runs, backfill)
 
@@ -99,6 +107,12 @@ def _inspected(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding],
     found = findings(alerts, run)
     over = [problem for problem in recovered(problems.all(), run, found) if problems.take(problem)]
     return [one for one, new in [(one, problems.add(one)) for one in found] if new or one.kind != "hole"], over
+
+
+def _settled(state: AnyPath, run: Run) -> list[Finding]:
+    """The reported problems that a person has ended by an approval, which are remembered no longer."""
+    problems = Problems(below(state, "problems"))
+    return [problem for problem in (approved(problems.all(), run) if run.approved else ()) if problems.take(problem)]
 
 
 def _summary(pipeline: str, runs: Backfills, backfill: InBackfill) -> Iterator[Message]:

@@ -31,10 +31,12 @@ def ended_well(
     published: Mapping[str, Sequence[int]],
     missing: Iterable[tuple[int, int]],
     link: str,
+    approved: Iterable[Mapping[str, Any] | None] = (),
 ) -> Run:
-    """The facts of a run that published, or found nothing to publish."""
-    whole = spanned(intervals)
+    """The facts of a run that published, or found nothing to publish. `approved`: approvals beside those that reports tell of."""
+    whole, reports = spanned(intervals), list(reports)
     batches = tuple(_batch(report) for report in reports)
+    approvals = [each for each in (*approved, *(report.despite for report in reports)) if each]
     return Run(
         bound.pipeline.name,
         whole,
@@ -45,19 +47,27 @@ def ended_well(
         before=_before(bound, batches),
         link=link,
         unforgotten=len(forgotten(bound.home).open),
+        approved=tuple({each["verdict"]: each for each in approvals}.values()),
     )
 
 
 def failed(bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *, link: str) -> Run:
     """The facts of a run that raised. The table of reports has what it read before."""
-    batches = _read(bound, intervals)
     quality = tuple(report.to_dict() for report in wrong.reports) if isinstance(wrong, ExpectationsFailed) else ()
+    return unpublished(bound, intervals, quality, failure=None if quality else first_line(wrong), link=link)
+
+
+def unpublished(
+    bound: Bound, intervals: Sequence[Interval], quality: Sequence[Mapping[str, Any]], *, failure: str | None = None, link: str
+) -> Run:
+    """The facts of a run that has published nothing: of reports on windows that a suite holds, or of a failure."""
+    batches = _read(bound, intervals)
     return Run(
         bound.pipeline.name,
         spanned(intervals),
         batches,
-        quality,
-        failure=None if quality else first_line(wrong),
+        tuple(quality),
+        failure=failure,
         published=None,
         before=_before(bound, batches),
         stays_us=_stays(bound),

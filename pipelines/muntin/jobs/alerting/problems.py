@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from muntin.alerts.findings import Finding
 from muntin.errors import StateError
 from muntin.files.paths import ascending
+from muntin.jobs.state.notes import change_note, read_note
 from muntin.store.disk import write_new
-from muntin.store.notes import change_note, read_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

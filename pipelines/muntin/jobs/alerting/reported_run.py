@@ -49,6 +49,18 @@ def run_and_tell(
     return reported(pipeline, root, start, end, report, link=link)
 
 
+def publish_and_tell(pipeline: Pipeline, *, root: str | AnyPath, **options: Any) -> RunReport:  # noqa: ANN401 - those of `publish_despite`
+    """Publish as `publish_despite` does; whoever was told of what the suite held is told who let it be published, and why.
+
+    Raises:
+        MuntinError: as `publish_despite`.
+    """
+    from muntin.jobs.despite import publish_despite
+
+    report = publish_despite(pipeline, root=root, **options)
+    return reported(pipeline, root, report.batches[0].interval_start, report.batches[-1].interval_end, report, link="")
+
+
 @contextmanager
 def failure_reported(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, *, link: str) -> Iterator[None]:
     """Tell of a run that fails inside, and raise what it raised."""

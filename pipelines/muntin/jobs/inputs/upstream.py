@@ -17,10 +17,10 @@ from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.listing import SourceFile
 from muntin.sources.upstream_windows import WindowSource
 from muntin.store.expired_marks import expired_before
-from muntin.store.notes import change_note, read_note
 from muntin.store.paths import batches_of_windows
 from muntin.timeline.batches import positions_of, spelled
 from muntin.timeline.ledger import Entries, no_entries

@@ -21,7 +21,7 @@ from muntin.errors import StateError
 from muntin.jobs.published.ledger_segments import read_ledger
 from muntin.jobs.published.window_tables import Published, published
 from muntin.jobs.records.reports_table import utc_now
-from muntin.store.notes import change_note
+from muntin.jobs.state.notes import change_note
 from muntin.timeline.ledger import no_entries
 
 if TYPE_CHECKING:

@@ -84,7 +84,7 @@ def batch_states(
     """
     windows = pending_windows(bound, []) if windows is None else windows
     table = reports_of(bound)
-    runs, held, corrected = _together(attempts(bound.folder), others), _held(bound), corrected_in(table)
+    runs, held, corrected = together(attempts(bound.folder), others), _held(bound), corrected_in(table)
     last = _last(windows)
     keeps_up = last is not None and _keeps_up(*last, table)
     every = _Every.of(windows, [*(_due(bound, last[1], now_us) if last and keeps_up else ()), *_asked(bound, runs)])
@@ -167,7 +167,7 @@ def _keeps_up(start_us: int, end_us: int, table: pa.Table | None) -> bool:
     return read_us is not None and read_us - end_us <= 2 * (end_us - start_us)
 
 
-def _together(own: Sequence[Attempt], others: Sequence[Attempt] | None) -> list[Attempt]:
+def together(own: Sequence[Attempt], others: Sequence[Attempt] | None) -> list[Attempt]:
     """Our notes of runs, and Airflow's runs: these are as Airflow says, with what our note adds; a note of a run that has ended is old."""
     notes = {each.run: each for each in own}
     kept = own if others is None else [each for each in own if not each.link]

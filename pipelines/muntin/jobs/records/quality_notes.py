@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.store.notes import change_note, read_note
+from muntin.jobs.state.notes import change_note, read_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

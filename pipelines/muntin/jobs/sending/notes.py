@@ -8,10 +8,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from muntin.jobs.published.window_tables import current
+from muntin.jobs.state.notes import change_note
+from muntin.jobs.state.notes import read_note as read_json
 from muntin.sinks.delivery import Position
 from muntin.store.log_check import commit_path
-from muntin.store.notes import change_note
-from muntin.store.notes import read_note as read_json
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath

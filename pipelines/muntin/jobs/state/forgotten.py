@@ -21,8 +21,8 @@ from muntin.definition.relative_paths import known
 from muntin.errors import ConflictError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.state.forgotten_log import add_event, events_of
+from muntin.jobs.state.notes import rewrite
 from muntin.states.forgotten_keys import UNDONE, Hashed, again, hash_of
-from muntin.store.notes import rewrite
 from muntin.store.state import FORGOTTEN
 
 if TYPE_CHECKING:

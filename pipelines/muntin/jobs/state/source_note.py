@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.amounts import many
+from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.common_types import common_type
 from muntin.sources.reading.sql_types import stored_type
-from muntin.store.notes import change_note, read_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.amounts import lasting, many
 from muntin.definition.instants import instant_us
-from muntin.jobs.records.batch_states import NEED_A_PERSON, stretches
-from muntin.page.views.commands import again, clear
+from muntin.jobs.records.batch_states import ASK, NEED_A_PERSON, stretches
+from muntin.page.views.commands import again, begin, clear
 from muntin.page.zone import instant
 
 if TYPE_CHECKING:
@@ -73,11 +73,22 @@ def _of_stretch(known: Known, each: Stretch, around: Around) -> Call:
         if held
         else "mend that, then run it again"
     )
+    if held and any((run.step, run.phase, run.link) == (ASK, "queued", one.link) for run in around.of(known.name) or ()):
+        do = "a question waits in Airflow, under Required Actions; or mend the data or the suite, then read the batch again"
     what = "held by a suite" if held else f"failed at {one.step}"
     step = "accumulate" if held or one.step == "check" else one.step
     last_us = each.batches[-1].start_us
-    command = clear(known, each.start_us, last_us, step) if around.in_airflow and one.link else _run(known, each, last_us)
+    command = _cleared(known, each, last_us, step) if around.in_airflow and one.link else _run(known, each, last_us)
     return Call(f"{count}{span} {what}", do, command, one.link, (*([one.reason] if one.reason else []), *one.checks), one.verdict)
+
+
+def _cleared(known: Known, each: Stretch, last_us: int, step: str | None) -> str | None:
+    """The command by which Airflow does the runs of a stretch again: runs by hand have no logical date to be named by."""
+    if not any(f"/runs/{kind}__" in (each.one.link or "") for kind in ("manual", "asset_triggered")):
+        return clear(known, each.start_us, last_us, step)
+    if len(each.batches) == 1:
+        return begin(known, each.start_us)
+    return again(known, each.start_us, each.end_us, last_us).airflow or begin(known, last_us)
 
 
 def _run(known: Known, each: Stretch, last_us: int) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -57,6 +58,11 @@ def _iso(us: int) -> str:
 def _filled(us: int) -> str:
     """An instant as the form's two fields take it."""
     return f"{from_us(us):%Y/%m/%d %H:%M}"
+
+
+def begin(known: Known, start_us: int) -> str:
+    """The command that begins a run of a batch by hand: a run without a logical date is cleared by no command."""
+    return " ".join(map(quote, ["airflow", "dags", "trigger", known.name, "--conf", json.dumps({"interval_start": _iso(start_us)})]))
 
 
 def clear(known: Known, first_us: int, last_us: int, step: str | None) -> str:

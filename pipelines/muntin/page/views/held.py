@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.errors import StateError
 from muntin.jobs.publish.held import held_windows, unknown
+from muntin.jobs.records.attempts import attempts
+from muntin.jobs.records.batch_facts import together
 from muntin.jobs.records.batch_states import ASK
 
 if TYPE_CHECKING:
@@ -52,7 +54,8 @@ def held(at: Seen, verdict: str, around: Around) -> Held:
     if one is None:
         raise StateError(unknown(verdict, every))
     others = tuple(window.window for window in one.staged.windows if window.window not in one.reports)
-    waiting = [run for run in around.of(at.name) or () if (run.step, run.phase) == (ASK, "queued")]
+    runs = together(attempts(at.bound.folder), around.of(at.name))  # a run by hand says its start alone, and its note the rest
+    waiting = [run for run in runs if (run.step, run.phase) == (ASK, "queued")]
     last_end_us = at.pipeline.intervals.after(one.starts[-1])
     link = next((run.link for run in reversed(waiting) if run.covers(one.starts[-1], last_end_us)), None)
     reports = tuple(one.reports.values())

@@ -27,13 +27,13 @@ from muntin.jobs.inputs.dimensions.read_dimensions import path_of_versions, read
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
+from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.sources.reading.dimensions.dimension import Versions, versions_of
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import whole_content
-from muntin.store.notes import change_note, read_note
 from muntin.store.paths import DIMENSIONS, LOOKED_UP, parse_states_path
 
 if TYPE_CHECKING:

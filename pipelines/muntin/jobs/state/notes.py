@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from functools import partial, singledispatch
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 _GUARD = ".guard"
-"""The file that a run locks while it changes a note of the folder. The lock goes with its process; the file stays, and is empty."""
+"""The file that a run locks while it changes a note of a folder that cannot be locked itself, as on NFS. It stays, and is empty."""
 
 
 def read_note(note: AnyPath) -> Any:  # noqa: ANN401 - JSON
@@ -88,20 +88,22 @@ def _guarded(note: AnyPath) -> Iterator[None]:
     """Alone among the processes and threads that change notes of the folder, unless its file system has no locks."""
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
-        held = _opened(str(note.with_name(_GUARD)))
+        held = _locked(str(note.parent), os.O_RDONLY) or _locked(str(note.with_name(_GUARD)), os.O_RDWR | os.O_CREAT)
     except OSError as wrong:
         raise refused(str(note), wrong) from wrong
     try:
-        with suppress(OSError):
-            flock(held, LOCK_EX)
         yield
     finally:
-        os.close(held)
+        if held:
+            os.close(held)
 
 
-def _opened(guard: str) -> int:
-    """The guard, open for writing, as NFS wants it for a lock; of another user's file, for reading."""
+def _locked(path: str, how: int) -> int | None:
+    """The folder or file, open and locked; None where its file system does not lock it. The lock goes with the process."""
+    held = os.open(path, how, 0o666)
     try:
-        return os.open(guard, os.O_RDWR | os.O_CREAT, 0o666)
-    except PermissionError:
-        return os.open(guard, os.O_RDONLY)
+        flock(held, LOCK_EX)
+    except OSError:
+        os.close(held)
+        return None
+    return held
