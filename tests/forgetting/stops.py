@@ -14,15 +14,21 @@ _CHANGES: tuple[tuple[Any, str], ...] = ((Path, "replace"), (Path, "unlink"), (o
 
 
 class Stop:
-    """Counts changes of the disk; the change with number `at` is not made, or is the last one."""
+    """Counts changes of the disk; the change with number `at` is not made, or is the last one; or something else happens before it."""
 
-    def __init__(self, at: int = -1, *, after: bool = False) -> None:
-        self.at, self.after, self.count, self.stopped = at, after, 0, False
+    def __init__(self, at: int = -1, *, after: bool = False, meet: Callable[[], object] | None = None) -> None:
+        self.at, self.after, self.count, self.stopped, self.meet, self.meeting = at, after, 0, False, meet, False
 
     def around(self, change: Callable[..., Any]) -> Callable[..., Any]:
         def stopping(*given: Any, **named: Any) -> Any:
             if self.stopped:
                 raise Crash("after the end")
+            if self.meet and not self.meeting and self.count == self.at:
+                self.meeting = True
+                self.meet()
+            if self.meet:
+                self.count += not self.meeting
+                return change(*given, **named)
             here = self.count == self.at
             self.count += 1
             self.stopped = here

@@ -87,9 +87,10 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
         DefinitionError: the definition is another one than that of the task accumulate; so do the tasks after this.
     """
     from muntin.jobs.finalize.finalize import finalize as stage
+    from muntin.jobs.state.beside_forgetting import beside_forgetting
 
     check_same(place, accumulated)
-    staged = stage(place.bound, runner, [place.interval.start_us])
+    staged = beside_forgetting(place.bound, lambda: stage(place.bound, runner, [place.interval.start_us]))
     for line in log_lines.staged(staged, place.interval):
         log.info(line)
     return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}

@@ -12,13 +12,13 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from muntin.errors import ConflictError, StateError
 from muntin.files.object_stores import refusal
-from muntin.files.paths import remove_folder, side_by_side
+from muntin.files.paths import names_in, remove_folder, side_by_side
 from muntin.states.column_ranges import stats
 from muntin.store.column_commits import commit_columns, only_files
 from muntin.store.disk import refused, refused_through
 from muntin.store.durable import sync
 from muntin.store.log_append import append
-from muntin.store.log_check import newest_commits
+from muntin.store.log_check import commit_path, newest_commits
 from muntin.store.log_checkpoint import shorten
 from muntin.store.log_end import LogEnd
 from muntin.store.parquet import checked_footer
@@ -38,7 +38,7 @@ from muntin.store.seen_tables import (
 from muntin.store.store import Snapshot, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from muntin.files.paths import AnyPath
     from muntin.store.store import Change, Texts
@@ -61,6 +61,16 @@ class DeltaStore:
         known = tables().get(path)
         if known and known.end.is_still_the_end():
             return known.snapshot
+        log: Collection[str] | None = None
+        while True:
+            try:
+                return self._read(path, known)
+            except StateError:  # whoever ends old versions removes commits; a log that stands still is damaged
+                before, log = log, [*names_in(str(path / "_delta_log"))]
+                if log == before:
+                    raise
+
+    def _read(self, path: AnyPath, known: Known | None) -> Snapshot:
         opened = newest(known) or opened_at(path)
         if opened is None:
             return Snapshot(-1, ())
@@ -91,7 +101,7 @@ class DeltaStore:
                 raise unreached from None
             if by_disk := refused_through(f"the log of {self._path(table)}", wrong):
                 raise by_disk from wrong
-            if any(word in str(wrong) for word in _CONFLICTS):
+            if any(word in str(wrong) for word in _CONFLICTS) or _is_behind(self._path(table), base.version):
                 raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
             raise StateError(f"{self._path(table)}: the commit failed ({wrong}); nothing was changed, run again") from wrong
         except OSError as wrong:
@@ -144,6 +154,11 @@ class DeltaStore:
 
     def discard(self, folder: str) -> None:
         remove_folder(self.root / folder)
+
+
+def _is_behind(table: AnyPath, version: int) -> bool:
+    """Whether a version is not the last one of a table any more, or its commit was removed with other old versions."""
+    return commit_path(table, version + 1).is_file() or (version >= 0 and not commit_path(table, version).is_file())
 
 
 def _comment(schema: pa.Schema, name: str) -> str:

@@ -53,12 +53,15 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequen
         try:
             write_new(path, content)
         except FileExistsError:
-            theirs = path.read_bytes()
+            theirs = path.read_bytes() if path.is_file() else b""  # whoever ends old versions removes it
             if theirs == content:  # the object store had taken it, and its answer was lost
                 return version
             if reason := problem_of_commit(path) or contradiction(map(json.loads, filter(None, theirs.splitlines())), change):
                 raise ConflictError(f"{table}: another run committed first (version {version} {reason})") from None
             continue
+        if version and not commit_path(table, version - 1).is_file():  # it went with old versions: so did the commit that had this number
+            path.unlink(missing_ok=True)
+            raise ConflictError(f"{table}: another run committed first, and ended old versions")
         return version
     raise AssertionError
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin.errors import ConflictError, StateError
+from muntin.errors import ConflictError
 from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.earlier_states.joined_reading import read
 from muntin.jobs.accumulate.forgotten_rows import with_forgotten
@@ -25,8 +25,8 @@ from muntin.jobs.inputs.materialised.inputs_of_run import inputs_of_run
 from muntin.jobs.published.kept_states import check_kept
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_others
-from muntin.jobs.records.reports import Accumulated
 from muntin.jobs.schema_check.same_versions import note_versions
+from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.jobs.state.locks import every_lock, locks
 from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
 from muntin.states.derived_columns import whole_schema
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
     from muntin.jobs.accumulate.read_batches import Read
+    from muntin.jobs.records.reports import Accumulated
     from muntin.jobs.state.bound import Bound
+    from muntin.states.forgotten_keys import Hashed
     from muntin.states.frames import Ints
     from muntin.tasks import Runner
     from muntin.timeline.batches import Versions
@@ -73,18 +75,15 @@ def accumulate(
         StateError: states cannot be written, or an interval lies among batches whose states are gone, as `retain` says.
     """
     check_no_lost_commits(bound)
-    bound, done = with_forgotten(with_dimensions(bound, written=True)), list[Accumulated]()
-    try:
-        done = _accumulated(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
-    except (OSError, StateError):  # files with rows of a key go as soon as it is forgotten
-        if not _forgot_more(bound):
-            raise
-    return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries) if _forgot_more(bound) else done
+    bound = with_dimensions(bound, written=True)
 
+    def read_once() -> tuple[Hashed, list[Accumulated]]:
+        known = with_forgotten(bound)
+        return known.forgotten, _accumulated(known, runner, intervals, allow_missing=allow_missing, tries=tries)
 
-def _forgot_more(bound: Bound) -> bool:
-    """Whether keys were forgotten since the reading of batches began."""
-    return with_forgotten(bound).forgotten.has_more_than(bound.forgotten)
+    left_out, done = beside_forgetting(bound, read_once)  # files with rows of a key go as soon as it is forgotten
+    forgot_more = with_forgotten(bound).forgotten.has_more_than(left_out)
+    return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries) if forgot_more else done
 
 
 def _accumulated(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int) -> list[Accumulated]:

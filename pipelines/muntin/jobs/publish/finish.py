@@ -11,6 +11,7 @@ from muntin.jobs.publish.publish import publish
 from muntin.jobs.publish.validate import validate_staged
 from muntin.jobs.records.approvals import said_of
 from muntin.jobs.records.verdicts import recorded_verdicts
+from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.store.retries import after_conflicts
 
 if TYPE_CHECKING:
@@ -114,4 +115,4 @@ def finish(
         return Finished(published_starts, missing, quality, tuple(windows.remarks), changes, tuple(promoted), said)
 
     given_up = f"{bound.pipeline.name}: other runs keep publishing; run again when they are done"
-    return after_conflicts(_TRIES, given_up)(attempted)
+    return after_conflicts(_TRIES, given_up)(beside_forgetting, bound, attempted)

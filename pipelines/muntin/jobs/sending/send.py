@@ -16,6 +16,7 @@ from muntin.jobs.sending.mirror import mirror
 from muntin.jobs.sending.notes import Note, write_note
 from muntin.jobs.sending.patience import Patience
 from muntin.jobs.sending.register import register
+from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.printable import printable
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
@@ -90,7 +91,8 @@ class _Attempt:
         begun = time.monotonic()
         try:
             bring: Any = _BRING[self._sink.takes]
-            self._sent.append(bring(self._bound, self._sink, self._reach, self._patience, anew=self._anew))
+            given = partial(bring, self._bound, self._sink, self._reach, self._patience, anew=self._anew)
+            self._sent.append(beside_forgetting(self._bound, given))
         except (SinkError, MuntinError) as wrong:
             if not self._patience.over:
                 self._sent.append(self._failed(str(wrong), blocked=not isinstance(wrong, SinkError) or isinstance(wrong, BlockedError)))
