@@ -94,7 +94,7 @@ def test_what_older_versions_left_in_footers_is_found_and_goes(tmp_path: Path, m
     visits, key = begun(tmp_path, name, windows={"hour": windows.tumbling("1h")}), [{"person": name}]
     with monkeypatch.context() as older:
         older.setattr(parquet, "_without_ranges", lambda table: table)
-        older.setattr(without_keys, "_ranges_tell", lambda *_: False)
+        older.setattr(without_keys, "ranges_tell", lambda *_: False)
         older.setattr(forgotten_log, "_FORMAT", 1)
         assert forget(visits.pipeline, key, root=visits.root).done
     assert {path.parent.parent.name for path in holds(visits.root, name)} == {"hour"}

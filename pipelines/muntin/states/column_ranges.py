@@ -70,7 +70,7 @@ def ends(told: str | bytes | None) -> dict[str, list[Any]]:
 
 
 def is_end_of(end: str, text: str) -> bool:
-    """Whether an end of a range is what is left of a longer text.
+    """Whether an end of a range was cut from a longer text.
 
     >>> is_end_of("x" * 32, "x" * 40), is_end_of("x" * 32 + "\U0010ffff", "x" * 40), is_end_of("x" * 32, "x" * 32)
     (True, True, False)

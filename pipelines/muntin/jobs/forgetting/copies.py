@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.files.pages import opened
 from muntin.files.paths import sizes_below
+from muntin.jobs.forgetting.table_files import other_values
+from muntin.jobs.housekeeping.without_keys import rows_among
 from muntin.store.paths import DIMENSIONS, GIVEN
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
+    from muntin.states.forgotten_keys import Plain
 
 COPIES = "copies of your tables"
 MEND = (
@@ -32,7 +35,13 @@ def copies_of(bound: Bound) -> Iterator[AnyPath]:
         yield from (path for path, *_ in sizes_below(bound.folder / folder) if path.suffix == ".parquet")
 
 
-def rows_of_copy(bound: Bound, path: AnyPath) -> pa.Table:
+def copy_says(bound: Bound, path: AnyPath, keys: Plain) -> int:
+    """How many rows of a copy are of some keys, or hold a value of them."""
+    rows = _rows_of_copy(bound, path)
+    return int(rows_among("", rows, keys).sum()) + other_values(rows, keys)
+
+
+def _rows_of_copy(bound: Bound, path: AnyPath) -> pa.Table:
     """The rows of a copy: of a dimension its keys, by the names of the columns of events that look them up, and its other columns as one.
 
     Raises:

@@ -15,19 +15,20 @@ Each step does nothing where it was done: a command that was killed is run again
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from muntin.errors import StateError
 from muntin.files.paths import relative, remove_folder, sizes_below
-from muntin.jobs.forgetting.copies import COPIES, MEND
 from muntin.jobs.forgetting.notes_and_ledgers import notes_without
 from muntin.jobs.forgetting.remembered import bound_home, plain_keys
+from muntin.jobs.forgetting.table_files import log_says, of_rows, old_file_says
 from muntin.jobs.forgetting.texts import overwrite, texts_of
-from muntin.jobs.forgetting.traces import Trace, all_traces, log_tells, states_below, tables_below, undecided
+from muntin.jobs.forgetting.traces import MENDS, Trace, all_traces, states_below, tables_below, undecided
 from muntin.jobs.forgetting.verdicts import verdicts_without
-from muntin.jobs.housekeeping.without_keys import batches_holding, rows_in_file, without_keys
+from muntin.jobs.housekeeping.without_keys import batches_holding, without_keys
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.mirrors import without_history
@@ -35,8 +36,10 @@ from muntin.jobs.published.window_tables import is_of_windows
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.send import send
 from muntin.jobs.state import definition_note
+from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.jobs.state.forgotten import note
 from muntin.jobs.state.state_folders import stagings
+from muntin.sinks.mirrors.mirror import METADATA
 from muntin.store.log_checkpoint import end_old_versions, old_commits, old_files
 from muntin.store.paths import QUARANTINE, TIERS
 from muntin.tasks import runner_for
@@ -80,8 +83,9 @@ class Forgetting:
 
     @property
     def mend(self) -> str:
-        """The sentence on what somebody has to do about what this command leaves alone; "" where there is nothing."""
-        return MEND if any(each.what == COPIES for each in self.left) else ""
+        """The sentences on what somebody has to do about what this command leaves alone, a line each; "" where there is nothing."""
+        left = {each.what for each in self.left}
+        return "\n".join(mend for what, mend in MENDS.items() if what in left)
 
     def register(self) -> dict[str, Any]:
         """The report for a register of such requests: what, where and how much, without the keys."""
@@ -139,13 +143,13 @@ def forget(
     """
     bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
     _check_schedules(bound)
-    before = plan_forget(pipeline, keys, root=root)
+    before = beside_forgetting(bound, lambda: plan_forget(pipeline, keys, root=root))
     progress("remember")
     note(bound, "forget", plain.keys, now or utc_now())
     for state in states_below(bound):
         if totals == "redo" and state.folder == bound.folder:  # noted while states tell which batches; a run would derive them, too
             notes_without(state, plain, _doubted(state, plain))
-        _take_out(state, plain, progress)
+        beside_forgetting(state, partial(_take_out, state, plain, progress))
     if totals == "redo":
         progress("totals")
         with runner_for(spark, needed=spark_needed(pipeline)) as runner:
@@ -155,9 +159,9 @@ def forget(
     sent = tuple(each.line for each in send(bound, reach) if each.failed)
     progress("old versions")
     for state in states_below(bound):
-        _end_old_versions(state, plain)
+        beside_forgetting(state, partial(_end_old_versions, state, plain))
     progress("look through")
-    left = tuple(all_traces(bound, plain))
+    left = tuple(beside_forgetting(bound, lambda: all_traces(bound, plain)))
     done = Forgetting(before.found, left, before.undecided, sent, len(plain.keys), done=not left and not sent)
     if done.done:
         note(bound, "done", plain.keys, now or utc_now(), report=done.register())
@@ -180,8 +184,8 @@ def _take_out(state: Bound, keys: Plain, progress: Callable[[str], None]) -> Non
 
 
 def _mirrors_begin_anew(bound: Bound, found: Sequence[Trace]) -> None:
-    """Let mirrors of windows that held some keys lose their history, which names files that are to go. `found`: what lay there."""
-    held = {trace.place.removesuffix("/_delta_log") for trace in found}
+    """Let mirrors lose their history, of windows that held some keys or with files that cannot be read. `found`: what lay there."""
+    held = {trace.place.removesuffix("/_delta_log").partition(f"/{METADATA}/")[0] for trace in found}
     for folder in map(bound.table, filter(is_of_windows, tables_below(bound))):
         if relative(folder, bound.root) in held:
             without_history(folder)
@@ -216,10 +220,18 @@ def _texts_and_stagings(bound: Bound, keys: Plain) -> None:
     """Overwrite values in texts, and remove staged folders that hold rows: a run that wants to publish them derives them again."""
     for staged in stagings(bound.folder):
         files = (path for path, *_ in sizes_below(bound.folder / staged.folder) if path.suffix == ".parquet")
-        if any(rows_in_file(str(path), "", keys) for path in files):
+        if any(_says(partial(of_rows, ""), path, keys) for path in files):
             remove_folder(bound.folder / staged.folder)
     for path in texts_of(bound):
         overwrite(path, keys)
+
+
+def _says(look: Callable[[AnyPath, Plain], int], path: AnyPath, keys: Plain) -> bool:
+    """Whether a file that nobody needs says some keys, or cannot be read."""
+    try:
+        return bool(look(path, keys))
+    except Exception:  # noqa: BLE001 - whatever the readers of formats raise of damaged files
+        return path.is_file()
 
 
 def _end_old_versions(bound: Bound, keys: Plain) -> None:
@@ -228,8 +240,9 @@ def _end_old_versions(bound: Bound, keys: Plain) -> None:
         folder = bound.table(table)
 
         def held(path: AnyPath, table: str = table) -> bool:
-            return rows_in_file(str(path), table, keys) > 0
+            return _says(partial(old_file_says, table), path, keys)
 
         old = old_commits(folder, bound.store.snapshot(table).version)
-        if any(held(path) for path, *_ in old_files(folder)) or any(log_tells(path, keys) for path in old):
+        told = (_says(lambda path, keys: log_says(path, keys, keys), path, keys) for path in old)
+        if any(held(path) for path, *_ in old_files(folder)) or any(told):
             end_old_versions(folder, held)

@@ -23,6 +23,7 @@ from muntin.timeline.ledger import NOTES as FILES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
     from muntin.states.forgotten_keys import Keys
     from muntin.timeline.ledger import Entries
@@ -40,14 +41,22 @@ def notes_without(bound: Bound, keys: Keys, doubted: Sequence[int] = ()) -> None
         doubted: batches whose totals are to be derived again, by their starts.
 
     Raises:
-        StateError: a note is damaged, or the disk refuses.
+        StateError: the disk refuses.
         ConflictError: other runs publish all the time.
     """
     for window in windows_of(bound.store):
         _of_window(bound, window, keys, doubted)
     for path, *_ in sizes_below(bound.folder / NOTES):
-        if path.suffix == ".parquet" and rows_in_file(str(path), NOTES, keys):
+        if path.suffix == ".parquet" and _holds(path, keys):
             path.unlink(missing_ok=True)
+
+
+def _holds(path: AnyPath, keys: Keys) -> bool:
+    """Whether a note that no ledger names any more holds some keys, or is damaged."""
+    try:
+        return bool(rows_in_file(str(path), NOTES, keys))
+    except (OSError, pa.ArrowException):
+        return True
 
 
 def is_total(columns: Sequence[str], keys: Keys) -> bool:
@@ -71,11 +80,16 @@ def _of_window(bound: Bound, window: str, keys: Keys, doubted: Sequence[int]) ->
 
 
 def _anew(bound: Bound, path: str, keys: Keys) -> str | None:
-    """The path of a note without some keys: its own, if it holds none of them or is gone; None if it cannot tell keys apart."""
+    """The path of a note without some keys: its own, if it holds none of them or is gone; None if it cannot tell keys apart.
+
+    A damaged note is as good as none: what was open is made again from states.
+    """
     try:
         rows = read_parquet(f"{bound.folder}/{NOTES}/{path}")
     except FileNotFoundError:
         return path
+    except (OSError, pa.ArrowException):
+        return None
     if is_total(rows.column_names, keys):
         return None
     gone = among(rows, keys)

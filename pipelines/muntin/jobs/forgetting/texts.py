@@ -9,8 +9,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from muntin.files.paths import sizes_below
+from muntin.jobs.forgetting.contents import file_says
 from muntin.jobs.published.staging_folders import STAGED_FILE
 from muntin.jobs.state.notes import rewrite
+from muntin.sinks.mirrors.mirror import METADATA
 from muntin.states.forgotten_keys import text_of_value
 from muntin.states.quarantined_keys import word_of
 from muntin.store.state import WINDOWS
@@ -26,17 +28,24 @@ IN_PLACE = "(forgotten)"
 
 
 def texts_of(bound: Bound) -> Iterator[AnyPath]:
-    """The files of JSON in folders below a state and the tables that readers know, but for logs of tables, and ledgers that are staged."""
+    """The files of JSON in folders below a state and the tables that readers know.
+
+    Logs of tables, ledgers that are staged and what a catalog has of mirrors are none of them: to overwrite a word there would break them.
+    """
     for folder in (bound.folder, bound.home / WINDOWS):
         for path, _, _ in sizes_below(folder):
-            if ".json" in path.name and path.name != STAGED_FILE and path.parent != folder and path.parent.name != "_delta_log":
+            own = path.parent == folder or path.parent.name == "_delta_log" or METADATA in str(path).split("/")
+            if ".json" in path.name and path.name != STAGED_FILE and not own:
                 yield path
 
 
 def tells_of(path: AnyPath, keys: Plain) -> bool:
     """Whether a file of JSON tells of a key. A run may have removed or renamed it meanwhile."""
-    text = _text(path)
-    return without(text, keys) != text
+    try:
+        text = _text(path)
+    except UnicodeDecodeError:  # packed, or no text
+        return file_says(path, keys) > 0
+    return without(text, keys) != text or file_says(path, keys) > 0
 
 
 def _text(path: AnyPath) -> str:
@@ -48,7 +57,7 @@ def _text(path: AnyPath) -> str:
 
 
 def overwrite(path: AnyPath, keys: Plain) -> bool:
-    """Overwrite the values of keys in a file of JSON; whether there were any.
+    """Overwrite the values of keys in a file of JSON; whether there were any. What is no text stays.
 
     Raises:
         StateError: the disk refuses.
@@ -57,7 +66,10 @@ def overwrite(path: AnyPath, keys: Plain) -> bool:
 
     def changed(content: bytes | None) -> bytes | None:
         nonlocal other
-        text = (content or b"").decode()
+        try:
+            text = (content or b"").decode()
+        except UnicodeDecodeError:  # packed, or no text
+            return None
         new = without(text, keys)
         other = new != text
         return new.encode() if other else None

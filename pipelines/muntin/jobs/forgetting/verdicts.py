@@ -23,7 +23,7 @@ _TRIES = 20
 _TEXTS = ("verdict", "observed_value", "error")
 
 
-def texts_in(path: AnyPath, table: str, keys: Plain) -> int:
+def texts_in(table: str, path: AnyPath, keys: Plain) -> int:
     """How many rows of a file of verdicts tell of some keys; 0 of any other table."""
     if table != TABLE:
         return 0
@@ -42,7 +42,7 @@ def verdicts_without(bound: Bound, keys: Plain) -> None:
     for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"):
         with attempt:
             base = bound.store.snapshot(TABLE)
-            old = [file for file in base.files if texts_in(folder / file.path, TABLE, keys)]
+            old = [file for file in base.files if texts_in(TABLE, folder / file.path, keys)]
             if old and base.schema is not None:
                 rows = (read_files(folder, replace(base, files=(file,))) for file in old)
                 new = [write_verdicts(_clean(each, keys), folder) for each in rows]

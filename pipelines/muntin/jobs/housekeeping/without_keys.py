@@ -74,12 +74,12 @@ def rows_in_file(place: str, table: str, keys: Keys) -> int:
         with opened(place) as file:
             names = [name for name in file.schema_arrow.names if name in wanted]
             rows = file.read(names)
-            return int(rows_among(table, rows, keys).sum() or _ranges_tell(file, rows, keys)) if names else 0
+            return int(rows_among(table, rows, keys).sum() or ranges_tell(file, rows, keys)) if names else 0
     except FileNotFoundError:
         return 0
 
 
-def _ranges_tell(file: pq.ParquetFile, rows: pa.Table, keys: Keys) -> bool:
+def ranges_tell(file: pq.ParquetFile, rows: pa.Table, keys: Keys) -> bool:
     """Whether the ranges in a footer end with one of some keys that no row has. `rows`: of the file, with its columns of keys."""
     texts = (file.metadata.metadata or {}, file.schema_arrow.metadata or {})
     told = [(name, end) for each in texts for name, found in ends(each.get(RANGES)).items() for end in found]

@@ -102,6 +102,11 @@ def _event(home: AnyPath, number: int) -> Mapping[str, Any]:
         return _read(whole, number)
 
 
+def is_of_memory(path: AnyPath) -> bool:
+    """Whether a file is a whole one of a memory, which holds hashes of keys alone."""
+    return path.parent.name in _FOLDERS and path.suffix == ".json" and path.stem.isdigit() and _is_whole(path, int(path.stem))
+
+
 def _is_whole(path: AnyPath, number: int) -> bool:
     try:
         return bool(_read(path, number))
