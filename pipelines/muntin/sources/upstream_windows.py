@@ -42,7 +42,7 @@ class WindowSource:
     hive: Mapping[str, str] = field(default_factory=dict)
     lookups: tuple[Dimension, ...] = ()
     checksum = False
-    dedupe = ()
+    dedupe = numbered = ()
     dedupe_within_us = changes = None
     in_one_piece = bundles = True
     blank = None

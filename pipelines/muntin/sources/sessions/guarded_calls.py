@@ -28,7 +28,7 @@ def guarded(lift: str) -> str:
     """A lift that computes nothing for the rows that its calls leave out; the text itself where nothing can fail for them.
 
     >>> guarded("sum(x) FILTER (WHERE y)"), guarded("sum(x / 2) FILTER (WHERE y)")
-    ('sum(x) FILTER (WHERE y)', 'sum(CASE WHEN (y) THEN ((x / 2)) ELSE NULL END) FILTER (WHERE y)')
+    ('sum(x) FILTER (WHERE y)', 'sum(CASE  WHEN (y) THEN ((x / 2)) ELSE NULL END) FILTER (WHERE y)')
     """
     if "filter" not in lift.lower():
         return lift
