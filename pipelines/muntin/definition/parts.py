@@ -228,6 +228,11 @@ class Sink(Protocol):
         ...
 
     @property
+    def package(self) -> str:
+        """The package that sends to it, which not every installation has; "": none."""
+        ...
+
+    @property
     def query(self) -> str:
         """SQL by which readers of Spark's catalog get at the windows; "": the sink gives no name there."""
         ...

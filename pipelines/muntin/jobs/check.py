@@ -25,6 +25,7 @@ from muntin.jobs.remarks import LARGE, lacking, remarked, unreadable
 from muntin.jobs.schema_check.same_versions import say_other_versions
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.given_spans import tables_read
+from muntin.jobs.state.needed_packages import check_packages
 from muntin.jobs.state.source_note import noted
 from muntin.quality.errors import SuiteError
 from muntin.quality.suite import load_suite
@@ -67,8 +68,10 @@ def check(
         DefinitionError: an expression, a key or a suite does not fit.
         SourceError: intervals without files, all of which are named; or a file that cannot be read.
         StateError: the definition is superseded.
+        MissingPackageError: a package that the definition needs is not installed.
     """
     check_not_superseded(bound)
+    check_packages(bound.pipeline)
     say_other_versions(bound.folder)
     tables_read(bound)
     if validate:
@@ -111,6 +114,7 @@ def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
     Raises:
         DefinitionError, SourceError: as `check`.
     """
+    check_packages(pipeline)
     bound = bind(pipeline, root)
     given = first_inputs(bound)
     files = [file for found in given.files.values() for file in found]

@@ -33,6 +33,8 @@ class Declared:
     """What the sink is sent: changes, or "versions" or the "place" of the window's table."""
     needs_spark = ""
     """The function that makes the sink, where it works by a session of Spark."""
+    package = ""
+    """The package that sends to it, which not every installation has."""
     window: str | None
 
     @property
@@ -86,6 +88,8 @@ class PostgresSink(Declared):
     on_unsupported: OnUnsupported = "quarantine"
     latest: bool = False
 
+    package = "psycopg"
+
     @property
     def name(self) -> str:
         """The name of the sink in logs."""
@@ -111,6 +115,8 @@ class KafkaSink(Declared):
     window: str | None = None
     on_unsupported: OnUnsupported = "quarantine"
 
+    package = "confluent_kafka"
+
     @property
     def name(self) -> str:
         """The name of the sink in logs."""
@@ -133,6 +139,7 @@ class SparkSink(Declared):
     patience_us: int = PATIENCE_US
 
     needs_spark = "sinks.spark"
+    package = "pyspark"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Spark's tasks carry the definition, and not every function travels: a pickle has the name alone."""

@@ -95,10 +95,13 @@ class WindowSource:
 
     @property
     def behind_us(self) -> int:
-        """How far behind the upstream's watermark the times of windows still to come may be."""
+        """How far behind the upstream's watermark the times of windows still to come may be.
+
+        A window whose end belongs to it is open while an event may come at its end: its time is then the watermark, not before it.
+        """
         kind = self.upstream.windows[self.window]
         reach = kind.follows.longest_us if self.at == "start" and isinstance(kind.follows, Bounded) else 0
-        return kind.grace_us + kind.inside_us + reach
+        return kind.grace_us + max(0, kind.inside_us - 1) + reach
 
 
 def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:

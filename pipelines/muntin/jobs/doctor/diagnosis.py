@@ -27,6 +27,7 @@ from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
 from muntin.jobs.state.forgotten import forgotten, hashed
 from muntin.jobs.state.forgotten_log import lost_copies
+from muntin.jobs.state.needed_packages import missing_packages
 from muntin.jobs.state.state_folders import bind_existing, stagings
 from muntin.store.delta import DeltaStore
 from muntin.store.parquet import write_named
@@ -62,7 +63,8 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
     if home := unmarked(pipeline, root):
         return [Finding(str(home / OWNER_FILE), problem_of_mark(home) or "", f"{_REPAIR}: writes it anew")]
     bound = bind_existing(pipeline, root)
-    found = [*examine_disk(path_of(root), now or utc_now()), *_of_memory(bound)]
+    packages = [Finding(pipeline.name, f"{part}, which is not installed", mend) for part, mend in missing_packages(pipeline).items()]
+    found = [*packages, *examine_disk(path_of(root), now or utc_now()), *_of_memory(bound)]
     logs = [
         Finding(str(path), problem, f"{_REPAIR}: derives again what the table lost with it")
         for problems in damaged_logs(bound).values()

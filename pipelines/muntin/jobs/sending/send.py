@@ -9,6 +9,7 @@ from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from muntin.definition.extras import need
 from muntin.errors import MuntinError
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent, catch_up
@@ -90,6 +91,8 @@ class _Attempt:
     def _work(self) -> None:
         begun = time.monotonic()
         try:
+            if self._sink.package:
+                need(self._sink.package)
             bring: Any = _BRING[self._sink.takes]
             given = partial(bring, self._bound, self._sink, self._reach, self._patience, anew=self._anew)
             self._sent.append(beside_forgetting(self._bound, given))

@@ -27,6 +27,7 @@ class IcebergSink(Declared):
     keep_us: int = 0
 
     takes = "versions"
+    package = "pyiceberg"
 
     @property
     def name(self) -> str:

@@ -28,6 +28,7 @@ class CatalogSink(Declared):
 
     takes = "place"
     needs_spark = "sinks.catalog"
+    package = "pyspark"
     patience_us = 300_000_000  # the first question of a session starts the client of a metastore
 
     @property

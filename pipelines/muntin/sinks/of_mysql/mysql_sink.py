@@ -54,6 +54,8 @@ class MySqlSink(Declared):
     latest: bool = False
     expires_us: int | None = None
 
+    package = "pymysql"
+
     @property
     def name(self) -> str:
         """The name of the sink in logs."""

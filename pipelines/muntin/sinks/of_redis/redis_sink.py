@@ -40,6 +40,8 @@ class RedisSink(Declared):
     latest: bool = False
     expires_us: int | None = None
 
+    package = "redis"
+
     @property
     def name(self) -> str:
         """The name of the sink in logs."""

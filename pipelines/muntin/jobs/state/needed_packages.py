@@ -1,0 +1,35 @@
+"""The packages that a definition needs and that are not installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.definition.extras import EXTRAS, is_installed
+from muntin.errors import MissingPackageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muntin.definition.pipeline import Pipeline
+
+
+def missing_packages(pipeline: Pipeline) -> dict[str, str]:
+    """Part of the definition -> the command that installs the package that it needs; nothing where all are there."""
+    return {part: f"pip install 'muntin[{EXTRAS[package]}]'" for part, package in _needed(pipeline) if not is_installed(package)}
+
+
+def check_packages(pipeline: Pipeline) -> None:
+    """See that what a definition needs is installed, before anything is read.
+
+    Raises:
+        MissingPackageError: it is not; says which part needs which extra.
+    """
+    if missing := missing_packages(pipeline):
+        lines = "; ".join(f"{part}, which is not installed: {command}" for part, command in missing.items())
+        raise MissingPackageError(f"{pipeline.name}: {lines}")
+
+
+def _needed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+    yield from ((f"to: {sink.name} needs {sink.package}", sink.package) for sink in pipeline.to if sink.package)
+    if pipeline.alerts and any(isinstance(channel, str) for channel in pipeline.alerts.channels):
+        yield "alerts need apprise", "apprise"
