@@ -302,6 +302,31 @@ def test_a_window_is_explained_and_read_before_it_is_closed(tmp_path: Path) -> N
 # batch   0   1   2  ...  99
 # short   [   )
 # long    [                 )
+OPEN = (EARLY, LATE, ALL, ("A", "long", 0, 540))
+OPEN_SPANS = {
+    "a span more": (*OPEN, ("A", "next", 120, 540)),
+    "a span of all of the past": (*OPEN, ("B", "era", 0, 540)),
+    "an end that moves": (EARLY, LATE, ALL, ("A", "long", 0, 600)),
+    "another name": (EARLY, LATE, ALL, ("A", "far", 0, 540)),
+    "a span less": (EARLY, LATE, ALL),
+}
+
+
+@pytest.mark.parametrize("change", OPEN_SPANS)
+def test_open_spans_are_those_of_the_table_as_the_last_run_read_it(change: str, tmp_path: Path) -> None:
+    case, clean = made(tmp_path / "changed", OPEN), made(tmp_path / "clean", OPEN_SPANS[change])
+    case.run(0, 2)
+    put(case, OPEN_SPANS[change])
+    case.run(2, 2)
+    clean.run(0, 2)
+    both = [read(one.pipeline, "hour", root=one.root, provisional=True).drop_columns(["batch"]) for one in (case, clean)]
+    assert both[0].equals(both[1])
+    case.run(2, 2)  # and what is noted is not noted again
+    noted = status(case.pipeline, root=case.root).windows[0].version
+    case.run(2, 2)
+    assert status(case.pipeline, root=case.root).windows[0].version == noted
+
+
 def test_a_change_touches_the_batches_that_close_its_spans_and_none_between() -> None:
     minute = 60 * 10**6
     columns = {START_OF_SPAN: pa.array([0, 0], INSTANT), END_OF_SPAN: pa.array([minute, 100 * minute], INSTANT)}

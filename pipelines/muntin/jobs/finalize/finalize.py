@@ -15,6 +15,7 @@ from muntin.definition.instants import label
 from muntin.errors import StateError
 from muntin.jobs.finalize.settle import settled
 from muntin.jobs.finalize.shard import shards_together
+from muntin.jobs.published.given_tables import note_table
 from muntin.jobs.published.kept_states import check_work
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.promotion import check_not_superseded
@@ -54,6 +55,7 @@ def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool 
     for pending in windows:
         _check_states(bound, pending)
         check_work(bound, pending)
+        note_table(bound, pending)
     changed = [staged_window(bound, parts) for parts in _derived(bound, runner, windows, folder)]
     staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
     if changed:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.definition.rollups import given_windows
-from muntin.jobs.published.window_tables import newest_segment
-from muntin.jobs.state.given_spans import as_published
+from muntin.errors import ConflictError
+from muntin.jobs.published.window_tables import commit_segment, newest_segment
+from muntin.jobs.state.given_spans import as_published, keep
+from muntin.timeline.ledger import no_entries
 
 if TYPE_CHECKING:
+    from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
 
 
@@ -21,6 +25,20 @@ def as_readers_know(bound: Bound) -> Bound:
         return bound
     found = {name: known.get(name) or kind for name, kind in windows.items()}
     return replace(bound, pipeline=replace(bound.pipeline, windows=found))
+
+
+def note_table(bound: Bound, pending: Pending) -> None:
+    """Note another table of spans where no window follows from it yet: readers know the spans that are open by the newest note.
+
+    Where another run publishes meanwhile, the next run notes it.
+    """
+    kind, ledger = bound.windows[pending.window], pending.published.ledger
+    if kind.given_by is None or ledger is None or pending.work:
+        return
+    given = keep(bound, kind)
+    if given != ledger.given:
+        with suppress(ConflictError):
+            commit_segment(bound, pending.window, pending.published, replace(ledger, entries=no_entries(), given=given))
 
 
 def copies(bound: Bound) -> dict[str, str]:
