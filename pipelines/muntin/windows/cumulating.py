@@ -13,7 +13,7 @@ from muntin.windows.calendar import Calendar
 from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.kind import Plain, hiding
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
-from muntin.windows.sliding import steps_near
+from muntin.windows.sliding import check_overlap, steps_near
 from muntin.windows.tumbling import Tumbling, side_by_side
 
 if TYPE_CHECKING:
@@ -93,11 +93,12 @@ def cumulating(
         align_to, timezone, closed, grace, having: as in `tumbling`.
 
     Raises:
-        DefinitionError: a step that does not divide `max_size`, and all that `tumbling` refuses.
+        DefinitionError: a step that does not divide `max_size`, or is less than its 100,000th part; and all that `tumbling` refuses.
     """
     whole, part = side_by_side(max_size, align_to, timezone, grace), side_by_side(step, align_to, timezone)
     if not _divides(part, whole):
         raise DefinitionError(f"max_size must be a whole number of steps: {max_size} is not one of {step}; {_legal(whole, part)}")
+    check_overlap("step", whole.follows.longest_us, part.shortest_us, DAY_US if isinstance(whole, Calendar) else whole.size_us)
     return hiding(closed_at(closed, Cumulating(whole, part)), having)
 
 

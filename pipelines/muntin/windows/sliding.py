@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from muntin.states.frames import Frames, Ints
 
 
+MOST = 100_000
+"""So many windows may hold one event."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sliding(Plain):
     """Windows `[start, start + size)` for every start on the grid of steps, if the window holds an event."""
@@ -97,8 +101,8 @@ def sliding(
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
     Raises:
-        DefinitionError: a time zone; a size that is not a whole number of steps, or shorter than one without `gaps`; a step or size that
-            is not positive, a negative grace, an unknown `closed`.
+        DefinitionError: a time zone; a size that is not a whole number of steps, or shorter than one without `gaps`, or more than 100,000
+            steps; a step or size that is not positive, a negative grace, an unknown `closed`.
     """
     size_us, step_us, align_us, grace_us = (
         positive(size, "size"),
@@ -122,7 +126,29 @@ def sliding(
         raise DefinitionError(
             f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
         )
+    check_overlap("step", size_us, step_us, size_us)
     return hiding(closed_at(closed, Sliding(size_us, step_us, align_us % step_us, grace_us, dense)), having)
+
+
+def check_overlap(what: str, longest_us: int, step_us: int, whole_us: int) -> None:
+    """Refuse windows of which one event would lie in more than `MOST`: each is a row.
+
+    Args:
+        what: the name of the argument that says how far apart they end.
+        longest_us, step_us: how long a window is at most, and how far apart windows end.
+        whole_us: a length that each possible step divides.
+
+    Raises:
+        DefinitionError: there are more; the text has a step that is possible.
+    """
+    if longest_us // step_us <= MOST:
+        return
+    parts = MOST * whole_us // longest_us
+    least_us = next((whole_us // count for count in range(parts, 0, -1) if whole_us % count == 0), longest_us)
+    raise DefinitionError(
+        f"{what}: {spell(step_us)} is too short: an event would lie in {longest_us // step_us:,} windows, a row each, and {MOST:,} are "
+        f'possible; give a longer one, as {what}="{spell(least_us)}"'
+    )
 
 
 def _of_a_clock(timezone: str, size_us: int, step_us: int) -> str:

@@ -14,6 +14,7 @@ from muntin.windows.clock.instants import at_any_instant
 from muntin.windows.kind import Plain, hiding
 from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
+from muntin.windows.sliding import check_overlap
 from muntin.windows.tumbling import Tumbling, side_by_side
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def trailing(
         return hiding(closed_at(closed, LastPart(stretch, size_us, dense)), having)
     if isinstance(stretch, Calendar) or size_us % stretch.size_us:
         raise DefinitionError(_misfit(f"{unit}={number}", stretch))
+    check_overlap("every", size_us, stretch.size_us, _UNITS[unit])
     return hiding(closed_at(closed, Trailing(size_us // stretch.size_us, stretch, dense)), having)
 
 
