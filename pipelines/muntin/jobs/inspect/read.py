@@ -98,12 +98,12 @@ def read(
     if changes_since is not None:
         return _changes(bound, window, changes_since, chosen, more=bool(provisional or dense))
     chosen.check((*columns_of(pipeline, window), *(["provisional"] if provisional else [])), bound.keys_of(window))
-    check_rebuilt(bound, window)
-    todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
-    check_published(bound, todo)
     filled = (kind.grid is not None or kind.given_by is not None) and (kind.dense if dense is None else dense)
     if filled and not kind.dense:
         check_nothing_lasts(pipeline, window)
+    check_rebuilt(bound, window)
+    todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
+    check_published(bound, todo)
     on_disk = Selection(keys=keys) if filled else chosen
     table = shaped(pipeline, window, _chosen(bound, todo, on_disk, _needed(pipeline, window, columns)))
     if provisional:
