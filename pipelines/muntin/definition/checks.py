@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Schedule
 
 RESERVED = ("window_start", "window_end", "batch", "provisional", "bucket", "frame", "rows", "first_event", "last_event", "newest_event")
-_OF_WINDOWS = {*RESERVED, "window_index", "tie", "cut", "ended", "revision", "change"}
+_INDEX = "window_index"
+"""The column of windows by arrival that says which comes first; readers know such windows by it."""
+_OF_WINDOWS = {*RESERVED, _INDEX, "tie", "cut", "ended", "revision", "change"}
+_OURS = "muntin_"
+"""What begins with it is no column of a user's, in the source neither."""
+_LONGEST = 128
+_LOG = "_delta_log"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
@@ -36,9 +42,13 @@ def listed(what: str, names: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever
 
 
 def check_name(what: str, name: object) -> None:
-    """A name that a folder and a DAG may have."""
+    """A name that a folder and a DAG may have, and that is not the name of a table's own folder."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise DefinitionError(f"{what}: {name!r} cannot name a folder and a DAG; use letters, digits, '_', '-' and '.'")
+    if len(name) > _LONGEST:
+        raise DefinitionError(f"{what}: {name[:20]}... has {len(name)} characters; a folder and a DAG have names of {_LONGEST} at most")
+    if name.lower() == _LOG:
+        raise DefinitionError(f"{what}: {name!r} is the folder of each table's own log; give another name")
 
 
 def check_renamed(name: str, before: str | None, windows: Mapping[str, object], windows_before: Mapping[str, str]) -> None:
@@ -246,6 +256,8 @@ def check_columns(keys: Sequence[str], windows: Mapping[str, Kind], aggregates: 
                 )
             if window := of_windows.get(name.lower()):
                 raise DefinitionError(f"{what}: windows[{window!r}] has a column {name!r} already; give one of them another name")
+            if name.lower() == _INDEX or name.lower().startswith(_OURS):
+                raise DefinitionError(f"{what}: {name!r}: {_INDEX!r} and names that begin with {_OURS!r} are Muntin's own; give it another")
             if name.lower() in seen:
                 raise DefinitionError(
                     f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike"
