@@ -18,6 +18,15 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 SUITE_FIELDS = ("name", "expectations", "meta", "notes", "id", "suite_parameters")
 EXPECTATION_FIELDS = ("type", "kwargs", "severity", "meta", "notes", "description", "id", "rendered_content")
 
+_BEFORE = {
+    "expectation_suite_name": "name",
+    "expectation_type": "type",
+    "data_asset_type": "",
+    "ge_cloud_id": "",
+    "evaluation_parameters": "",
+}
+"""Fields of suites before 1.0 -> their names today; "": there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
@@ -69,7 +78,9 @@ def load_suite(path: str | Path) -> Suite:
     Raises:
         SuiteError: the file is missing, is not JSON, holds no expectations, or a field or severity is unknown.
     """
-    content = _known_fields(_json(Path(path)), SUITE_FIELDS, str(path))
+    given = _json(Path(path))
+    _check_version(given, str(path))
+    content = _known_fields(given, SUITE_FIELDS, str(path))
     entries = content.get("expectations")
     if not isinstance(entries, list) or not entries:
         msg = f"{path}: no expectations; a suite that checks nothing guards nothing: add at least one"
@@ -87,6 +98,19 @@ def _json(path: Path) -> object:
         msg = f"{path}: cannot be read: {error.strerror or error}"
     except ValueError as error:
         msg = f"{path}: not JSON: {error}"
+    raise SuiteError(msg)
+
+
+def _check_version(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JSON holds
+    """Refuse a suite as Great Expectations before 1.0 wrote it, with all that has other names now."""
+    entries = content.get("expectations") if isinstance(content, dict) else None
+    names = [*(content if isinstance(content, dict) else ()), *(name for each in entries or () if isinstance(each, dict) for name in each)]
+    if not {*names} & {*_BEFORE}:
+        return
+    renamed = [f'write "{_BEFORE[name]}" for "{name}"' for name in dict.fromkeys(names) if _BEFORE.get(name)]
+    gone = [f'"{name}"' for name in dict.fromkeys(names) if _BEFORE.get(name) == ""]
+    rest = [f"leave out {', '.join(gone)}"] if gone else []
+    msg = f"{where}: a suite of Great Expectations before 1.0, whose fields had other names: {'; '.join([*renamed, *rest])}"
     raise SuiteError(msg)
 
 

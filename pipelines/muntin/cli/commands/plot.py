@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from muntin.page.pictures.drawing import Drawing, Mark
 
 LINES = 20  # more of them nobody can tell apart
-Aggregates = Annotated[list[str], typer.Argument(metavar="AGGREGATE...", help="The aggregates to draw.", show_default=False)]
+Aggregates = Annotated[list[str] | None, typer.Argument(metavar="AGGREGATE...", help="The aggregates to draw.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to; .png, .svg, .pdf or .html.")]
 
 
 def plot(
     file: opt.File,
     window: opt.Window,
-    aggregate: Aggregates,
+    aggregate: Aggregates = None,
     root: opt.Root = None,
     out: Out = Path("plot.png"),
     name: opt.Name = None,
@@ -54,22 +54,39 @@ def plot(
     need("matplotlib")
     with working():
         pipeline, folder = inspected(file, name, root)
-        _check(pipeline, aggregate)
+        names = aggregate or []
+        _check(pipeline, names)
         try:
             table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
         except NoSuchKeyError as wrong:
             raise StateError(f"no window of {window!r} to draw: {wrong}") from None
-        lines = _lines(table, pipeline.keys_of(window), aggregate)
+        if not names:
+            raise DefinitionError(_which(pipeline, table, f"muntin plot {file} {window}", f"--root {folder}"))
+        lines = _lines(table, pipeline.keys_of(window), names)
         if not lines:
             raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {folder}")
         from muntin.page.pictures.files import write_picture
 
-        write_picture(_drawing(lines[:LINES], aggregate, f"{pipeline.name}: {window}"), out)
+        write_picture(_drawing(lines[:LINES], names, f"{pipeline.name}: {window}"), out)
     drawn = min(len(lines), LINES)
     if as_json:
         return say_json({"out": str(out.absolute()), "windows": len(table), "lines": drawn, "left_out": len(lines) - drawn})
     left = f"; {many(len(lines) - drawn, 'key')} left out, choose with --key" if len(lines) > drawn else ""
     return say_what_was_done(f"{out.absolute()}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}")
+
+
+def _which(pipeline: "Pipeline", table: "pa.Table", command: str, root: str) -> str:
+    """The question which aggregates to draw: those that can be, and a command that draws one."""
+    possible = [name for name in (*pipeline.aggregates, *pipeline.derive) if _is_number(table[name].type)]
+    if not possible:
+        return f"pipeline {pipeline.name!r} has no aggregate that is a number: there is nothing to draw"
+    return f"say which aggregate to draw, of {', '.join(possible)}: {command} {possible[0]} {root}"
+
+
+def _is_number(kind: "pa.DataType") -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind))
 
 
 def _check(pipeline: "Pipeline", names: list[str]) -> None:
@@ -82,11 +99,9 @@ def _check(pipeline: "Pipeline", names: list[str]) -> None:
 
 def _lines(table: "pa.Table", keys: Sequence[str], names: list[str]) -> list[tuple[str, "pa.Table"]]:
     """Label and windows of each key; the table is sorted by key."""
-    from pyarrow import types
-
     for name in names:
         kind = table[name].type
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)):
+        if not _is_number(kind):
             raise DefinitionError(f"aggregate {name!r} is {kind}: only numbers can be drawn")
     return [(label, table.slice(start, end - start)) for label, start, end in _runs(table, keys)]
 

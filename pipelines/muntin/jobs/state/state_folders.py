@@ -74,7 +74,8 @@ def bind_existing(pipeline: Pipeline, root: str | AnyPath) -> Bound:
     text = f"there is no state of {pipeline.name!r} under this definition at {folder}"
     if others:
         raise StateError(
-            f"{text}; under other definitions there is {', '.join(sorted(others))}: muntin rebuild FILE --root {root} reads it again"
+            f"{text}; under other definitions there is {', '.join(sorted(others))}. "
+            f"Read its batches by this definition: muntin rebuild FILE --root {root}"
         )
     near = roots_near(bound.root, pipeline.name)
     raise StateError(f"{text}; run it first, or give the root that runs wrote to{f'; {near[0]} has a state of it' if near else ''}")

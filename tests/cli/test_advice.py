@@ -1,0 +1,124 @@
+"""A test follows each advice that a message gives: the command is run, the line is written, and then it works."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from muntin import windows
+from muntin.errors import DefinitionError
+from muntin.quality.suite import load_suite
+from tests.cli.conftest import RANGE, Muntin, Outcome, Project
+
+pytestmark = pytest.mark.usefixtures("here")
+MEAN = {'"total": agg.sum("value")': '"total": agg.mean("value")'}
+MORE = {'"least": agg.min("value")': '"least": agg.min("value"), "greatest": agg.max("value")'}
+RENAMED = {'"quarter": windows': '"six": windows', 'keys=["sensor"],': 'keys=["sensor"], renamed_windows={"six": "quarter"},'}
+
+
+def commands(text: str, file: str) -> list[list[str]]:
+    """The commands that a message gives, as arguments."""
+    found = re.findall(r"muntin ((?:run|promote|rebuild|plot|show|backfill|repair) [^;,\n]*?)(?=[;,.\n](?:\s|$)|$)", text)
+    return [shlex.split(each.replace("FILE", file)) for each in found]
+
+
+def redefined(project: Project, _: Muntin) -> None:
+    project.define(**MEAN)
+
+
+def rebuilt(project: Project, _: Muntin) -> None:
+    project.define(**MORE)
+
+
+def renamed(project: Project, _: Muntin) -> None:
+    project.define(**RENAMED)
+
+
+def superseded(project: Project, muntin: Muntin) -> None:
+    project.define(**MEAN)
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    project.define()
+
+
+# what happens to the definition after a run, the command that is refused, and which advice it gives
+REFUSED: list[tuple[Callable[[Project, Muntin], None], tuple[str, ...], str]] = [
+    (redefined, ("show", "quarter"), "promote"),
+    (redefined, ("sql", "select * from quarter"), "promote"),
+    (redefined, ("late",), "promote"),
+    (rebuilt, ("show", "quarter"), "rebuild"),
+    (renamed, ("show", "six"), "promote"),
+    (superseded, ("show", "quarter"), "promote"),
+    (superseded, ("run", *RANGE), "promote"),
+]
+
+
+@pytest.mark.parametrize(("change", "asked", "advice"), REFUSED)
+def test_the_command_of_a_message_makes_the_refused_command_work(
+    change: Callable[[Project, Muntin], None], asked: tuple[str, ...], advice: str, project: Project, muntin: Muntin
+) -> None:
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    change(project, muntin)
+    refused = muntin(*project.arguments(*asked))
+    assert refused.status == 3, refused
+    [command, *_] = commands(refused.err, project.file)
+    assert command[0] == advice
+    if "--root" not in command:
+        command += ["--root", project.root]
+    done = muntin(*command)
+    assert done.status == 0, done
+    assert muntin(*project.arguments(*asked)).status == 0
+
+
+def test_plot_without_an_aggregate_names_those_that_can_be_drawn(project: Project, muntin: Muntin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project.folder)
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    refused: Outcome = muntin(*project.arguments("plot", "quarter"))
+    assert (refused.status, "of readings, total, least: muntin plot" in refused.err) == (2, True), refused
+    [command] = commands(refused.err, project.file)
+    assert muntin(*command).status == 0
+    assert Path("plot.png").is_file()
+
+
+OLD = {
+    "expectation_suite_name": "quarter",
+    "data_asset_type": None,
+    "ge_cloud_id": None,
+    "expectations": [{"expectation_type": "expect_column_values_to_not_be_null", "kwargs": {"column": "total"}, "meta": {}}],
+    "meta": {"great_expectations_version": "0.18.22"},
+}
+
+
+def test_a_suite_from_before_1_0_says_how_its_fields_are_called_now(tmp_path: Path) -> None:
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps(OLD))
+    with pytest.raises(DefinitionError, match=r"before 1\.0") as refused:
+        load_suite(path)
+    text = path.read_text()
+    for new, old in re.findall(r'write "(\w+)" for "(\w+)"', str(refused.value)):
+        text = text.replace(f'"{old}"', f'"{new}"')
+    for gone in re.findall(r'"(\w+)"', str(refused.value).partition("leave out ")[2]):
+        text = re.sub(rf'"{gone}": null, ', "", text)
+    path.write_text(text)
+    suite = load_suite(path)
+    assert (suite.name, suite.expectations[0].type) == ("quarter", "expect_column_values_to_not_be_null")
+
+
+# a call that is refused, and the pattern of the argument that its message gives
+CALLS: list[tuple[Callable[..., object], str, dict[str, object]]] = [
+    (windows.sliding, r"try step (\S+?),", {"size": "6h", "step": "4h"}),
+    (windows.sliding, r'step="(.+?)"', {"size": "6h", "step": "1us"}),
+    (windows.cumulating, r"try step (\S+?),", {"max_size": "6h", "step": "4h"}),
+    (windows.cumulating, r'step="(.+?)"', {"max_size": "15m", "step": 1}),
+]
+
+
+@pytest.mark.parametrize(("build", "pattern", "asked"), CALLS)
+def test_the_argument_of_a_message_is_taken(build: Callable[..., object], pattern: str, asked: dict[str, object]) -> None:
+    with pytest.raises(DefinitionError) as refused:
+        build(**asked)
+    advice = re.search(pattern, str(refused.value))
+    assert advice, refused.value
+    build(**asked | {"step": advice[1]})
