@@ -49,11 +49,11 @@ def shop(tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> Repo
     monkeypatch.setenv("MUNTIN_ALERTS", hook.address(f"{SECRET}", user=f"me:{SECRET}"))
     small = Small(tmp_path)
     small.write_all()
-    return Reported(small, alerts.to("env:MUNTIN_ALERTS", empty_after=2, hole_after=1))
+    return Reported(small, alerts.to("env:MUNTIN_ALERTS", empty_after=2, hole_after=1, quarantined=None))
 
 
 def with_limits(shop: Reported, **limits: Any) -> Reported:
-    return Reported(shop.small, alerts.to("env:MUNTIN_ALERTS", **limits))
+    return Reported(shop.small, alerts.to("env:MUNTIN_ALERTS", **{"quarantined": None, **limits}))
 
 
 def waiting(shop: Reported) -> int:

@@ -149,6 +149,7 @@ class World:
             name=name,
             source=self._source(kind),
             schedule="@hourly",
+            max_quarantined=None,
             start=START,
             keys=["k"],
             windows={

@@ -38,6 +38,7 @@ class Hourly:
             "start": START,
             "windows": {"hour": windows.tumbling("1h")},
             "aggregates": {"n": agg.count()},
+            "max_quarantined": None,  # of so few rows most may be bad
         }
         return Pipeline(**(right | dict(self.other)))
 

@@ -23,6 +23,7 @@ def pipeline(place: str, form: str, hive: dict[str, str] | None = None, path: st
         name="folders",
         source=sources.files(f"{place}/{path}/**/*.{form}", event_time="t", hive=HIVE if hive is None else hive),
         schedule="1h",
+        max_quarantined=None,
         start=START,
         keys=["k"],
         windows={"hours": windows.tumbling("1h")},

@@ -88,6 +88,7 @@ def pipeline(dice: random.Random, folder: Path) -> Pipeline:
         aggregates={f"a{at}": row.made() for at, row in enumerate(dice.sample(ROWS, k=4))},
         max_ahead=dice.choice([timedelta(0), timedelta(minutes=30), timedelta(days=1)]),
         max_behind=dice.choice([None, None, timedelta(0), timedelta(minutes=30)]),
+        max_quarantined=None,
     )
 
 

@@ -84,6 +84,7 @@ class RealWorld:
             name="world",
             source=sources.files(str(self.folder / "data/{start:%Y%m%dT%H%M}.parquet"), event_time="t"),
             schedule="1m",
+            max_quarantined=None,
             start=START,
             keys=["k"],
             windows=every | changed,

@@ -86,6 +86,7 @@ def definition(folder: Path | str, kinds: list[str], **options: Any) -> Pipeline
         name="told",
         source=sources.files(f"{folder}/*.parquet", event_time="t", all_files=True, **options),
         schedule="1h",
+        max_quarantined=None,
         start=START,
         keys=["k"],
         windows={name: KINDS[name] for name in kinds},

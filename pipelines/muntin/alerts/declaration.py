@@ -36,7 +36,7 @@ class Alerts:
     channels: tuple[Any, ...]
     mask: frozenset[str] = frozenset()
     warnings: bool = True
-    quarantined: float | None = None
+    quarantined: float | None = 0.1
     late: float | None = None
     empty_after: int | None = 10
     hole_after: int | None = 3
@@ -52,7 +52,7 @@ def to(
     *channels: Any,  # noqa: ANN401 - a name, a notifier, or a function
     mask: Sequence[str] = (),
     warnings: bool = True,
-    quarantined: float | None = None,
+    quarantined: float | None = 0.1,
     late: float | None = None,
     empty_after: int | None = 10,
     hole_after: int | None = 3,
@@ -68,7 +68,7 @@ def to(
             address of Apprise; a notifier of Airflow; or a function without arguments that makes a notifier.
         mask: columns whose values are replaced in messages: keys and results.
         warnings: whether a failed expectation of severity `warning` is reported.
-        quarantined: tell a batch of whose rows a larger share is in quarantine, as 0.01. It fails no run.
+        quarantined: tell a batch of whose rows a larger share is in quarantine, as 0.01. It fails no run. None: never.
         late: tell a batch of whose rows a larger share came too late for a window.
         empty_after: tell an empty batch if so many batches before it all had rows; None: never.
         hole_after: tell a missing interval once so many later intervals have a batch; None: never.

@@ -11,12 +11,16 @@ from muntin.definition.schedule import Interval  # noqa: TC001 - fields are reso
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The numbers of rows of one batch; `late` is None while the batch waits for an interval before it."""
+    """The numbers of rows of one batch; `late` is None while the batch waits for an interval before it.
+
+    `refusals`: as of a `BatchReport`.
+    """
 
     interval: Interval
     read: int
     quarantined: int
     late: int | None = None
+    refusals: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from muntin.definition.amounts import many
@@ -129,7 +129,10 @@ def _observed(check: Mapping[str, Any], *, hidden: bool) -> str:
 
 
 def _quarantined(alerts: Alerts, run: Run) -> Iterator[Finding]:
-    return _shares(run, "quarantined", alerts.quarantined, lambda batch: batch.quarantined)
+    """Reasons may hold values of rows: where columns are masked no reason is reported."""
+    for finding in _shares(run, "quarantined", alerts.quarantined, lambda batch: batch.quarantined):
+        why = next(each.refusals.partition(": ")[2] for each in run.batches if each.interval == finding.interval)
+        yield replace(finding, found=f"{finding.found}: {why}") if why and not alerts.mask else finding
 
 
 def _late(alerts: Alerts, run: Run) -> Iterator[Finding]:

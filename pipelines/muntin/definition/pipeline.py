@@ -74,7 +74,7 @@ class Pipeline:
         max_behind: rows further before their interval's beginning are quarantined, as "30d"; None: no row is too old. It keeps times
             in a wrong unit, as milliseconds read as seconds, and the instant 0 from making windows of 1970.
         max_quarantined: the largest share of a batch's rows that may be in the quarantine, 0 to 1: 0.01 is one row in a
-            hundred. If a batch has more, the run fails before anything is committed. None: there is no limit.
+            hundred. If a batch has more, the run fails before anything is committed; half of them unless given. None: there is no limit.
         expectations: window name -> JSON file of a Great Expectations suite; a rollup has its own, as {"day.by_city": "city.json"}.
         on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
         keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
@@ -126,7 +126,7 @@ class Pipeline:
     renamed_windows: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
     alerts: Alerts | None = None
-    max_quarantined: float | None = None
+    max_quarantined: float | None = 0.5
     max_behind: Duration | None = None
     retain: Retain = None
     to: Sequence[Sink] = ()

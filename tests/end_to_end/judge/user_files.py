@@ -70,7 +70,7 @@ def define(
         keys=list(keys),
         windows={key: called(value) for key, value in asked.items()},
         aggregates={key: value.public for key, value in measures.items()},
-        **more,
+        **{"max_quarantined": None, **more},
     )
 
 

@@ -60,8 +60,7 @@ def run(
     if as_json:
         say_json(report.to_dict())
     else:
-        say_report(report)
-        say_what_was_done(f"state: {folder / pipeline.name}")
+        say_report(report, f"state: {folder / pipeline.name}")
     return status_of(report)
 
 
@@ -70,13 +69,22 @@ def status_of(report: "RunReport | None") -> int:
     return BLOCKED if report and report.blocked_sinks else 0
 
 
-def say_report(report: "RunReport") -> None:
-    """A run's report for people: a line a batch, what was published, what is missing."""
+def say_report(report: "RunReport", place: str = "") -> None:
+    """A run's report for people: a line a batch, what was published, what is missing, its `place`, and last what was refused."""
     if report.batches:
         say_what_was_done(_table(report.batches))
         say_what_was_done()
-    for line in summary(report):
+    for line in (*summary(report), *([place] if place else []), *_refused(report.batches)):
         say_what_was_done(line)
+
+
+def _refused(batches: "Sequence[BatchReport]") -> list[str]:
+    """A line on the batches with more than a tenth of their rows in the quarantine, if there are any."""
+    much = [one for one in batches if one.refusals]
+    if not much:
+        return []
+    others = f"; and {many(len(much) - 1, 'more batch')} with more than a tenth" if len(much) > 1 else ""
+    return [f"quarantined: {moment(much[0].interval_start)}: {much[0].refusals}{others}; muntin quarantine shows the rows"]
 
 
 def command_of(command: str, file: Path, name: str | None, root: "AnyPath", *span: datetime) -> str:

@@ -10,11 +10,12 @@ import pyarrow.compute as pc
 from muntin.definition.amounts import many
 from muntin.errors import SourceError
 from muntin.files.pages import opened
+from muntin.jobs.records.refusals import spelled_share
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.accumulate.read_batches import Read
@@ -26,20 +27,22 @@ _SHOWN = 3
 def check_share(bound: Bound, intervals: Sequence[Interval], done: Read) -> None:
     """Refuse batches with a larger share of rows in the quarantine than the definition allows.
 
+    Files that the definition puts there as a whole (`on_bad_file`, `on_schema`) are no rows of the share.
+
     Raises:
         SourceError: names the batches, and the first rows with their reasons.
     """
     most = bound.pipeline.max_quarantined
-    over = [] if most is None else [found for interval in intervals if (found := _over(interval, done, most))]
+    over = [] if most is None else [found for interval in intervals if (found := _over(bound, interval, done, most))]
     if not over:
         return
     listed = "; ".join(text for _, text in over[:_SHOWN]) + (
         f"; and {many(len(over) - _SHOWN, 'more batch')}" if len(over) > _SHOWN else ""
     )
-    rows = "".join(f"\n  {spelled_row(row)}" for row in _rows(bound, done, over[0][0]))
+    rows = "".join(f"\n  {spelled_row(row)}" for row in _rows(bound, done, over[0][0]).slice(0, _SHOWN).to_pylist())
     raise SourceError(
         f"{listed}; max_quarantined={most} allows less, so no batch of this run is committed. "
-        f"Mend the files or the definition, or raise max_quarantined. The first rows:{rows}"
+        f"Mend the files or the definition, or say max_quarantined= in the pipeline, None for no limit. The first rows:{rows}"
     )
 
 
@@ -50,19 +53,19 @@ def spelled_row(row: Mapping[str, Any]) -> str:
     return f"{where}: {row['reason']}" + (f": {row['row']}" if row["row"] is not None else "")
 
 
-def _over(interval: Interval, done: Read, most: float) -> tuple[Interval, str] | None:
+def _over(bound: Bound, interval: Interval, done: Read, most: float) -> tuple[Interval, str] | None:
     """A batch with too many rows in the quarantine, in words; None if it is not."""
     read, refused = (sum(split[what] for split in done.splits[interval.start_us]) for what in ("read", "refused"))
     if refused <= most * read:
         return None
-    return interval, f"{interval}: {refused:,} of {many(read, 'row')} ({refused / read:.2%}) are in the quarantine"
+    files = _rows(bound, done, interval)["position"].null_count
+    if refused - files <= most * (read - files):
+        return None
+    return interval, f"{interval}: {spelled_share(read - files, refused - files)}"
 
 
-def _rows(bound: Bound, done: Read, interval: Interval) -> Iterator[Mapping[str, Any]]:
-    """The first refused rows of a batch."""
-    start, left = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT), _SHOWN
-    for file in done.refused:
-        table = opened(f"{bound.folder}/{QUARANTINE}/{file.path}").read()
-        table = table.filter(pc.equal(table[BATCH], start))
-        yield from table.slice(0, left).to_pylist()
-        left -= min(left, len(table))
+def _rows(bound: Bound, done: Read, interval: Interval) -> pa.Table:
+    """The refused rows of a batch."""
+    start, folder = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT), bound.table(QUARANTINE)
+    tables = [opened(f"{folder}/{file.path}").read() for file in done.refused]
+    return pa.concat_tables([table.filter(pc.equal(table[BATCH], start)) for table in tables])

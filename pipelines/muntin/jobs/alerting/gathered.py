@@ -83,7 +83,7 @@ def spanned(intervals: Sequence[Interval]) -> Interval:
 
 def _batch(report: BatchReport) -> Batch:
     interval = Interval(instant_us(report.interval_start, "start"), instant_us(report.interval_end, "end"))
-    return Batch(interval, report.rows_read, report.rows_quarantined, report.rows_late if report.watermark else None)
+    return Batch(interval, report.rows_read, report.rows_quarantined, report.rows_late if report.watermark else None, report.refusals)
 
 
 def _read(bound: Bound, intervals: Sequence[Interval]) -> tuple[Batch, ...]:

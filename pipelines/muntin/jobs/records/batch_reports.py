@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from muntin.definition.instants import from_us
+from muntin.definition.instants import from_us, instant_us
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.refusals import refusals
 from muntin.jobs.records.reports import BatchReport, SourceRows
 from muntin.jobs.records.reports_table import last_accumulated
 
@@ -29,11 +30,13 @@ def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[
     ledgers = {name: _reported(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
     hiding = [name for name, window in bound.windows.items() if window.having is not None]
     told = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
-    return [
+    reports = [
         _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False), hiding)
         for interval, entries in zip(intervals, told, strict=True)
         if interval.start_us in read
     ]
+    much = refusals(bound, {start: (each["rows_read"], each["rows_quarantined"]) for start, each in read.items()})
+    return [replace(each, refusals=much.get(instant_us(each.interval_start, "start"), "")) for each in reports] if much else reports
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,7 @@ class BatchReport:
         rows_forgotten: rows that were left out, as their keys are forgotten (`muntin forget`).
         despite: what a person said who let its windows be published although they failed their suite: `verdict`, the name of the verdict,
             `windows`, window -> its verdict in words, `by`, `reason`; of a run that published nothing in this way None.
+        refusals: the share of its rows in the quarantine, and their most frequent reason, in words; "" up to a tenth of its rows.
     """
 
     interval_start: datetime
@@ -132,6 +133,7 @@ class BatchReport:
     windows_hidden: Mapping[str, int] = field(default_factory=dict)
     rows_forgotten: int = 0
     despite: Mapping[str, Any] | None = None
+    refusals: str = ""
 
     @property
     def rows_left_out(self) -> int:
