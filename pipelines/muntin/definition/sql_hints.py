@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _UNKNOWN = re.compile(r'column "(.+?)" not found')
+_PLAIN = re.compile(r"[^\W\d]\w*")
 _OF_PYTHON = {"none": "x IS NOT NULL", "nan": "NOT isnan(x)"}
 
 
@@ -26,6 +27,9 @@ def hint(sql: str, error: str, columns: Mapping[str, str], call: str) -> str:
         columns: name -> SQL type of the source's columns.
         call: how the source is written; "" where a window's columns are meant.
     """
+    odd = [name for name in columns if not _PLAIN.fullmatch(name) and name in sql and f'"{name}"' not in sql]
+    if odd:
+        return f"; write '\"{max(odd, key=len)}\"' for the column of this name: it is no plain word"
     if found := _UNKNOWN.search(error):
         return _of_unknown(sql, found[1], columns)
     used = [name for name, kind in columns.items() if kind == "VARCHAR" and re.search(rf"\b{re.escape(name)}\b", sql)]

@@ -23,6 +23,7 @@ from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.jobs.schema_check.odd_cells import with_odd_cells
 from muntin.sources.reading.bad_files import check_whole
+from muntin.sources.reading.column_hints import lacks_types
 from muntin.sources.reading.mended import Mended
 from muntin.sources.reading.row_groups import rows_of
 from muntin.sources.sessions.duckdb_session import careful_session, explained
@@ -33,6 +34,8 @@ from muntin.store.paths import StatesPath
 from muntin.timeline.batches import UNDECIDED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.jobs.state.bound import Bound
@@ -52,7 +55,7 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
         if not may_be_of_a_row(wrong):
             raise
         session.execute(f"DROP TABLE IF EXISTS {KEPT}")
-        told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
+        told = _told(session, share.bound, split.paths, wrong)
         done = None
         try:
             done = _without_bad_rows(share, split)
@@ -79,6 +82,12 @@ def _contradicting(session: duckdb.DuckDBPyConnection, share: Share, split: Spli
     if found and waits(share.bound):
         return _of_bad_rows(share, split, waiting(share.bound, split.paths, found)) | {"waits": True}
     raise contradicted(with_odd_cells(session, share.bound, split.paths, told), found) from told
+
+
+def _told(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str], wrong: Exception) -> Exception:
+    """An error of DuckDB's in the words of the definition; another error itself."""
+    lack = lacks_types(session, bound.source, paths) if isinstance(wrong, duckdb.BinderException) else None
+    return lack or (explained(wrong, paths) if isinstance(wrong, duckdb.Error) else wrong)
 
 
 def _check_pickles(bound: Bound, split: Split) -> None:
@@ -115,7 +124,7 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
         except (duckdb.Error, SourceError, DefinitionError) as wrong:
             if not (files.differ or (rows and rows.bad)):
                 return None
-            told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
+            told = _told(session, bound, files.paths, wrong)
             raise type(told)(files.named(str(told))) from wrong
 
 

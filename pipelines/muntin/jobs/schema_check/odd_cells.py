@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from muntin.errors import MuntinError, SourceError
+from muntin.sources.casts import in_type, with_point
 from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.mended_files import lines_of
 from muntin.sources.reading.scan import quoted, scan
@@ -46,12 +47,14 @@ def with_odd_cells(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequ
 
 def _of_column(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], told: Reading, name: str) -> str:
     cell, rows = quoted(name), scan(source, paths, told)
-    number = f"try_cast({cell} AS DOUBLE) IS NOT NULL"
+    number = f"{_number(source, cell)} IS NOT NULL"
     whole = f"coalesce(bool_and(regexp_full_match({cell}::VARCHAR, '\\s*[-+]?\\d+\\s*')) FILTER (WHERE {number}), false)"
     cells, numbers, integers = session.execute(f"SELECT count({cell}), count(*) FILTER (WHERE {number}), {whole} FROM {rows}").fetchall()[0]
     if not numbers or 2 * numbers < cells:
         return ""
     kind = "BIGINT" if integers else "DOUBLE"
+    if numbers == cells:
+        return f'. {name} is text, though each of its cells is a number; say types={{"{name}": "{kind}"}} in sources.files(...)'
     shown = ", ".join(_shown(session, source, paths, told, name))
     return (
         f". {name} is text, for {cells - numbers:,} of its {cells:,} cells are no numbers: {shown}. "
@@ -59,12 +62,17 @@ def _of_column(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequen
     )
 
 
+def _number(source: Source, cell: str) -> str:
+    """SQL for the number that a cell is as its file writes numbers; null where it is none."""
+    return f"TRY({in_type(with_point(f'({cell})::VARCHAR', source.dialect.decimal), 'DOUBLE')})"
+
+
 def _shown(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], told: Reading, name: str) -> list[str]:
     """The first cells that are no numbers, each with its place."""
     out, cell = list[str](), quoted(name)
     for path in paths:
         rows = f"SELECT {cell}, row_number() OVER () AS muntin_number FROM {scan(source, [path], told)}"
-        odd = f"{cell} IS NOT NULL AND try_cast({cell} AS DOUBLE) IS NULL"
+        odd = f"{cell} IS NOT NULL AND {_number(source, cell)} IS NULL"
         found = session.execute(f"SELECT {cell}::VARCHAR, muntin_number FROM ({rows}) WHERE {odd} LIMIT {_SHOWN - len(out)}").fetchall()
         if found:
             count = session.execute(f"SELECT count(*) FROM ({rows})").fetchall()[0][0]

@@ -167,6 +167,8 @@ def _near(wrong: BaseException) -> str:
         return _near_import(wrong, _IMPORTED.search(text))
     if isinstance(wrong, NameError) and wrong.name in ("start", "end", "start_utc", "end_utc"):
         return '; the path of a source is a plain text, without an f before its quotes: "data/{start:%Y-%m-%d}.csv"'
+    if isinstance(wrong, NameError) and re.search(rf"\.\w+\([^\"']*\b{wrong.name}\b", extract_tb(wrong.__traceback__)[-1].line or ""):
+        return f'; if {wrong.name} is a column, or SQL over columns, it stands in quotes: "{wrong.name}"'
     found = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
     known = _arguments(found[1]) if found else []
     return (_meant(found[2], known) or f"; it takes {', '.join(known)}") if found and known else ""

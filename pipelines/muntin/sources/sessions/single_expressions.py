@@ -29,6 +29,8 @@ _OF_OTHERS = {
     "str": "VARCHAR", "object": "VARCHAR", "utf8": "VARCHAR", "large_string": "VARCHAR", "number": "DOUBLE", "float64": "DOUBLE",
     "money": "DECIMAL(18, 2)", "currency": "DECIMAL(18, 2)", "int": "BIGINT", "datetime": "TIMESTAMP", "datetime64": "TIMESTAMP",
 }  # fmt: skip
+_CALL = re.compile(r"[a-z_]+\((.+)\)")  # around what a user wrote
+_MAY_BE_A_NAME = re.compile(r"[^\W\d][\w ()%/.,:#€$&+-]*[\w)%€$]")
 _AROUND = ("where_clause", "group_expressions", "group_sets", "having", "sample", "qualify", "modifiers")
 
 
@@ -108,7 +110,8 @@ def _meant(sql: str) -> str:
             [(text,)] = any_session().execute(_PARSED, [f"SELECT ({quoted})"]).fetchall()  # in brackets a name is no alias
             if not json.loads(text)["error"]:
                 return f'; {word} is a word of SQL: write "{word}" for a column of this name'
-    return ""
+    name = found[1] if (found := _CALL.fullmatch(sql)) else sql
+    return f"; write '\"{name}\"' for a column of this name" if _MAY_BE_A_NAME.fullmatch(name) else ""
 
 
 def _is_bare(select: Any) -> bool:  # noqa: ANN401 - a tree of JSON
