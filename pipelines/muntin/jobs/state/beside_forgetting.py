@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from muntin.errors import ConflictError, MuntinError, StateError
 from muntin.jobs.state.forgotten import forgotten
+from muntin.jobs.state.forgotten_log import newest_number
 from muntin.store.retries import again_after
 
 if TYPE_CHECKING:
@@ -33,14 +34,13 @@ def beside_forgetting(bound: Bound, work: Callable[[], Done]) -> Done:
     """
 
     def tried() -> Done:
-        before = forgotten(bound.home).number
+        before = newest_number(bound.home)
         try:
             return work()
         except Exception as wrong:
             if isinstance(wrong, ConflictError) or (not isinstance(wrong, StateError) and isinstance(wrong, MuntinError)):
                 raise
-            now = forgotten(bound.home)
-            if now.number == before and not now.open:
+            if newest_number(bound.home) == before and not forgotten(bound.home).open:
                 raise
             raise _BesideError from wrong
 

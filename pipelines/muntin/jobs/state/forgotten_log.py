@@ -37,8 +37,13 @@ def events_of(home: AnyPath) -> Iterator[Mapping[str, Any]]:
     Raises:
         StateError: a file is missing or damaged in both folders.
     """
-    for number in range(1, max(_files(home), default=0) + 1):
+    for number in range(1, newest_number(home) + 1):
         yield _event(home, number)
+
+
+def newest_number(home: AnyPath) -> int:
+    """The number of the newest event; 0: there is none. No file is read."""
+    return max(_files(home), default=0)
 
 
 def add_event(home: AnyPath, number: int, event: Mapping[str, Any]) -> None:
