@@ -102,6 +102,7 @@ def test_a_folder_of_dags_may_hold_whatever_else(tmp_path: Path) -> None:
     written(tmp_path / "dags/runs.py", "raise AssertionError('a file that is only read')\nPipeline(name='q')")
     written(tmp_path / "elsewhere/p.py", WHOLE)
     (tmp_path / "dags/link.py").symlink_to(file)
+    written(tmp_path / "dags/.worktrees/4f2a/dags/p.py", WHOLE)
     check_alone(file, "p")
     check_alone(tmp_path / "elsewhere/p.py", "p")
 

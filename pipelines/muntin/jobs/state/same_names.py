@@ -37,14 +37,21 @@ def check_apart(file: Path, pipelines: Iterable[Pipeline]) -> None:
 def check_alone(file: Path, name: str) -> None:
     """Refuse a pipeline whose name another file of the folder `dags` gives to a pipeline, too. Files are read, and not run.
 
+    Hidden folders are passed over: what syncs a repository keeps earlier commits there.
+
     Raises:
         DefinitionError: there is such a file.
     """
     dags = next((folder for folder in file.absolute().parents if folder.name == "dags"), None)
     given = re.compile(rf"""\bname\s*=\s*["']{re.escape(name)}["']""".encode(), re.IGNORECASE)
-    for other in islice(sorted(dags.rglob("*.py")), _INSPECTED) if dags else ():
+    for other in _files(dags) if dags else ():
         if not (other.samefile(file) if file.exists() else other == file) and _defines(other, given, name):
             raise DefinitionError(f"{file} and {other} each define a pipeline of the name {name!r}; {_WHY}")
+
+
+def _files(dags: Path) -> Iterable[Path]:
+    found = (file for file in sorted(dags.rglob("*.py")) if not any(part.startswith(".") for part in file.relative_to(dags).parts))
+    return islice(found, _INSPECTED)
 
 
 def _defines(file: Path, given: re.Pattern[bytes], name: str) -> bool:
