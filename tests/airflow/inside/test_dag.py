@@ -130,6 +130,17 @@ def test_a_silence_is_a_deadline_beside_the_user_s_own():
         airflow_dag(pipeline(alerts=alerts.to(print, silent_after="2h")))
 
 
+def test_deadlines_of_who_asks_know_where_a_question_is_noted():
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    told = alerts.to("alerts", silent_after="2h")
+    asking = {"expectations": {"hour": "hour.json"}, "on_failure": "ask", "ask_within": "90m"}
+    made = airflow_dag(pipeline(alerts=told, fresh_within="90m", **asking), root="s3://bucket/state")
+    where = {"home": str(home_of(__file__)), "root": "s3://bucket/state", "within_us": 5_400_000_000}
+    assert [each.callback.kwargs["asking"] for each in made.deadline] == [where, where]
+    assert len(DagSerialization.serialize_dag(made)["deadline"]) == 2
+
+
 def test_who_asks_has_one_task_more():
     asking = pipeline(expectations={"hour": "hour.json"}, on_failure="ask", ask_within="90m")
     tasks = [task.task_id for task in airflow_dag(asking).topological_sort()]
