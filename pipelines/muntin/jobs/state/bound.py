@@ -89,10 +89,16 @@ class Bound:
     def _facts(self) -> str:
         return facts_text(self.pipeline)
 
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The words of the definition in small letters; behind the escape of a line's end one begins, too."""
+        text = self._facts.lower()
+        return frozenset(re.findall(r"\w+", text) + re.findall(r"\w+", re.sub(r"\\+[nrt]", " ", text)))
+
     def may_use(self, column: str) -> bool:
         """Whether the definition may use a column of the source: its name stands somewhere in it."""
-        name = re.compile(rf"(?<!\w){re.escape(column)}(?!\w)", re.IGNORECASE)
-        return not column.isidentifier() or not column.isascii() or "columns(" in self._facts.lower() or bool(name.search(self._facts))
+        plain = column.isidentifier() and column.isascii() and "columns(" not in self._facts.lower()
+        return not plain or column.lower() in self._words
 
     @property
     def members(self) -> dict[str, Bound]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ NO_BYTE_OF_TEXT = "byte 0xff is no UTF-8"  # of bytes that are none of another e
 MARK = b"\xef\xbb\xbf"  # that a file is UTF-8, at its begin
 LONGEST = 2_000_000
 """Bytes of the longest row that DuckDB reads."""
+_SHOWN = 10_000
+_PART = 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,10 @@ class Cut:
         self.line.append(line)
 
     def text(self, row: int) -> str:
-        """A row as it is written; each byte that is no UTF-8 by its number."""
-        return self.data[self.begin[row] : self.end[row]].decode(errors="backslashreplace")
+        """A row as it is written, of a row that is too long its begin; each byte that is no UTF-8 by its number."""
+        begin, end = self.begin[row], self.end[row]
+        more = f" ... and {end - begin - _SHOWN:,} bytes" if end - begin > LONGEST else ""
+        return self.data[begin : begin + _SHOWN if more else end].decode(errors="backslashreplace") + more
 
     def copy(self, rows: Sequence[int]) -> bytes:
         """A file with some of the rows."""
@@ -76,8 +81,11 @@ def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:
 
 def is_text(data: bytes) -> bool:
     """Whether bytes are UTF-8."""
+    decoder, view = getincrementaldecoder("utf-8")(), memoryview(data)
     try:
-        data.decode()
+        for at in range(0, len(data), _PART):  # a text of all of it may have four bytes a letter
+            decoder.decode(view[at : at + _PART])
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
     return True
