@@ -42,6 +42,7 @@ class Shop:
                 ),
             },
             "schedule": "1h",
+            "max_quarantined": None,
             "start": START,
             "keys": ["user"],
             "windows": {"hour": windows.tumbling("1h")},

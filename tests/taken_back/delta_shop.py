@@ -53,6 +53,7 @@ class DeltaShop:
     def pipeline(self) -> Pipeline:
         source = sources.table(str(self.table), event_time="at", changes=True, id="order", changes_within=f"{self.within}h")
         right: dict[str, Any] = {"name": "shop", "source": source, "schedule": "1h", "start": START, "windows": WINDOWS}
+        right["max_quarantined"] = None  # of so few rows most may come too late
         return Pipeline(**(right | {"aggregates": AGGREGATES} | dict(self.more)))
 
     def run(self, first: int, last: int | None = None, spark: Any = None) -> RunReport:

@@ -25,7 +25,8 @@ class IcebergShop(DeltaShop):
     @property
     def pipeline(self) -> Pipeline:
         source = sources.iceberg("lake", "shop.orders", event_time="at", changes=True, id="order", changes_within=f"{self.within}h")
-        return Pipeline(name="shop", source=source, schedule="1h", start=START, windows=WINDOWS, aggregates=AGGREGATES)
+        more: dict[str, Any] = {"windows": WINDOWS, "aggregates": AGGREGATES, "max_quarantined": None}
+        return Pipeline(name="shop", source=source, schedule="1h", start=START, **more)
 
     def dated(self, at: float) -> None:
         self.numbers.append(self.lake.dated(hour(at)))
