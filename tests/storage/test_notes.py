@@ -1,11 +1,17 @@
 """Notes that several runs change at once: each change is made of the note as it is, on a disk and in an object store."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from muntin.files.paths import path_of
+from muntin.jobs.records.approvals import Approval
+from muntin.jobs.records.quality_notes import last_verdicts, note_despite, note_verdict
+from muntin.jobs.state import source_note
 from muntin.jobs.state.notes import change_note, read_note, rewrite
+from tests.alerts.made import report
+from tests.end_to_end.hourly import START
 
 
 def test_no_change_is_lost(roots: str) -> None:
@@ -17,6 +23,28 @@ def test_no_change_is_lost(roots: str) -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(add, range(20)))
     assert sorted(read_note(note)) == list(range(20))
+
+
+def test_verdicts_and_columns_of_runs_at_once_are_all_kept(tmp_path: Path) -> None:
+    """Both notes were read, and written later, by each run: the last of them had what it knew alone."""
+
+    def run(number: int) -> None:
+        note_verdict(tmp_path, report(window="day") | {"rows": number}, [], START)
+        source_note.note(tmp_path, lambda known: {**known, f"column {number}": "BIGINT"})
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(run, range(16)))
+    assert sorted(each["rows"] for each in last_verdicts(tmp_path, "day")) == list(range(16))
+    assert len(source_note.noted(tmp_path)) == 16
+
+
+def test_an_approval_is_kept_beside_a_verdict_that_comes_at_once(tmp_path: Path) -> None:
+    note_verdict(tmp_path, report(window="day") | {"name": "3f2a"}, [], START)
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(8):
+            threads.submit(note_verdict, tmp_path, report(window="day"), [], START)
+        threads.submit(note_despite, tmp_path, ["day"], Approval("3f2a", "ann", "a strike"))
+    assert [each["despite"]["by"] for each in last_verdicts(tmp_path, "day") if "despite" in each] == ["ann"]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"\xff"])
