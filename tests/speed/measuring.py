@@ -1,6 +1,6 @@
 """CPU seconds of a work by Muntin and by another engine, in turns, each in a process of its own; and the ratios that are recorded.
 
-Ratios hold on a busy machine and, by and large, on another: seconds do not.
+Ratios depend less on the machine and on other work than seconds; where thirty processes want two cores they still differ by a third.
 """
 
 import json
