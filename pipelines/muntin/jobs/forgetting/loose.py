@@ -70,7 +70,7 @@ def _is_note(parts: Sequence[str]) -> bool:
     name, depth = parts[-1], len(parts)
     of_state = depth == 2 and _NOTES.fullmatch(name) is not None  # noqa: PLR2004 - in the folder of a state
     of_mirror = MIRRORS in parts or (METADATA in parts and name.endswith(".json"))
-    return of_state or of_mirror or name == STAGED_FILE or parts[0] == TOPICS or [*parts] == [OWNER_FILE]
+    return of_state or of_mirror or name == STAGED_FILE or (parts[0] == TOPICS and "_delta_log" in parts) or [*parts] == [OWNER_FILE]
 
 
 def _note_says(path: AnyPath, keys: Plain) -> int:

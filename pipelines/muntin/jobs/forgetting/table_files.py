@@ -80,7 +80,11 @@ def of_rows(table: str, path: AnyPath, keys: Plain) -> int:
 
 def old_file_says(table: str, path: AnyPath, keys: Plain) -> int:
     """How many rows of a file that a table does not hold say some keys: rows of the keys, else rows and footer in full."""
-    return rows_in_file(str(path), table, keys) or texts_in(table, path, keys) or file_says(path, keys)
+    try:
+        rows = rows_in_file(str(path), table, keys) or texts_in(table, path, keys)
+    except pa.ArrowException:  # it is no Parquet, whatever its name
+        rows = 0
+    return rows or file_says(path, keys)
 
 
 def footer_of_file(path: AnyPath, keys: Plain) -> int:
