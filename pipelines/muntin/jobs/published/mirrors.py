@@ -6,6 +6,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from muntin.errors import StateError
 from muntin.files.paths import names_in, remove_folder
 from muntin.sinks.mirrors.mirror import METADATA
 from muntin.store.disk import write_whole
@@ -23,10 +24,29 @@ def note_mirror(table: AnyPath, catalog: str, name: str) -> None:
     Raises:
         StateError: the disk refuses.
     """
-    text = json.dumps({"catalog": catalog, "table": name}).encode()
-    path = table / FOLDER / f"{sha256(text).hexdigest()[:12]}{_SUFFIX}"
-    if not path.exists():
+    path, text = _note(table, catalog, name)
+    if problem_of_note(table, catalog, name):
         write_whole(path, text)
+
+
+def problem_of_note(table: AnyPath, catalog: str, name: str) -> tuple[str, str] | None:
+    """The path of the note, and what is wrong with it; None: it is whole."""
+    path, text = _note(table, catalog, name)
+    try:
+        found = path.read_bytes()
+    except FileNotFoundError:
+        return str(path), "is gone: it says which mirror names files of the table"
+    return None if found == text else (str(path), "is damaged: it does not say which mirror names files of the table")
+
+
+def is_filled(table: AnyPath, catalog: str, name: str, own: str) -> bool:
+    """Whether a mirror was begun: a note says so, or it has files of its own. `own`: their folder."""
+    return _note(table, catalog, name)[0].exists() or bool(names_in(own))
+
+
+def _note(table: AnyPath, catalog: str, name: str) -> tuple[AnyPath, bytes]:
+    text = json.dumps({"catalog": catalog, "table": name}).encode()
+    return table / FOLDER / f"{sha256(text).hexdigest()[:12]}{_SUFFIX}", text
 
 
 def without_history(table: AnyPath) -> None:
@@ -39,7 +59,20 @@ def without_history(table: AnyPath) -> None:
 
 
 def mirrors_of(table: AnyPath) -> list[tuple[str, str]]:
-    """The mirrors that a table of windows has, or had: catalog and table."""
-    names = [name for name in names_in(str(table / FOLDER)) if name.endswith(_SUFFIX)]
-    facts = [json.loads((table / FOLDER / name).read_text(encoding="utf-8")) for name in names]
-    return [(str(each["catalog"]), str(each["table"])) for each in facts]
+    """The mirrors that a table of windows has, or had: catalog and table.
+
+    Raises:
+        StateError: a note is damaged.
+    """
+    return [_noted(table / FOLDER / name) for name in names_in(str(table / FOLDER)) if name.endswith(_SUFFIX)]
+
+
+def _noted(path: AnyPath) -> tuple[str, str]:
+    try:
+        content = path.read_bytes()
+        facts = json.loads(content)
+        if path.name == f"{sha256(content).hexdigest()[:12]}{_SUFFIX}":
+            return str(facts["catalog"]), str(facts["table"])
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise StateError(f"{path} is damaged: it says which mirror names files of the table; muntin repair FILE writes it anew")

@@ -34,8 +34,8 @@ MOST_VERSIONS = 32
 """A mirror that lacks more versions of a table gets the newest of them."""
 
 
-def mirror(bound: Bound, sink: IcebergSink, reach: Reach, patience: Patience, *, anew: bool = False) -> Sent:
-    """Let a mirror name the files that its windows have now.
+def mirror(bound: Bound, sink: IcebergSink, reach: Reach, patience: Patience, *, anew: bool = False, deep: bool = False) -> Sent:
+    """Let a mirror name the files that its windows have now. `deep`: whether all its snapshots are looked at.
 
     Raises:
         SinkError: the catalog could not be reached, or refused.
@@ -47,9 +47,9 @@ def mirror(bound: Bound, sink: IcebergSink, reach: Reach, patience: Patience, *,
     with sink.opened(bound.pipeline.name, reach) as opened:
         for _ in range(_TRIES):
             patience.alive()
-            there = opened.position(str(bound.table(current(bound.store, window).table)))
+            there = opened.position(str(bound.table(current(bound.store, window).table)), deep=deep)
             patience.own_work()
-            mirrored, remark = _lacking(bound, window, there, anew=anew)
+            mirrored, remark = _lacking(bound, window, there, anew=anew or deep)
             if mirrored is None:
                 now = there
             else:
@@ -64,6 +64,27 @@ def mirror(bound: Bound, sink: IcebergSink, reach: Reach, patience: Patience, *,
             version = now.version if now else None
             return Sent(sink.name, window, version, len(mirrored.versions) if mirrored else 0, remark, what="version")
     raise SinkError("other runs keep writing to it")
+
+
+def problems_of(bound: Bound, sink: IcebergSink, reach: Reach, *, deep: bool) -> list[tuple[str, str]]:
+    """The lost or damaged files of a mirror itself, and its description if it says what the windows do not; nothing is changed.
+
+    `deep`: whether all snapshots are looked at, and the newest is held against the windows.
+
+    Raises:
+        SinkError, MissingPackageError, MuntinError: as `mirror`.
+    """
+    now = current(bound.store, str(sink.window))
+    folder = bound.table(now.table)
+    with sink.opened(bound.pipeline.name, reach) as opened:
+        found: list[tuple[str, str]] = opened.problems(str(folder), deep=deep)
+        if found or not deep or (there := opened.position(str(folder))) is None or there.table != now.snapshot.identity:
+            return found
+        if there.version > now.snapshot.version or now.snapshot.schema is None:
+            return []
+        before, versions = _versions(folder, now, there.version)
+        schema = None if versions else commented(now.snapshot.schema, texts(bound, str(sink.window)).comments)
+        return opened.differs(str(folder), before, schema)  # type: ignore[no-any-return]
 
 
 def _lacking(bound: Bound, window: str, there: Position | None, *, anew: bool) -> tuple[Mirrored | None, str]:

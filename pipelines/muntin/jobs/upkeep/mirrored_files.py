@@ -6,12 +6,13 @@ import logging
 from typing import TYPE_CHECKING
 
 from muntin.errors import MuntinError
-from muntin.files.paths import sizes_below
+from muntin.files.paths import relative, sizes_below
 from muntin.jobs.published.mirrors import mirrors_of
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError
-from muntin.sinks.mirrors.mirror import METADATA
+from muntin.sinks.mirrors.declaration import IcebergSink
+from muntin.sinks.mirrors.mirror import METADATA, place_of
 from muntin.sinks.mirrors.named_files import named_files
 
 if TYPE_CHECKING:
@@ -27,12 +28,15 @@ class Mirrors:
 
     def __init__(self, table: AnyPath) -> None:
         self._table, self._named, self._answered = table, set[str](), True
-        for catalog, name in mirrors_of(table):
-            try:
+        own, name = {relative(path, table / METADATA).partition("/")[0] for path, *_ in self.own()}, "that no note tells of"
+        try:
+            noted = mirrors_of(table)
+            self._answered = own <= {place_of(IcebergSink(*each), "").rpartition("/")[2] for each in noted}
+            for catalog, name in noted:
                 self._named |= named_files(catalog, name, Reach(of_environment))
-            except (SinkError, MuntinError, OSError) as wrong:
-                self._answered = False
-                _log.warning("%s: no file is removed, as its mirror %s may name it: %s", table, name, wrong)
+        except (SinkError, MuntinError, OSError) as wrong:
+            self._answered = False
+            _log.warning("%s: no file is removed, as its mirror %s may name it: %s", table, name, wrong)
 
     def names(self, path: AnyPath) -> bool:
         """Whether a mirror names a file, or may name it."""
@@ -40,4 +44,4 @@ class Mirrors:
 
     def own(self) -> Sequence[tuple[AnyPath, int, float]]:
         """The files of mirrors themselves, as `sizes_below` has them."""
-        return sizes_below(self._table / METADATA) if mirrors_of(self._table) else []
+        return sizes_below(self._table / METADATA)

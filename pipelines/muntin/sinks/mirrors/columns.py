@@ -41,8 +41,9 @@ def follow_columns(metadata: TableMetadata, wanted: pa.Schema) -> list[TableUpda
         known = [each.schema_id for each in metadata.schemas if each.fields == schema.fields]
         updates += [] if known else [AddSchemaUpdate(schema=schema)]
         updates.append(SetCurrentSchemaUpdate(schema_id=known[0] if known else schema.schema_id))
-    if updates or metadata.name_mapping() is None:
-        updates.append(SetPropertiesUpdate(updates={_MAPPING: _mapping(metadata, schema)}))
+    names = _mapping(metadata, schema)
+    if updates or metadata.properties.get(_MAPPING) != names:
+        updates.append(SetPropertiesUpdate(updates={_MAPPING: names}))
     return updates
 
 

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.files.catalogs import catalog_of
 from muntin.sinks.delivery import Position
 from muntin.sinks.errors import BlockedError, MovedError, SinkError
 from muntin.sinks.mirrors.columns import documented, follow_columns, of_other_fields
+from muntin.sinks.mirrors.found_tables import (
+    MARK,
+    PLACE,
+    TABLE,
+    VERSION,
+    loaded,
+    newest_own,
+    not_ours,
+    problems_of,
+    property_of,
+    remove_outlived,
+    version_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     import pyarrow as pa
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table
-    from pyiceberg.table.metadata import TableMetadata
     from pyiceberg.table.snapshots import Snapshot
     from pyiceberg.table.update import TableUpdate
 
@@ -32,7 +44,6 @@ MOST_SNAPSHOTS = 128
 """So many snapshots are kept: a commit writes them all."""
 METADATA = "_iceberg"
 """The folder of a mirror's own files, below the table of windows: readers of Delta pass it by."""
-_TABLE, _VERSION, _MARK, _PLACE = "muntin.table", "muntin.version", "muntin.mark", "write.metadata.path"
 _SETTINGS = {
     "gc.enabled": "false",  # the files are Delta's: no engine may remove them
     "write.metadata.delete-after-commit.enabled": "true",
@@ -83,6 +94,11 @@ def opened(sink: IcebergSink, pipeline: str, reach: Reach) -> Iterator[Mirror]:
         yield Mirror(catalog, sink, pipeline)
 
 
+def place_of(sink: IcebergSink, folder: str) -> str:
+    """The folder of a mirror's own files. `folder`: of the table of windows."""
+    return f"{folder}/{METADATA}/{sha256(sink.name.encode()).hexdigest()[:12]}"
+
+
 @dataclass
 class Mirror:
     """A table of Iceberg in its catalog."""
@@ -92,33 +108,57 @@ class Mirror:
     pipeline: str
     _table: Table | None = field(default=None, init=False)
     _lost: bool = field(default=False, init=False)
+    _unread: set[int] = field(default_factory=set, init=False)
 
-    def position(self, folder: str) -> Position | None:
+    def problems(self, folder: str, *, deep: bool) -> list[tuple[str, str]]:
+        """The lost and damaged files of its own, each with what is wrong; nothing is changed. Arguments: as of `position`."""
+        return problems_of(self.catalog, self.sink.table, place_of(self.sink, folder), deep=deep)
+
+    def position(self, folder: str, *, deep: bool = False) -> Position | None:
         """How far it is; None: there is no table, or nobody has filled it.
 
         Args:
-            folder: the address of the table of windows. Where the mirror's own files were lost with it, it is made again.
+            folder: the address of the table of windows. Where the mirror's own files were lost with it, it is made again; a description
+                that is damaged makes way for the one before.
+            deep: whether all snapshots are looked at; else the newest, which the next is made from.
         """
-        from pyiceberg.exceptions import NoSuchTableError
+        from muntin.sinks.mirrors.own_files import damaged_files
 
-        self._table, self._lost = None, False
-        try:
-            self._table = self.catalog.load_table(self.sink.table)
-        except NoSuchTableError:
+        self._unread = set()
+        self._table, self._lost = loaded(self.catalog, self.sink.table, place_of(self.sink, folder))
+        mine = newest_own(self._table) if self._table else None
+        if self._table is None or mine is None:
             return None
-        except FileNotFoundError as wrong:
-            if self._place(folder).rpartition("://")[2] not in str(wrong):
-                raise
-            self._lost = True
-            return None
-        snapshot = self._table.current_snapshot()
-        mine = _newest_own(self._table)
-        if mine is None:
-            return None
-        lost = "" if mine == snapshot else "another program wrote to it"
+        lost = "" if mine == self._table.current_snapshot() else "another program wrote to it"
+        if deep or next(damaged_files([mine], self._table.io, deep=False), None):
+            self._unread = {each.snapshot_id for _, _, each in damaged_files(self._table.snapshots(), self._table.io, deep=deep)}
+        if mine.snapshot_id in self._unread:
+            lost = "files of its own were lost or damaged"
         return Position(
-            self._table.properties.get(_TABLE, ""), _version(mine), _property(mine, _MARK), str(self._table.metadata.table_uuid), lost=lost
+            self._table.properties.get(TABLE, ""),
+            version_of(mine),
+            property_of(mine, MARK),
+            str(self._table.metadata.table_uuid),
+            lost=lost,
         )
+
+    def differs(self, folder: str, paths: set[str] | None, schema: pa.Schema | None) -> list[tuple[str, str]]:
+        """The description, if its newest snapshot has other files or other columns than the windows; after `position`.
+
+        Args:
+            folder: of the table of windows.
+            paths: of its files at that version; None: they are not known any more.
+            schema: its columns at that version; None: they are not known.
+        """
+        from muntin.sinks.mirrors.snapshots import paths_of
+
+        table = self._table
+        if table is None:
+            return []
+        if paths is not None and paths_of(newest_own(table), table.io) != {f"{folder}/{path}" for path in paths}:
+            return [(table.metadata_location, "names other files than the windows have")]
+        other = schema is not None and follow_columns(table.metadata, schema)
+        return [(table.metadata_location, "has other columns than the windows")] if other else []
 
     def follow(self, mirrored: Mirrored, at: datetime, *, anew: bool = False) -> Position:
         """Bring the table to the present version of the windows; where it is then.
@@ -148,14 +188,14 @@ class Mirror:
             raise SinkError(f"catalog {self.sink.catalog} gave no answer to a commit; the next run looks whether it has it") from None
         except CommitFailedException:
             raise MovedError from None
-        _remove_outlived(table, made.metadata)
+        remove_outlived(table, made.metadata)
         last = mirrored.versions[-1]
         return Position(mirrored.identity, last.number, last.mark, str(metadata.table_uuid))
 
     def _own(self, mirrored: Mirrored, *, anew: bool) -> Table:
         """The table, made if it is missing."""
         if self._table is not None and not anew:
-            if why := _not_ours(self._table, mirrored.identity):
+            if why := not_ours(self._table, mirrored.identity):
                 raise BlockedError(
                     f"{self.sink.name} {why}; drop it, name another table, or let it be replaced: muntin sinks FILE --send --anew"
                 )
@@ -167,6 +207,7 @@ class Mirror:
     def _made(self, mirrored: Mirrored) -> Table:
         from pyiceberg.exceptions import TableAlreadyExistsError
 
+        self._unread = set()
         self._make_namespace(self.sink.table.rpartition(".")[0])
         properties = self._properties(mirrored) | {"comment": mirrored.description}
         try:
@@ -183,12 +224,8 @@ class Mirror:
 
     def _properties(self, mirrored: Mirrored) -> dict[str, str]:
         """The properties that the table has, and keeps."""
-        names = {_TABLE: mirrored.identity, "muntin.pipeline": self.pipeline, "muntin.window": str(self.sink.window)}
-        return {**_SETTINGS, **names, _PLACE: self._place(mirrored.folder)}
-
-    def _place(self, folder: str) -> str:
-        """The folder of the mirror's own files."""
-        return f"{folder}/{METADATA}/{sha256(self.sink.name.encode()).hexdigest()[:12]}"
+        names = {TABLE: mirrored.identity, "muntin.pipeline": self.pipeline, "muntin.window": str(self.sink.window)}
+        return {**_SETTINGS, **names, PLACE: place_of(self.sink, mirrored.folder)}
 
     def _updates(self, table: Table, mirrored: Mirrored, at: datetime) -> Iterator[TableUpdate]:
         """Updates for everything that the table lacks."""
@@ -201,13 +238,15 @@ class Mirror:
             of_table.append(SetPropertiesUpdate(updates=properties))
         yield from of_table
         metadata = update_table_metadata(table.metadata, tuple(of_table)) if of_table else table.metadata
-        mine = _newest_own(table)
-        have = paths_of(mine, table.io) if mirrored.before is None else {f"{mirrored.folder}/{path}" for path in mirrored.before}
-        snapshots, made = Snapshots(metadata, table.io, self._place(mirrored.folder), mine), []
+        newest = newest_own(table)
+        mine = None if newest is None or newest.snapshot_id in self._unread else newest
+        known = mine is None or mirrored.before is None
+        have = paths_of(mine, table.io) if known else {f"{mirrored.folder}/{path}" for path in mirrored.before or ()}
+        snapshots, made = Snapshots(metadata, table.io, place_of(self.sink, mirrored.folder), mine), []
         for version in mirrored.versions:
             paths = {f"{mirrored.folder}/{path}" for path in version.paths}
             try:
-                made.append(snapshots.next(paths - have, have - paths, {_VERSION: str(version.number), _MARK: version.mark}))
+                made.append(snapshots.next(paths - have, have - paths, {VERSION: str(version.number), MARK: version.mark}))
             except ValueError:  # of a definition before, with columns that the windows lack now: it is passed by
                 if version is mirrored.versions[-1]:
                     raise
@@ -215,7 +254,7 @@ class Mirror:
                 have = paths
         yield from (AddSnapshotUpdate(snapshot=each) for each in made)
         yield SetSnapshotRefUpdate(ref_name="main", type="branch", snapshot_id=made[-1].snapshot_id)
-        moved = table.properties.get(_PLACE) != properties[_PLACE]
+        moved = table.properties.get(PLACE) != properties[PLACE]
         unread = {each.snapshot_id for each in table.snapshots()} if moved else of_other_fields(table.metadata, metadata)
         yield from self._expired(table, made, at, unread)
 
@@ -232,39 +271,6 @@ class Mirror:
         ascending = [*sorted(table.snapshots(), key=lambda each: each.sequence_number or 0), *made]
         oldest_ms = at.timestamp() * 1000 - self.sink.keep_us / 1000
         old = [each for each, after in pairwise(ascending) if after.timestamp_ms < oldest_ms]
-        gone = {each.snapshot_id for each in (*old, *ascending[:-MOST_SNAPSHOTS])} - {*refs.values()} | unread
+        gone = {*(each.snapshot_id for each in (*old, *ascending[:-MOST_SNAPSHOTS])), *self._unread} - {*refs.values()} | unread
         if gone:
             yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))
-
-
-def _remove_outlived(table: Table, now: TableMetadata) -> None:
-    """Remove the table's descriptions that nobody names any more; vacuum removes what stays."""
-    names = {each.metadata_file for each in now.metadata_log}
-    for each in table.metadata.metadata_log:
-        if each.metadata_file not in names:
-            with suppress(OSError):
-                table.io.delete(each.metadata_file)
-
-
-def _not_ours(table: Table, identity: str) -> str:
-    """Why a table is none that these windows filled; "": it is."""
-    if _TABLE not in table.properties:
-        return "is there, and Muntin did not make it"
-    if table.properties[_TABLE] != identity:
-        return "was filled from another table of windows: of another root, or made anew since"
-    return "" if table.current_snapshot() is None or _newest_own(table) else "has no snapshot that Muntin made"
-
-
-def _newest_own(table: Table) -> Snapshot | None:
-    """The newest snapshot that a publication made."""
-    own = [each for each in table.metadata.snapshots if _property(each, _VERSION)]
-    return max(own, key=lambda each: each.sequence_number or 0, default=None)
-
-
-def _version(snapshot: Snapshot) -> int:
-    return int(_property(snapshot, _VERSION))
-
-
-def _property(snapshot: Snapshot, name: str) -> str:
-    properties: Mapping[str, Any] = snapshot.summary.additional_properties if snapshot.summary else {}
-    return str(properties.get(name, ""))

@@ -6,11 +6,12 @@ https://iceberg.apache.org/spec/#manifests
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import ManifestEntry, ManifestEntryStatus, ManifestFile, write_manifest, write_manifest_list
 from pyiceberg.table.snapshots import Operation, Snapshot, SnapshotSummaryCollector, Summary, update_snapshot_summaries
+
+from muntin.sinks.mirrors.own_files import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -51,16 +52,17 @@ class Snapshots:
             OSError: a file is not there.
             ValueError: a file has other columns than the table.
         """
-        name, number = str(uuid4()), self._metadata.new_snapshot_id()
+        number = self._metadata.new_snapshot_id()
         added = [parquet_file_to_data_file(self._io, self._metadata, path) for path in sorted(new)]
         stay, entries = self._manifests(gone)
         removed = [entry for entry in entries if entry.data_file.file_path in gone]
-        manifests = self._written(f"{self._folder}/{name}-m0.avro", number, added, entries, gone) + stay
+        manifests = self._written(number, added, entries, gone) + stay
         self._sequence += 1
         parent = self._base.snapshot_id if self._base else None
-        place = f"{self._folder}/snap-{number}-0-{name}.avro"
-        with write_manifest_list(_FORMAT, self._io.new_output(place), number, parent, self._sequence, _PACKED) as written:
+        kept = Kept()
+        with write_manifest_list(_FORMAT, kept, number, parent, self._sequence, _PACKED) as written:
             written.add_manifests(manifests)
+        place = kept.keep(self._io, lambda digest: f"{self._folder}/snap-{number}-0-{digest}.avro")
         summary = self._summary(added, [entry.data_file for entry in removed], properties)
         schema = self._metadata.current_schema_id
         self._base = Snapshot(
@@ -89,17 +91,19 @@ class Snapshots:
         return stay, entries
 
     def _written(
-        self, place: str, number: int, added: Sequence[DataFile], entries: Sequence[ManifestEntry], gone: Collection[str]
+        self, number: int, added: Sequence[DataFile], entries: Sequence[ManifestEntry], gone: Collection[str]
     ) -> list[ManifestFile]:
         """The manifest with these files, if there are any."""
         if not added and not entries:
             return []
         spec, schema = self._metadata.spec(), self._metadata.schema()
-        with write_manifest(_FORMAT, spec, schema, self._io.new_output(place), number, _PACKED) as writer:
+        kept = Kept()
+        with write_manifest(_FORMAT, spec, schema, kept, number, _PACKED) as writer:
             for file in added:
                 writer.add(ManifestEntry.from_args(status=ManifestEntryStatus.ADDED, snapshot_id=number, data_file=file))
             for entry in entries:
                 (writer.delete if entry.data_file.file_path in gone else writer.existing)(entry)
+        kept.keep(self._io, lambda digest: f"{self._folder}/{digest}-m0.avro")
         return [writer.to_manifest_file()]
 
     def _summary(self, added: Sequence[DataFile], removed: Sequence[DataFile], properties: Mapping[str, str]) -> Summary:
