@@ -24,7 +24,8 @@ from muntin.jobs.inputs.listings import of_files
 from muntin.jobs.publish import finish, publish
 from muntin.jobs.published import ledger_segments, promotion, staged_windows, table_texts, window_files
 from muntin.jobs.quarantine import refused_rows_kept
-from muntin.jobs.state import bound, state_folders
+from muntin.jobs.records import batch_reports
+from muntin.jobs.state import bound, notes, state_folders
 from muntin.jobs.upkeep import vacuum
 from muntin.store import batch_facts, footers, parquet, shared_files, state
 from muntin.store import contents as store_contents
@@ -48,6 +49,16 @@ _derivations: dict[tuple[int, str], str] = {}
 def _(target: Place, content: Any) -> None:
     pause()
     at_hand.disk.write(str(target), bytes(content))
+
+
+@notes.rewrite.register(Place)
+def _(note: Place, changed: Any, mode: int = 0o666) -> None:  # noqa: ARG001 - the disk has no rights
+    """As under the guard: nothing happens between reading and writing."""
+    pause()
+    files = at_hand.disk.files
+    before = bytes(files[str(note)].content) if str(note) in files else None
+    if (after := changed(before)) not in (None, before):
+        at_hand.disk.write(str(note), bytes(after))
 
 
 @store_disk._link.register(Place)
@@ -159,6 +170,7 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (compact, "read_files", contents.read_files),
         (compact, "read_states", contents.read_files),
         (refused_rows_kept, "read_files", _refused_rows),
+        (batch_reports, "refusals", lambda *_: {}),  # rows have no reasons
         (state_folders, "states_of", states_of),
         (vacuum, "bind_existing", lambda _pipeline, _root: SimpleNamespace(home=Place(HOME))),
         (vacuum, "open_table", Log),
