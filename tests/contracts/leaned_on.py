@@ -46,7 +46,8 @@ DOCUMENTED_ATTRIBUTES = {
 DOCUMENTED_TEXTS = {
     "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE",
     "spark.authenticate",
-    "spark.default.parallelism", "spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory", "spark.log.level",
+    "spark.default.parallelism", "spark.driver.bindAddress", "spark.driver.defaultJavaOptions",
+    "spark.driver.host", "spark.driver.memory", "spark.log.level",
     "spark.master", "spark.pyspark.python", "spark.remote", "spark.sql.execution.arrow.maxRecordsPerBatch",
     "spark.sql.catalog.spark_catalog", "spark.sql.catalogImplementation",  # of Delta's and of Spark's pages on metastores of Hive
     "spark.sql.shuffle.partitions", "spark.ui.enabled", "spark.ui.showConsoleProgress",
@@ -57,9 +58,10 @@ AROUND_THE_RULES = {
     "ctypes.CDLL", "gc.freeze", "os.fork", "os.register_at_fork", "sys._getframe", "sys.meta_path", "sys.path_importer_cache",
 }  # fmt: skip
 ONLY_SHOWN = {
-    "app", "batch_reports", "delivery", "definition_fit", "derive_expressions", "gathered", "local_time", "log_check", "options",
+    "app", "batch_reports", "contents", "delivery", "diagnosis", "definition_fit", "derive_expressions", "gathered",
+    "local_time", "log_check", "log_checkpoint", "options",
     "attempts", "overview", "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells", "printable",
-    "spark",  # of ours, from a task to the driver
+    "spark", "traces",  # of ours, from a task to the driver
     "postgres_table", "postgres_rows", "misfits", "kafka_topic", "client",  # of psycopg and confluent-kafka, which document errors
     "redis_sink", "mysql_sink", "mysql_rows",  # of redis-py and PyMySQL
     "catalogs",  # of pyiceberg and of databases

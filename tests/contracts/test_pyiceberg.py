@@ -11,10 +11,8 @@ from pyiceberg.io.pyarrow import (
     PyArrowFileIO,
     _pyarrow_to_schema_without_ids,
     parquet_file_to_data_file,
-    pyarrow_to_schema,
     schema_to_pyarrow,
 )
-from pyiceberg.table.name_mapping import MappedField, NameMapping
 from pyiceberg.types import LongType, StringType
 
 SCHEMA = pa.schema([("n", pa.int64()), ("k", pa.string())])
@@ -24,15 +22,6 @@ def test_columns_of_arrow_become_fields_without_numbers() -> None:
     fields = _pyarrow_to_schema_without_ids(SCHEMA).fields
     assert [(field.name, field.field_id, str(field.field_type)) for field in fields] == [("n", -1, "long"), ("k", -1, "string")]
     assert schema_to_pyarrow(_pyarrow_to_schema_without_ids(SCHEMA), include_field_ids=False).names == ["n", "k"]
-
-
-def test_a_footer_tells_fields_by_their_numbers() -> None:
-    numbered = pa.schema([field.with_metadata({"PARQUET:field_id": str(at + 7)}) for at, field in enumerate(SCHEMA)])
-    mapping = NameMapping([MappedField(field_id=at + 7, names=[field.name]) for at, field in enumerate(SCHEMA)])
-    for told in (pyarrow_to_schema(numbered), pyarrow_to_schema(SCHEMA, mapping)):
-        assert {number: told.find_column_name(number) for number in told.field_ids} == {7: "n", 8: "k"}
-    with pytest.raises(ValueError, match="does not have field-ids"):
-        pyarrow_to_schema(SCHEMA)
 
 
 def test_a_footer_becomes_a_file_of_a_manifest(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def _(target: Place, content: Any) -> None:
 
 
 @notes.rewrite.register(Place)
-def _(note: Place, changed: Any, mode: int = 0o666) -> None:  # noqa: ARG001 - the disk has no rights
+def _(note: Place, changed: Any, mode: int = 0o666) -> None:
     """As under the guard: nothing happens between reading and writing."""
     pause()
     files = at_hand.disk.files
