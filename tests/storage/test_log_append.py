@@ -120,6 +120,7 @@ def test_a_commit_whose_answer_was_lost_is_made_once(roots: str, monkeypatch: py
 
 def test_of_many_writers_everyone_has_a_version_of_its_own(roots: str) -> None:
     table = path_of(roots, "t")
+    append(table, -1, change(names=["first"]), 0)  # the version that all are derived from is there, as `append` asks
     with ThreadPoolExecutor(8) as threads:
         versions = [*threads.map(lambda name: append(table, 0, change(names=[str(name)]), 0), range(40))]
     assert sorted(versions) == [*range(1, 41)]

@@ -40,7 +40,8 @@ UNREADABLE, OTHERS = "cannot be read", "other files"
 MENDS = {
     COPIES: MEND,
     OTHERS: f"{OTHERS} are none of Muntin's, and are left alone: take the key out of them, or remove them, and forget again",
-    UNREADABLE: "what cannot be read is left alone, as nobody can tell what it says: remove it if it is of no use, and forget again",
+    UNREADABLE: "what cannot be read is left alone, as nobody can tell what it says: "
+    "remove it if it is of no use, and forget again; files of Avro are read where pip install 'muntin[iceberg]' was run",
 }
 """What was found -> what somebody has to do about what the command leaves alone."""
 
