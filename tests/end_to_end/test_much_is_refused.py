@@ -76,6 +76,18 @@ def test_more_than_half_stops_the_run(good: int, bad: int, tmp_path: Path) -> No
     assert "x cannot be read as DOUBLE" in str(told.value)
 
 
+# hour   0   1   2   3   4      read at once: d waits in the quarantine until it is settled which row it changes
+# a      c   d           c
+def test_changes_that_wait_for_their_row_are_no_rows_of_the_share(tmp_path: Path) -> None:
+    source = {"id": "id", "operation": "op", "changes_within": "3h", "types": {"id": "VARCHAR", "op": "VARCHAR"}}
+    case = Hourly(tmp_path, "{start:%H}.csv", source, {"aggregates": {"n": agg.count()}, **DEFAULT})
+    for hour, op in enumerate(["c", "d", "", "", "c"]):
+        row = f"2024-01-01 {hour:02}:10:00,a,{op}\n" if op else ""
+        case.write(f"{hour:02}.csv", {"at": []}).write_text(f"at,id,op\n{row}")
+    assert [batch.rows_quarantined for batch in case.run(0, 4).batches] == [0, 0, 0, 0, 0]
+    assert case.rows("n") == [(1,)]
+
+
 def test_half_of_them_does_not(tmp_path: Path) -> None:
     assert hours(tmp_path, rows(3, 3), **DEFAULT).run().batches[0].rows_accepted == 3
 

@@ -99,6 +99,8 @@ CHANGE = "_change_type"
 UNCHANGED, TAKEN_BACK_AGAIN = "unchanged", "D"
 """Words of `CHANGE` of our own: of a row that is as it was before its batch; and of an id that its own batch had brought."""
 _BRINGS = ("c", "r", "+I", "I", "insert")
+CHANGES_NOTHING = "changes an event whose first row came more than"
+"""The begin of the reason for a change without a row to change; a batch that is read later may bring the row."""
 _UPDATES = ("u", "+U", "U", "update", "update_postimage")
 _DELETES = ("d", "-U", "-D", "D", "delete", "update_preimage")
 """Operations as Debezium, Flink, Oracle GoldenGate and Delta's change feed write them."""
@@ -139,7 +141,7 @@ class Changes:
     @property
     def needs(self) -> tuple[tuple[str, str], ...]:
         """The conditions that rows must meet, as `Taken` has them."""
-        late = f"'changes an event whose first row came more than {spell(self.within_us)} before, or never (changes_within)'"
+        late = f"'{CHANGES_NOTHING} {spell(self.within_us)} before, or never (changes_within)'"
         found = [(f"{ORDINAL} NOT IN (FROM {TOO_LATE})", late)]
         found.append((f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'"))
         if self.operation and self.words:

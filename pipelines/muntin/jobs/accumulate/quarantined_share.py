@@ -11,6 +11,7 @@ from muntin.definition.amounts import many
 from muntin.errors import SourceError
 from muntin.files.pages import opened
 from muntin.jobs.records.refusals import spelled_share
+from muntin.sources.repeated_rows import CHANGES_NOTHING
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE
 
@@ -27,7 +28,8 @@ _SHOWN = 3
 def check_share(bound: Bound, intervals: Sequence[Interval], done: Read) -> None:
     """Refuse batches with a larger share of rows in the quarantine than the definition allows.
 
-    Files that the definition puts there as a whole (`on_bad_file`, `on_schema`) are no rows of the share.
+    No rows of the share are files that the definition puts there as a whole (`on_bad_file`, `on_schema`), and changes that wait for
+    the row that they change.
 
     Raises:
         SourceError: names the batches, and the first rows with their reasons.
@@ -58,10 +60,11 @@ def _over(bound: Bound, interval: Interval, done: Read, most: float) -> tuple[In
     read, refused = (sum(split[what] for split in done.splits[interval.start_us]) for what in ("read", "refused"))
     if refused <= most * read:
         return None
-    files = _rows(bound, done, interval)["position"].null_count
-    if refused - files <= most * (read - files):
+    rows = _rows(bound, done, interval)
+    apart = rows["position"].null_count + (pc.sum(pc.starts_with(rows["reason"], CHANGES_NOTHING)).as_py() or 0)
+    if refused - apart <= most * (read - apart):
         return None
-    return interval, f"{interval}: {spelled_share(read - files, refused - files)}"
+    return interval, f"{interval}: {spelled_share(read - apart, refused - apart)}"
 
 
 def _rows(bound: Bound, done: Read, interval: Interval) -> pa.Table:
