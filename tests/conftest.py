@@ -1,6 +1,7 @@
 """One Spark session for all tests; which tests a run takes, in which order; markers by what a test uses."""
 
 import atexit
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -76,6 +77,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     selection.select(config, items)
     if hasattr(config, "workerinput"):
         items[:] = sharing.longest_first(items, "long" if config.getoption("--long") else "test")
+
+
+def pytest_collection_finish() -> None:
+    """Collections of garbage need not look again and again at thousands of tests, which stay."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -113,7 +113,7 @@ class TestNames:
             replace(named, to=sinks.postgres("warehouse", table="t"))
         assert replace(named, to=sinks.kafka("b:9092", "t")).to
 
-    @pytest.mark.parametrize("name", ["v" * 65, "muntin_id", "v "])
+    @pytest.mark.parametrize("name", ["v" * 65, "v "])
     def test_a_result_in_mysql(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(DefinitionError, match="MySQL can have no column"):
             replace(Shop(tmp_path, ()).pipeline, aggregates={name: agg.count()}, to=sinks.mysql("shop", table="t"))

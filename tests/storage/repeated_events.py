@@ -58,6 +58,7 @@ class Repeating:
             source=sources.files(f"{self.folder}/data/{{start:%H}}.parquet", event_time="at", **told),
             schedule="1h",
             start=START,
+            max_quarantined=None,
             keys=["k"],
             watermark=self.watermark,
             windows={"hours": windows.sliding("2h", step="1h", grace="1h"), "visits": windows.session("20m")},

@@ -65,6 +65,7 @@ class Long(Small):
             windows=self.kinds,
             aggregates={"n": agg.count(), "total": agg.sum("x")},
             watermark=self.policy,
+            max_quarantined=None,
             retain=self.retain,
         )
 

@@ -46,6 +46,7 @@ class Small:
             source=sources.files(str(self.folder / "data/{start:%H}.parquet"), event_time="t"),
             schedule="1h",
             start=START,
+            max_quarantined=None,
             keys=["k"],
             windows={"hours": windows.sliding("2h", step="1h"), "visits": windows.session("20m")},
             aggregates={"n": agg.count(), "total": agg.sum("x"), "spread": agg.stddev("x")},

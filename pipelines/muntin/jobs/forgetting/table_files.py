@@ -78,10 +78,21 @@ def of_rows(table: str, path: AnyPath, keys: Plain) -> int:
     return rows_in_file(str(path), table, keys) or values_in(path, keys)
 
 
-def old_file_says(table: str, path: AnyPath, keys: Plain) -> int:
-    """How many rows of a file that a table does not hold say some keys: rows of the keys, else rows and footer in full."""
+def old_file_says(table: str, columns: frozenset[str], meant: Plain, path: AnyPath, keys: Plain) -> int:
+    """How many rows of a file that a table does not hold say some keys: rows of the keys, else rows and footer in full.
+
+    Args:
+        table: the name of the table.
+        columns: of the table; a file with the same columns is a version of it, whose other columns are no keys.
+        meant: the keys that the definition does not say itself.
+        path: the file.
+        keys: the keys.
+    """
     try:
         rows = rows_in_file(str(path), table, keys) or texts_in(table, path, keys)
+        with opened(path) as file:
+            if not rows and columns == {*file.schema_arrow.names}:
+                return int(footer_says(file, meant))
     except pa.ArrowException:  # it is no Parquet, whatever its name
         rows = 0
     return rows or file_says(path, keys)

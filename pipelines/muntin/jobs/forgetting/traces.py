@@ -146,7 +146,8 @@ def _of_table(bound: Bound, table: str, looked: _Looked, meant: Plain) -> Iterat
     footers = {path: looked.now(path, lambda path, _: footer_of_file(path, meant)) for path in now}
     yield from _of_files(bound, OTHERS, table, footers)
     yield from _of_files(bound, "texts", table, {path: looked.now(path, partial(texts_in, table)) for path in now})
-    old_rows = {path: looked.at(path, partial(old_file_says, table)) for path, *_ in old_files(folder)}
+    columns = frozenset(snapshot.schema.names if snapshot.schema else ())
+    old_rows = {path: looked.at(path, partial(old_file_says, table, columns, meant)) for path, *_ in old_files(folder)}
     yield from _of_files(bound, "old versions", table, old_rows)
     old = old_commits(folder, snapshot.version)
     log = [path for path in ascending((folder / "_delta_log").glob("*")) if is_of_log(path)]
