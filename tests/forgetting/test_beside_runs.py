@@ -70,7 +70,9 @@ def again(visits: Visits) -> object:
 
 def is_well(visits: Visits, clean: dict[str, Any]) -> None:
     """Nothing is damaged; and where the key is forgotten once more, the windows of all others are as without any forgetting."""
-    assert not [each.line for each in diagnose(visits.pipeline, root=visits.root, deep=True) if "something may be left" not in each.problem]
+    assert not [
+        each.problem for each in diagnose(visits.pipeline, root=visits.root, deep=True) if "something may be left" not in each.problem
+    ]
     assert forget(visits.pipeline, KEY, root=visits.root).done
     assert plan_forget(visits.pipeline, KEY, root=visits.root).found == ()
     others_are(visits.tables(), clean, "bob", totals=False)
