@@ -10,7 +10,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, OutOfMemoryError, SourceError
 from muntin.jobs.schema_check.definition_sql import check_sql
-from muntin.sources import new_session, per_thread
+from muntin.sources import new_session
 from muntin.sources.new_session import connect
 from muntin.sources.sessions.duckdb_session import any_session, closed_session, kept_session
 from muntin.sources.sessions.single_expressions import check_expression, check_type
@@ -151,7 +151,6 @@ def test_sessions_are_kept() -> None:
 
 
 def test_sql_has_as_much_memory_as_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(per_thread, "_kept", {})  # no session is open yet
     monkeypatch.setenv("MUNTIN_SQL_MEMORY", "64MB")
     greedy = hourly(tmp_path, aggregates={"n": agg.max("(SELECT len(list(x)) FROM range(50000000) AS numbers(x))")})
     with pytest.raises(OutOfMemoryError, match="SQL reached the limit of its memory, which MUNTIN_SQL_MEMORY sets"):
@@ -179,7 +178,6 @@ def test_a_limit_of_time_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_amount_of_memory_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(per_thread, "_kept", {})
     monkeypatch.setenv("MUNTIN_SQL_MEMORY", "much")
     with pytest.raises(SourceError, match="'much' is no amount of memory"):
         hourly(tmp_path).run()

@@ -71,7 +71,7 @@ def sessions_of_a_task() -> Iterator[None]:
 
 
 def _kept(timezone: str | None, *, files: bool) -> duckdb.DuckDBPyConnection:
-    sessions, which = _sessions(), (timezone, files)
+    sessions, which = _sessions(), (timezone, files, os.environ.get(MEMORY))  # who gives more memory gets it at once
     if which not in sessions:
         sessions[which] = connect(timezone, files=files)
     return sessions[which]
@@ -80,7 +80,7 @@ def _kept(timezone: str | None, *, files: bool) -> duckdb.DuckDBPyConnection:
 def _close_zones(process: int) -> None:
     """Close the sessions with a zone at the exit of a process: for functions of open sessions DuckDB's layer complains on stderr."""
     if os.getpid() == process:  # what a fork inherited may wait for threads that it does not have
-        for (timezone, _), session in [each for sessions in of_all_threads("sessions") for each in sessions.items()]:
+        for (timezone, *_), session in [each for sessions in of_all_threads("sessions") for each in sessions.items()]:
             if timezone:
                 session.close()
 
@@ -88,7 +88,7 @@ def _close_zones(process: int) -> None:
 atexit.register(_close_zones, os.getpid())
 
 
-def _sessions() -> dict[tuple[str | None, bool], duckdb.DuckDBPyConnection]:
+def _sessions() -> dict[tuple[str | None, bool, str | None], duckdb.DuckDBPyConnection]:
     return of_this_thread("sessions")
 
 
