@@ -20,7 +20,7 @@ TYPES = {
     "DATE": "",
     "TIMESTAMP, TIMESTAMP_S, TIMESTAMP_MS": "of texts as `TIMESTAMP_NS`",
     "TIMESTAMP WITH TIME ZONE": "of texts as `TIMESTAMP_NS`; the name of a zone, but for UTC: the quarantine",
-    "TIMESTAMP_NS": "a part of a microsecond: the quarantine; of event times it is cut off downwards",
+    "TIMESTAMP_NS": "digits finer than a microsecond: the row goes to the quarantine; an event time is rounded down instead",
     "TIMESTAMPTZ_NS": "as `TIMESTAMP_NS`",
     "TIME, TIME_NS": "",
     "INTERVAL": "",

@@ -128,7 +128,7 @@ def source_of(split: int) -> int | None:
 
 
 def digest_of(content: bytes | memoryview) -> str:
-    """Sixteen hexadecimal digits that name the content of a file. Why BLAKE3: docs/adr/0035-files-are-named-by-blake3.md."""
+    """Sixteen hexadecimal digits that name the content of a file. Why BLAKE3: docs/adr/0001-one-path-per-content.md."""
     return blake3(content).hexdigest(length=DIGEST_BYTES)
 
 
