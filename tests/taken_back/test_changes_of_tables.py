@@ -1,6 +1,7 @@
 """Rows that commits of a Delta table update and delete: the windows are those of the rows that are left, with and without a change feed."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,33 @@ def test_what_changes_a_row_too_late_is_quarantined_and_counted(tmp_path: Path) 
     assert {row["reason"] for row in quarantined(shop.pipeline, root=tmp_path / "state").to_pylist()} == {late}
     assert values(shop) == [[1.0, 3.0]]
     shop.check(4)
+
+
+# within 1 hour   0      2                       3
+# order 1         c      d: refused, too late    restored: a new row
+# order 2         c                              as it was
+@pytest.mark.parametrize(("feed", "by"), [(True, ()), (False, ("city",))])
+def test_an_order_that_is_restored_after_its_time_is_new(tmp_path: Path, feed: bool, by: Sequence[str]) -> None:
+    shop = DeltaShop(tmp_path, within=1, feed=feed, by=by)
+    shop.add(0, {1: (170, 1.0, "Graz"), 2: (175, 2.0, "Linz")})
+    shop.delete(2, (1).__eq__, "city = 'Graz'")
+    shop.restore(3, 0)
+    report = shop.run(0, 3)
+    assert [each.rows_quarantined for each in report.batches] == [0, 0, 1, 0]
+    assert values(shop) == [[1.0, 1.0, 2.0]]
+    shop.check(4)
+
+
+@pytest.mark.parametrize(("feed", "by"), [(True, ()), (False, ("city",))])
+def test_what_is_deleted_and_restored_in_a_batch_is_as_before(tmp_path: Path, feed: bool, by: Sequence[str]) -> None:
+    shop = DeltaShop(tmp_path, feed=feed, by=by)
+    shop.add(0, {1: (10, 1.0, "Graz"), 2: (20, 2.0, "Linz")})
+    shop.delete(1, (1).__eq__, "city = 'Graz'")
+    shop.restore(1.1, 0)
+    report = shop.run(0, 1)
+    assert [each.rows_quarantined for each in report.batches] == [0, 0]
+    assert values(shop) == [[1.0, 2.0]]
+    shop.check(2)
 
 
 def test_a_row_that_comes_and_goes_in_a_batch_is_no_row(tmp_path: Path) -> None:

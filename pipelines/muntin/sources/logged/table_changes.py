@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from muntin.sources.logged.log import Added, Commit
 
-_RESTORED = "update_postimage"
 _VERSION, _SAID, _BEGAN, _BEGUN = "muntin_version", "muntin_said", "muntin_began", "muntin_begun"
 
 
@@ -50,9 +49,8 @@ def steps_of(commit: Commit) -> Iterator[tuple[Added, Step]]:
     if commit.feed:
         yield from ((each, Step(commit.version, None)) for each in commit.feed)
         return
-    said = _RESTORED if commit.operation == "RESTORE" else "insert"
     yield from ((each, Step(commit.version, "delete")) for each in commit.gone)
-    yield from ((each, Step(commit.version, said)) for each in commit.added if each.path in commit.data_added)
+    yield from ((each, Step(commit.version)) for each in commit.added if each.path in commit.data_added)
 
 
 def last_steps(found: Sequence[tuple[Added, Step]]) -> Iterator[tuple[Added, Step]]:
@@ -111,4 +109,4 @@ def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -
 
 
 def _changes(steps: Mapping[str, Step]) -> bool:
-    return any(step.said != "insert" for step in steps.values())
+    return any((step.begun, step.said) != ("insert", "insert") for step in steps.values())
