@@ -21,13 +21,14 @@ SOURCE = [fixed(at) | {"time": at * 1_000_000} for at in range(100)]
 
 
 def tables() -> str:
-    """A table for each family, in the order of the table of aggregates; of each aggregate its first row."""
+    """A table with a part for each family, in the order of the table of aggregates; of each aggregate its first row."""
     families: dict[str, list[str]] = {}
     for row in _examples():
         families.setdefault(getattr(agg, row.name).__module__, []).append(_row(row))
-    head = "| aggregate | what | example | result | kept of a frame | bytes | right to | deducted |\n"
-    head += "| --- | --- | --- | --- | --- | ---: | --- | --- |\n"
-    return "\n".join(f"### {_title(module)}\n\n{head}{''.join(rows)}" for module, rows in families.items())
+    head = "| aggregate | what | example | result | bytes | right to | deducted |\n"
+    head += "| --- | --- | --- | --- | ---: | --- | --- |\n"
+    parts = (f"| **{_title(module)}** | | | | | | |\n{''.join(rows)}" for module, rows in families.items())
+    return head + "".join(parts)
 
 
 def _examples() -> list[Row]:
@@ -45,24 +46,17 @@ def _title(module: str) -> str:
 def _row(row: Row) -> str:
     aggregate = row.made()
     states = lifted(aggregate, [SOURCE], COLUMNS)
-    columns = "<br>".join(f"`{_marked(each.name)}` {_type(each.type)}" for each in states.schema)
     exact = all(isinstance(field.monoid, Sum) for field in aggregate.fields) and not any(map(pa.types.is_floating, states.schema.types))
     cells = [
         f"`{_signature(row.name)}`",
         _summary(row.name),
         f"`{row.call}`",
         _type(finished(aggregate, states).type),
-        columns,
         str(states.nbytes),
         row.right.says,
         "yes" if exact else "",
     ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
-
-
-def _marked(column: str) -> str:
-    """Without the mark of a function's code, which other versions of Python compile otherwise."""
-    return re.sub(r"_[0-9a-f]{12}_", "_…_", column)
 
 
 def _type(kind: pa.DataType) -> str:

@@ -65,16 +65,16 @@ Root = Annotated[
         "--root",
         parser=folder,
         metavar="FOLDER",
-        help="Folder that the state of all pipelines lives below, or s3://bucket/prefix. Default: MUNTIN_ROOT, or state.",
+        help="Folder with the state of all pipelines, or s3://bucket/prefix. Default: MUNTIN_ROOT, or state.",
     ),
 ]
 Start = Annotated[
     datetime,
-    typer.Option("--start", parser=border, metavar="INSTANT", help="Start of the first batch, by the clock of the schedule unless said."),
+    typer.Option("--start", parser=border, metavar="INSTANT", help="Start of the first batch, by the clock of the schedule."),
 ]
 End = Annotated[datetime, typer.Option("--end", parser=border, metavar="INSTANT", help="End of the last batch.")]
 Validate = Annotated[bool, typer.Option("--validate/--no-validate", help="Whether expectations guard what is published.")]
-AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Take rows of batches that have no file any more out of the windows.")]
+AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Batches that had rows and have no file any more become empty.")]
 Spark = Annotated[
     str | None,
     typer.Option("--spark", metavar="URL", help="Run tasks on Spark: local[*], spark://host:7077, yarn, k8s://..., sc://host:15002."),

@@ -36,8 +36,8 @@ def as_of(
 ) -> None:
     """Find for each row the window that was known at its instant.
 
-    The window of the row's key that ended last by then, with what a run on schedule had published by then: no late row and no later batch
-    leaks into a training set. All rows are written, in their order, each with the columns of its window.
+    The window of the row's key that ended last by then, as a run on schedule had published it by then: no later row leaks into a
+    training set. All rows are written, in their order, each with the columns of its window.
 
     Example:
       muntin as-of dags/loans.py last_90_days asked.parquet --at asked_at --out training.parquet --root state

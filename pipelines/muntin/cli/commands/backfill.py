@@ -44,9 +44,9 @@ def backfill(
 ) -> int:
     """Run the batches that are missing or changed.
 
-    Batches from START to END that were never read, or whose source has changed since they were read. What was read
-    before and is not published yet is published too. What was read and has no file any more is listed and stays as
-    it is, unless --allow-missing takes it out of the windows.
+    Batches from START to END that were never read, or whose files have changed. Batches that were read and not published are
+    published too. A batch that had rows and has no file any more is listed and stays as it is, unless --allow-missing
+    takes its rows out of the windows.
 
     Example:
       muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2014-01-01

@@ -36,9 +36,9 @@ Against = Annotated[
 def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, against: Against = None, as_json: opt.Json = False) -> int:
     """Check a definition.
 
-    SQL, keys and columns against the files of the first interval that has any; suites against the columns of their windows. Warnings tell
-    what is allowed and seldom meant. No Spark is started. `plan` and `run` do the same for their range. Exit status 3 if a source of
-    files has none, and 2 if a promise of the contract is broken.
+    SQL, types, keys and columns against the first files; suites against the columns of their windows. Warnings name what is
+    allowed and seldom meant. `plan`, `run`, `backfill`, `rebuild` and the first task of the DAG do the same for their
+    batches. Exit status 3 if a source has no files, and 2 if a promise of the contract is broken.
 
     Example:
       muntin check dags/flights.py

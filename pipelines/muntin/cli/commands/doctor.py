@@ -30,9 +30,8 @@ def doctor(
 ) -> int:
     """Say what is wrong with a state.
 
-    The disk (can it be written, does one of two writers win, is its clock right), the logs of all tables, their files, states
-    against reports and ledgers, notes; batches whose run failed, and batches that a suite holds; with --workers the versions of
-    packages on Spark's workers. Nothing is changed. The exit status is 3 if anything is found.
+    The disk, the logs and files of all tables, states against reports and ledgers, notes; batches whose run failed, and batches
+    that a suite holds. Nothing is changed. Exit status 3 if anything is wrong.
 
     Example:
       muntin doctor dags/flights.py --root state --deep
@@ -62,8 +61,8 @@ def doctor(
 def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: opt.Spark = None, as_json: opt.Json = False) -> None:
     """Mend a state.
 
-    What is lost or damaged is derived again: windows from states, states from the source; nothing else is touched. What is
-    damaged stays in its folder, under a name that ends with .damaged. No other run should be at work meanwhile.
+    Lost or damaged files are derived again: windows from states, states from the source. A damaged file stays in its folder,
+    under a name that ends with .damaged. Let no other run work meanwhile.
 
     Example:
       muntin repair dags/flights.py --root state

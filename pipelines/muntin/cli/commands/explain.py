@@ -36,8 +36,7 @@ def explain(
 ) -> None:
     """Explain a window.
 
-    The frames it is made of and the batches they came with, what came too late for it, and the batch that closed it; or
-    why there is no such window.
+    Its frames and their batches, what came too late for it, and the batch that closed it; or why there is no such window.
 
     Example:
       muntin explain dags/flights.py last_6_hours --key JFK --at 2013-02-01T06:00

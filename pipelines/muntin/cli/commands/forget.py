@@ -60,10 +60,9 @@ def forget(
 ) -> int:
     """Forget keys: say what is kept of them, remove it, prove that it is gone.
 
-    Without --yes it only says what lies where. With --yes, files are written anew without the key, old versions of
-    tables go at once, sinks are told, and all is looked through again; run it again if it was interrupted. Windows of
-    all other keys stay as they are. Rows of the key that come again are left out and counted. Without a key: what was
-    forgotten, for a register.
+    Without --yes it only says what lies where. With --yes, files are written anew without the key, old versions of tables go
+    at once, sinks forget it too, and everything is checked again; run it again if it was interrupted. Windows of other keys
+    stay. Rows of the key that come again are left out and counted. Without a key: a list of forgotten keys.
 
     Example:
       muntin forget dags/visits.py --root state --key user=42 --yes

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 def metrics(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
     """Say the gauges of a pipeline as they are now.
 
-    How far its windows are behind the clock, how many batches are waiting, running, failed, held, published and corrected, and whether
-    `fresh_within` is met: in the text format of Prometheus, for a textfile collector. Runs send the same, and what they counted. Where
-    the environment names a receiver of OpenTelemetry, it gets them too.
+    The lag of each window, the batches by state, and whether `fresh_within` is met, in the text format of Prometheus. Runs send
+    the same when they end. A receiver of OpenTelemetry that the environment names gets them too.
 
     Example:
       muntin metrics dags/flights.py --root state > /var/lib/node_exporter/muntin_flights.prom

@@ -40,9 +40,8 @@ def plan(
 ) -> int:
     """Say what a run would do.
 
-    Which batches are new, changed, unchanged or missing, which windows a run would touch, what has changed in the definition. Of the
-    windows that are published now and may change, some are listed, the newest first. The
-    definition is checked against the source's files and the suites. Nothing is done. Exit status 3 if files are missing.
+    Which batches are new, changed, unchanged or missing, which published windows may change (the newest first), and what a
+    changed definition costs. The definition is checked. Exit status 3 if files are missing, since a run would fail.
 
     Example:
       muntin plan dags/flights.py --root state --start 2013-01-01 --end 2013-02-01

@@ -24,7 +24,7 @@ Against = Annotated[
         "--against",
         parser=opt.folder,
         metavar="FILE",
-        help="Another definition's file, or the folder of another state, in place of what readers know.",
+        help="Another definition's file, or the folder of another state, instead of the live windows.",
     ),
 ]
 Rows = Annotated[int, typer.Option("--rows", min=0, help="How many windows that differ are shown, of each name.")]
@@ -96,8 +96,8 @@ def promote(
 ) -> None:
     """Make a definition the current one.
 
-    The tables that readers know hold its windows from then on, in one commit for each window. No source is read. The
-    definition that was current is superseded: its runs are refused until it is promoted again.
+    The live tables hold its windows from then on, in one commit for each window. No source is read. The earlier
+    definition is superseded: its runs are refused until it is promoted again.
 
     Example:
       muntin promote dags/flights.py --root state
@@ -123,8 +123,8 @@ def rollback(
 ) -> None:
     """Take back the promotion of a definition.
 
-    The tables that readers know hold again what they held before, in one commit for each window, as long as `vacuum` has not removed
-    it. The definition that was current is superseded; the definition before it goes on with its next run.
+    The live tables hold the earlier windows again, in one commit for each window, as long as `vacuum` has not removed
+    their files. The current definition is superseded; the definition before it goes on with its next run.
 
     Example:
       muntin rollback dags/flights.py --root state

@@ -40,11 +40,11 @@ def publish(
     spark: opt.Spark = None,
     as_json: opt.Json = False,
 ) -> int:
-    """Say what suites hold, or publish it all the same.
+    """Show what suites hold back, or publish it all the same.
 
-    Without --despite: the windows that failed a critical expectation and were not published, with the failed checks, their rows and the
-    name of the verdict. With it: exactly these windows are published as they were staged; the verdict, the person and the reason
-    are in the report. A name stands for one verdict on one content: of batches that were read again another name is told.
+    Without --despite: the windows that failed a critical expectation, with the failed checks, their rows and the name of the
+    verdict. With it, exactly these windows are published as they were staged; verdict, person and reason stay in the report.
+    Batches that are read again get a verdict with another name.
 
     Example:
       muntin publish dags/flights.py --root state

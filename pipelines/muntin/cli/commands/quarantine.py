@@ -40,9 +40,8 @@ def quarantine(
 ) -> int:
     """List the rows that were refused, and why.
 
-    Each with its batch, file, line, column, reason and text. After the files were mended, --retry reads the batches with
-    such rows again and publishes what changed. After the definition was mended in a way that makes another state, as by
-    types=, muntin rebuild does that.
+    Each with its batch, file, line, column, reason and text. After you corrected the files, --retry reads their batches again
+    and publishes what changed. After you corrected the definition, as by types=, use `muntin rebuild`.
 
     Example:
       muntin quarantine dags/flights.py --root state --from 2013-01-01 --last 100

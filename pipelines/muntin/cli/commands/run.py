@@ -40,9 +40,9 @@ def run(
 ) -> int:
     """Run the batches from START to END.
 
-    Accumulate, finalize, validate and publish, all of them in bulk. Running a range again re-reads its source and replaces those batches.
-    Batches that rows were read of and that have no file any more are an error; --allow-missing makes them empty.
-    If the definition declares alerts, the message of the run is sent, as AIRFLOW_CONN_ALERTS says in the environment.
+    From source to published windows, all batches in bulk. A range that runs again is read again and replaces its batches.
+    A batch that had rows and has no file any more is an error; --allow-missing makes it empty.
+    If the definition declares alerts, the message of the run is sent, to AIRFLOW_CONN_ALERTS of the environment.
 
     Example:
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from muntin.jobs.sending.standing import SinkStanding
     from muntin.jobs.state.bound import Bound
 
-Send = Annotated[bool, typer.Option("--send", help="Send to each sink what it lacks.")]
+Send = Annotated[bool, typer.Option("--send", help="Send to each sink what is missing there.")]
 Anew = Annotated[bool, typer.Option("--anew", help="With --send: send all windows, and let them take the place of what is there.")]
 _FAILED = 3
 
@@ -31,8 +31,8 @@ def sinks(
 ) -> int:
     """Say how far each sink is.
 
-    What the state has noted: no sink is asked. Windows whose values a sink refuses are named, each with the column. --send sends what
-    lacks. The exit status is 3 if a sink is down, and 4 if something is left behind that no later run sends by itself.
+    The version that each sink has, how many versions are missing, and why the last attempt failed, as the state has it. Windows whose
+    values a sink refuses are named, each with the column. Exit status 3 if a sink is down, 4 if a person is needed.
 
     Example:
       muntin sinks dags/flights.py --root state

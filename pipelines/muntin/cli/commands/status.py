@@ -52,9 +52,8 @@ def status(
 ) -> None:
     """Say how far each window is.
 
-    And what it waits for. With FILE also the state of each batch: waiting, running, failed at a step, held by a suite, published or
-    corrected; and whether `fresh_within` of the definition is met. "to publish" counts the batches that were read since the window was
-    last published.
+    With FILE also the state of each batch: waiting, running, failed at a step, held by a suite, published or corrected; and
+    whether `fresh_within` of the definition is met.
 
     Example:
       muntin status dags/flights.py --root state

@@ -47,8 +47,8 @@ def timeline(
 ) -> None:
     """Draw the batches, and the windows of a key above them.
 
-    Closed and open windows, late rows, missing intervals. Of several keys it is the key of the newest window, unless --key names another.
-    Without WINDOW all windows are drawn.
+    Closed and open windows, late rows, missing intervals. Without --key it is the key of the newest window; without WINDOW
+    all windows are drawn.
 
     Example:
       muntin timeline dags/flights.py last_6_hours --root state --key JFK --last 12

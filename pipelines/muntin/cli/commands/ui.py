@@ -26,9 +26,8 @@ Port = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="PORT", h
 def ui(file: Files, root: opt.Root = None, port: Port = 0) -> None:
     """Show pipelines as a web page.
 
-    The same page as in Airflow: how far each pipeline is and what needs a person, timelines, windows, what a window is made
-    of. It listens on 127.0.0.1 and lets in who opens the printed link. It changes nothing, but for a form that publishes what a suite
-    holds. Ctrl-C ends it.
+    The same page as in Airflow, on 127.0.0.1, for whoever opens the printed link. It changes nothing, except by a form that
+    publishes what a suite holds. Ctrl-C ends it.
 
     Example:
       muntin ui dags/flights.py --root state

@@ -28,10 +28,10 @@ def maintain(
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Put small files together, shorten logs, remove what nobody reads.
+    """Join small files, shorten logs, remove old files.
 
-    Every run does a slice of it, so that nobody has to. Worth it once after an upgrade, or after a long backfill. Runs may
-    go on meanwhile. --superseded also removes the states of earlier definitions that read no batch for --older-than: their
+    Every run does a part of it, so this command is worth it only after an upgrade or a long backfill. Runs may go on
+    meanwhile. --superseded also removes the states of earlier definitions that read no batch for --older-than: their
     windows cannot be read any more.
 
     Example:
@@ -63,7 +63,7 @@ def vacuum(
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Remove files that nobody can read any more.
+    """Remove files that no reader can need.
 
     Files that later commits replaced, abandoned stagings and half-written files. Nothing that a table consists of
     now is touched.

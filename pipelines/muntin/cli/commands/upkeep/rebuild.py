@@ -28,10 +28,10 @@ def rebuild(
 ) -> int:
     """Read again what an earlier definition had read.
 
-    After a change of what states hold, as another aggregate whose fields are new: in bulk, the batches that the newest
-    earlier state has and the present one lacks. Readers know the earlier windows until the new windows are complete, and the new
-    windows from then on; with --candidate not before `muntin promote`, so that `muntin diff` can be read first. Batches that
-    rows were read of and that have no file any more are listed and left out; --allow-missing reads them as empty.
+    After a change of the definition that needs other states, such as a new aggregate: in bulk, the batches that the newest
+    earlier state has and the present state does not have. Readers see the earlier windows until the new windows are complete; with
+    --candidate until `muntin promote`, so that `muntin diff` can be read first. Batches that had rows and have no file any
+    more are listed and left out; --allow-missing reads them as empty.
 
     Example:
       muntin rebuild dags/flights.py --root state
