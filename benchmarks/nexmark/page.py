@@ -30,7 +30,6 @@ FIGURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "CPU seconds": ("cpu_s", _seconds),
     "Seconds": ("job_s", _seconds),
     "Peak memory, MB": ("peak_mb", _whole),
-    "Written, MB": ("written_mb", lambda value: f"{value:,.1f}"),
 }
 RATIO = "Muntin to DuckDB"
 
