@@ -7,14 +7,14 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from muntin import sinks
+from muntin.extensions.kafka.sink_address import settings_of
+from muntin.extensions.mysql import sink as mysql_sink
+from muntin.extensions.postgres.address import conninfo
+from muntin.extensions.redis import sink as redis_sink
 from muntin.files.connections import Connection
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import BlockedError, SinkError
-from muntin.sinks.kafka_address import settings_of
-from muntin.sinks.of_mysql import mysql_sink
-from muntin.sinks.of_redis import redis_sink
-from muntin.sinks.postgres_address import conninfo
 from muntin.sinks.server_address import reached
 
 REACH = Reach(of_environment)

@@ -14,11 +14,11 @@ from muntin import sinks
 from muntin.airflow.sending import sent_to_sinks
 from muntin.airflow.spark import LateRunner
 from muntin.errors import DefinitionError
+from muntin.extensions.catalog.registered import Registered
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.sinks.errors import BlockedError
-from muntin.sinks.of_catalog.registered import Registered
 from muntin.tasks import Local
 from tests.conftest import JARS
 from tests.sinks.catalog_steps import Named

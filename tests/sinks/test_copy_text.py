@@ -11,8 +11,8 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from muntin.sinks.copy_text import copy_text
-from muntin.sinks.postgres_sql import type_of
+from muntin.extensions.postgres.copy_text import copy_text
+from muntin.extensions.postgres.sql import type_of
 
 INSTANT = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)
 VALUES: list[tuple[pa.DataType, list[Any]]] = [

@@ -14,6 +14,8 @@ from pyiceberg.catalog import load_catalog
 
 from muntin import Pipeline, read, run, sinks
 from muntin import aggregates as agg
+from muntin.extensions.iceberg.mirrors.bounds import CUT
+from muntin.extensions.iceberg.mirrors.named_files import named_files
 from muntin.jobs.forgetting.forget import forget, plan_forget
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
@@ -21,8 +23,6 @@ from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
-from muntin.sinks.mirrors.bounds import CUT
-from muntin.sinks.mirrors.named_files import named_files
 from tests.storage.test_changes_since import Changing
 from tests.storage.three_batches import FIRST, HERE, HOUR, OTHER, SCHEMA, START
 

@@ -13,7 +13,7 @@ from pyiceberg.catalog import load_catalog
 
 from muntin import Pipeline, sinks
 from muntin.errors import StorageError
-from muntin.sinks.mirrors.declaration import IcebergSink
+from muntin.extensions.iceberg.mirrors.declaration import IcebergSink
 from tests import moto_server
 from tests.case_counts import at_length
 from tests.s3_server import KEY, SECRET

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException, ServiceUnavailableError
 
-from muntin.jobs.sending.mirror import mirror
+from muntin.extensions.iceberg.mirrors.follow import mirror
+from muntin.extensions.iceberg.mirrors.named_files import named_files
 from muntin.jobs.sending.patience import Patience
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError
-from muntin.sinks.mirrors.named_files import named_files
 from tests.case_counts import some
 from tests.sinks import dying_catalog
 from tests.sinks.dying_catalog import Fate

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from muntin import Pipeline, sinks
+from muntin.extensions.kafka import sink_topic as sender
+from muntin.extensions.kafka.sink import KafkaSink
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
-from muntin.sinks import kafka_topic as sender
-from muntin.sinks.declaration import KafkaSink
 from tests.case_counts import random_seeds
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.storage.test_changes_since import Changing, rows_at, step

@@ -20,14 +20,14 @@ from deltalake import DeltaTable
 
 from muntin import Pipeline, read, run, sinks, sources, windows
 from muntin import aggregates as agg
+from muntin.extensions.postgres import sql
+from muntin.extensions.postgres import table as sender
+from muntin.extensions.postgres.address import reported
+from muntin.extensions.postgres.sink import PostgresSink
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.sending.send import send
 from muntin.jobs.sending.standing import standings
 from muntin.jobs.state.bound import bind
-from muntin.sinks import postgres_sql as sql
-from muntin.sinks import postgres_table as sender
-from muntin.sinks.declaration import PostgresSink
-from muntin.sinks.postgres_address import reported
 from muntin.store.commits import commits_between
 from tests.case_counts import random_seeds
 from tests.storage.test_changes_since import Changing, step

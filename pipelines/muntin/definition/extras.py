@@ -32,7 +32,16 @@ def need(package: str) -> None:
         MissingPackageError: it is not; says which extra brings it.
     """
     if not is_installed(package):
-        raise MissingPackageError(f"{package} is not installed: pip install 'muntin[{EXTRAS[package]}]'")
+        raise MissingPackageError(f"{package} is not installed: {command_for(package)}")
+
+
+def command_for(package: str) -> str:
+    """The command that installs a package.
+
+    >>> command_for("psycopg"), command_for("snowflake")
+    ("pip install 'muntin[postgres]'", 'pip install snowflake')
+    """
+    return f"pip install 'muntin[{EXTRAS[package]}]'" if package in EXTRAS else f"pip install {package}"
 
 
 def is_installed(package: str) -> bool:

@@ -1,33 +1,23 @@
-"""Where results go after they are published.
+"""Where results go after they are published: `spark` hands them to a function; extensions add databases, topics and catalogs."""
 
-Databases, Redis, Kafka, Iceberg, names in Spark's catalog, or what a function does with a DataFrame of Spark.
-"""
+from __future__ import annotations
 
-from muntin.sinks.declaration import KafkaSink, PostgresSink, SparkSink, kafka, postgres, spark
-from muntin.sinks.mirrors.declaration import IcebergSink, iceberg
-from muntin.sinks.of_catalog.catalog_sink import CatalogSink, catalog
-from muntin.sinks.of_mysql.mysql_sink import MySqlSink, mysql
-from muntin.sinks.of_redis.redis_sink import RedisSink, redis
+from typing import Any
 
-Sink = PostgresSink | MySqlSink | RedisSink | KafkaSink | SparkSink | IcebergSink | CatalogSink
-jdbc = postgres
-"""The name that `postgres` had."""
+from muntin.registry import extension, names_of
+from muntin.sinks.declaration import Declared as Sink
+from muntin.sinks.declaration import SparkSink, spark
 
-__all__ = [
-    "CatalogSink",
-    "IcebergSink",
-    "KafkaSink",
-    "MySqlSink",
-    "PostgresSink",
-    "RedisSink",
-    "Sink",
-    "SparkSink",
-    "catalog",
-    "iceberg",
-    "jdbc",
-    "kafka",
-    "mysql",
-    "postgres",
-    "redis",
-    "spark",
-]
+__all__ = ["Sink", "SparkSink", "spark"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extension
+    try:
+        return extension("sinks", name)
+    except KeyError:
+        raise AttributeError(f"module 'muntin.sinks' has no attribute {name!r}", name=name, obj=None) from None
+
+
+def __dir__() -> list[str]:
+    """The names of this module and of extensions: the error for a misspelt name proposes similar names."""
+    return sorted({*globals(), *names_of("sinks")})

@@ -9,6 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from muntin.errors import DefinitionError
 from muntin.files.connections import CONNECTION, connection_of_environment
 from muntin.sinks.errors import SinkError
 
@@ -17,6 +18,25 @@ if TYPE_CHECKING:
 
 VARIABLE = "env:"
 ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
+
+_OURS = re.compile(r"\s*muntin_(ledger|rows|[0-9a-f]{16}_(new|old))\s*", re.IGNORECASE)
+
+
+def is_a_name(address: str) -> bool:
+    """Whether an address is the name of a connection or of an environment variable."""
+    return bool(CONNECTION.fullmatch(address) or ENVIRONMENT.fullmatch(address))
+
+
+def check_not_ours(sink: str, table: str) -> None:
+    """A name of a table that Muntin has no table of its own by: of the ledger, and of rows on their way. Letter case does not count.
+
+    Raises:
+        DefinitionError: it has.
+    """
+    if _OURS.fullmatch(table):
+        raise DefinitionError(
+            f"{sink}: {table!r} is the name of a table of Muntin's own, which all sinks share; give the table another name"
+        )
 
 
 def connection_in(address: str) -> str | None:

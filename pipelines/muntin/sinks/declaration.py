@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from muntin.definition.durations import Duration, positive
 from muntin.errors import DefinitionError
-from muntin.sinks.address_checks import brokers, check_columns, check_table, check_topic, postgres_address
 from muntin.sinks.addresses import connection_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
+    from muntin.files.paths import AnyPath
     from muntin.sinks.delivery import Opened, Reach
 
 PATIENCE_US = 10_000_000
@@ -29,8 +29,6 @@ class Declared:
     __slots__ = ()
     patience_us = PATIENCE_US
     latest = False
-    takes = "changes"
-    """What the sink is sent: changes, or "versions" or the "place" of the window's table."""
     needs_spark = ""
     """The function that makes the sink, where it works by a session of Spark."""
     package = ""
@@ -61,6 +59,26 @@ class Declared:
         """The sink of a window."""
         return replace(self, window=window)  # type: ignore[type-var]
 
+    def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
+        """Reach it. `pipeline`: the name of the pipeline."""
+        raise NotImplementedError
+
+    def follow(self, bound: Any, reach: Reach, patience: Any, *, anew: bool) -> Any | None:  # noqa: ANN401, ARG002 - jobs know their types
+        """Bring a sink up to date that takes no changes of windows: a `Sent` of `jobs.sending`. None: it takes changes."""
+        return None
+
+    def examine(self, bound: Any, *, deep: bool) -> Iterable[Any]:  # noqa: ANN401, ARG002 - as above
+        """The damage of what the sink keeps in the state: `Finding`s of `jobs.doctor`. `deep`: whether all of it is read."""
+        return ()
+
+    def repair(self, bound: Any) -> Sequence[AnyPath]:  # noqa: ANN401, ARG002 - as above
+        """Make anew what `examine` names; the paths of that.
+
+        Raises:
+            StateError: it cannot be mended.
+        """
+        return ()
+
     def check_columns(self, names: Sequence[str]) -> None:
         """See that the sink can have columns of these names.
 
@@ -76,57 +94,6 @@ class Declared:
         """
         if self.latest and not keys:
             raise DefinitionError(f"to: the {self.name}: latest=True keeps a row for each key, and window {self.window!r} has no keys")
-
-
-@dataclass(frozen=True, slots=True)
-class PostgresSink(Declared):
-    """A table of PostgreSQL; `postgres` makes it."""
-
-    address: str
-    table: str
-    window: str | None = None
-    on_unsupported: OnUnsupported = "quarantine"
-    latest: bool = False
-
-    package = "psycopg"
-
-    @property
-    def name(self) -> str:
-        """The name of the sink in logs."""
-        return f"table {self.table} at {self.address}"
-
-    def check_columns(self, names: Sequence[str]) -> None:
-        """See that PostgreSQL can have columns of these names."""
-        check_columns(self.name, names)
-
-    def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
-        """Reach it."""
-        from muntin.sinks.postgres_table import opened
-
-        return opened(self, pipeline, reach)
-
-
-@dataclass(frozen=True, slots=True)
-class KafkaSink(Declared):
-    """A topic of Kafka; `kafka` makes it."""
-
-    address: str
-    topic: str
-    window: str | None = None
-    on_unsupported: OnUnsupported = "quarantine"
-
-    package = "confluent_kafka"
-
-    @property
-    def name(self) -> str:
-        """The name of the sink in logs."""
-        return f"topic {self.topic} at {self.address}"
-
-    def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:  # noqa: ARG002 - as other sinks
-        """Reach it."""
-        from muntin.sinks.kafka_topic import opened
-
-        return opened(self, reach)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,52 +122,6 @@ class SparkSink(Declared):
         from muntin.sinks.spark_frame import opened
 
         return opened(self, reach)
-
-
-def postgres(
-    address: str, *, table: str, window: str | None = None, on_unsupported: OnUnsupported = "quarantine", latest: bool = False
-) -> PostgresSink:
-    """A table of PostgreSQL that holds a window's results, exactly once.
-
-    >>> postgres("warehouse", table="flights_day", window="day").name
-    'table flights_day at warehouse'
-
-    Args:
-        address: the name of an Airflow connection of type postgres; `env:NAME`, an environment variable that holds an address;
-            or an address without a secret, as "postgresql://muntin@db.example:5432/warehouse".
-        table: its name, as "flights_day" or "reports.flights_day". It is made if it is missing.
-        window: the name of the window; may be left out where the pipeline has one.
-        on_unsupported: what becomes of a window with a value that the sink refuses, as a text with U+0000. "quarantine": it is left out,
-            and `muntin sinks` names it; "replace": the value is null there, in texts U+FFFD for U+0000, but a key is never another;
-            "stop": nothing is sent until the value is mended.
-        latest: whether the table keeps one row for each key, of the newest window that is closed, for services that ask by key.
-
-    Raises:
-        DefinitionError: an address with a password, or of something else; a name that cannot be.
-    """
-    check_table(table)
-    return PostgresSink(postgres_address(address), table, window, choice_of(on_unsupported, "sinks.postgres"), latest)
-
-
-def kafka(address: str, topic: str, *, window: str | None = None, on_unsupported: OnUnsupported = "quarantine") -> KafkaSink:
-    """A topic of Kafka that gets a message for each window that changed, at least once, with a revision number.
-
-    >>> kafka("broker:9092", "flights-day", window="day").name
-    'topic flights-day at broker:9092'
-
-    Args:
-        address: brokers as "one:9092,two:9092"; the name of an Airflow connection of type kafka; or `env:NAME`, an environment variable
-            that holds brokers or a JSON object with the settings of librdkafka.
-        topic: its name. It has to exist.
-        window: the name of the window; may be left out where the pipeline has one.
-        on_unsupported: what becomes of a window whose message the brokers refuse, as it is too large. "quarantine": it is left out, and
-            `muntin sinks` names it; "replace": its largest results are null; "stop": nothing is sent until that is mended.
-
-    Raises:
-        DefinitionError: an address with a password; a name that cannot be.
-    """
-    check_topic(topic)
-    return KafkaSink(brokers(address), topic, window, choice_of(on_unsupported, "sinks.kafka"))
 
 
 def spark(

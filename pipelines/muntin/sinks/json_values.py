@@ -61,3 +61,10 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - as above
     if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether values are bytes."""
+    import pyarrow as pa
+
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)

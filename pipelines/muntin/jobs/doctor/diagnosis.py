@@ -19,7 +19,6 @@ from muntin.files.paths import path_of, remove_folder
 from muntin.jobs.doctor.bad_files import without
 from muntin.jobs.doctor.examine import damaged_logs, examine
 from muntin.jobs.doctor.finding import Damage, Finding
-from muntin.jobs.doctor.mirrors import examine_mirrors
 from muntin.jobs.doctor.set_aside import unmarked
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.batch_facts import batch_states
@@ -75,7 +74,8 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
         return [*found, *logs]
     damage = examine(bound, deep=deep)
     sound = without(bound, damage.bad)
-    return [*found, *_of_state(sound, damage), *examine_mirrors(sound, deep=deep), *_of_batches(sound, now or utc_now())]
+    of_sinks = [each for sink in sound.sinks for each in sink.examine(sound, deep=deep)]
+    return [*found, *_of_state(sound, damage), *of_sinks, *_of_batches(sound, now or utc_now())]
 
 
 def _of_memory(bound: Bound) -> Iterator[Finding]:

@@ -13,7 +13,6 @@ from muntin.errors import StateError
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.doctor.bad_files import paths_of, without
 from muntin.jobs.doctor.examine import damaged_logs, examine, gone_back
-from muntin.jobs.doctor.mirrors import repair_mirrors
 from muntin.jobs.doctor.set_aside import mended_log, reclaim, taken_out
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
@@ -98,7 +97,8 @@ def repair(
     if left.bad or left.states or left.behind:
         first = next(iter(paths_of(bound, left.bad)), None) or f"batch {next(iter(left.states), left.behind)}"
         raise StateError(f"{bound.folder}: {first} is damaged still; run muntin repair FILE again when no other run is at work")
-    return Repaired(logs, damage.states, derived, forgotten, (*marked, *paths_of(bound, damage.bad), *repair_mirrors(bound)))
+    of_sinks = [path for sink in bound.sinks for path in sink.repair(bound)]
+    return Repaired(logs, damage.states, derived, forgotten, (*marked, *paths_of(bound, damage.bad), *of_sinks))
 
 
 def _forget(bound: Bound, window: str, notes: Sequence[tuple[str, ...]]) -> int:

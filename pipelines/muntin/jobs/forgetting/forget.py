@@ -31,7 +31,7 @@ from muntin.jobs.forgetting.verdicts import verdicts_without
 from muntin.jobs.housekeeping.without_keys import batches_holding, without_keys
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
-from muntin.jobs.published.mirrors import without_history
+from muntin.jobs.published.mirrors import METADATA, without_history
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.send import send
@@ -39,7 +39,6 @@ from muntin.jobs.state import definition_note
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.jobs.state.forgotten import note
 from muntin.jobs.state.state_folders import stagings
-from muntin.sinks.mirrors.mirror import METADATA
 from muntin.store.log_checkpoint import end_old_versions, old_commits, old_files
 from muntin.store.paths import QUARANTINE, TIERS
 from muntin.tasks import runner_for

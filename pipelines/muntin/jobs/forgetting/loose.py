@@ -11,11 +11,11 @@ from muntin.jobs.forgetting.contents import file_says
 from muntin.jobs.forgetting.said import says, values_of
 from muntin.jobs.forgetting.table_files import footer_of_file, of_rows
 from muntin.jobs.published.mirrors import FOLDER as MIRRORS
+from muntin.jobs.published.mirrors import METADATA
 from muntin.jobs.published.staging_folders import STAGED_FILE
 from muntin.jobs.state.definition_note import described
 from muntin.jobs.state.fingerprint import facts_text
 from muntin.jobs.state.forgotten_log import is_of_memory
-from muntin.sinks.mirrors.mirror import METADATA
 from muntin.store.paths import NOTES
 from muntin.store.state import OWNER_FILE, TOPICS
 

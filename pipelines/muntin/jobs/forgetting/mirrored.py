@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muntin.definition.extras import is_installed
 from muntin.files.paths import sizes_below
 from muntin.jobs.forgetting.contents import UnreadableError, file_says
-from muntin.sinks.mirrors.bounds import bounds_of, is_cut_from
-from muntin.sinks.mirrors.mirror import METADATA
+from muntin.jobs.published.mirrors import METADATA
+from muntin.registry import extension
 from muntin.states.forgotten_keys import text_of_value
 
 if TYPE_CHECKING:
@@ -28,13 +28,14 @@ def bounds_that_tell(table: AnyPath, meant: Plain, path: AnyPath, keys: Plain) -
     """
     if not (is_installed("pyiceberg") and is_installed("fastavro")):
         raise UnreadableError("pip install 'muntin[iceberg]' reads it")
+    mirrors: Any = extension("mirrors", "iceberg")
     texts: dict[str, set[str]] = {}
     for key in keys.keys:
         if len(key) == 1:  # one of several columns alone is others' as well
             texts.setdefault(key[0][0], set()).add(key[0][1])
-    bounds = [each for each in bounds_of(path.read_bytes()) if each[1] in texts]
+    bounds = [each for each in mirrors.bounds_of(path.read_bytes()) if each[1] in texts]
     whole = sum(text_of_value(bound) in texts[column] for _, column, bound in bounds)
-    cut = {file for file, column, bound in bounds for text in texts[column] if is_cut_from(bound, text)}
+    cut = {file for file, column, bound in bounds for text in texts[column] if mirrors.is_cut_from(bound, text)}
     lost = sum(not (table / file.rpartition(f"/{table.name}/")[2]).exists() for file in cut)
     return whole + lost or file_says(path, meant)
 

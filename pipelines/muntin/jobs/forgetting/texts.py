@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.files.paths import sizes_below
 from muntin.jobs.forgetting.contents import file_says
+from muntin.jobs.published.mirrors import METADATA
 from muntin.jobs.published.staging_folders import STAGED_FILE
 from muntin.jobs.state.notes import rewrite
-from muntin.sinks.mirrors.mirror import METADATA
 from muntin.states.forgotten_keys import text_of_value
 from muntin.states.quarantined_keys import word_of
 from muntin.store.state import WINDOWS

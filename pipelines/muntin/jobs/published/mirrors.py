@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
 from muntin.files.paths import names_in, remove_folder
-from muntin.sinks.mirrors.mirror import METADATA
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 FOLDER = "_sinks"  # readers of Delta pass folders by that begin with a low line
+METADATA = "_iceberg"
+"""The folder of the own files of mirrors, below the table of windows: readers of Delta pass it by."""
 _SUFFIX = ".mirror"
 
 

@@ -7,16 +7,14 @@ import time
 from contextlib import nullcontext, suppress
 from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.definition.extras import need
 from muntin.errors import MuntinError
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent, catch_up
-from muntin.jobs.sending.mirror import mirror
 from muntin.jobs.sending.notes import Note, write_note
 from muntin.jobs.sending.patience import Patience
-from muntin.jobs.sending.register import register
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.printable import printable
 from muntin.sinks.addresses import of_environment
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from muntin.sinks import Sink
 
 _POLL_S = 0.02
-_BRING = {"changes": catch_up, "versions": mirror, "place": register}
 log = logging.getLogger("muntin")
 
 
@@ -93,9 +90,7 @@ class _Attempt:
         try:
             if self._sink.package:
                 need(self._sink.package)
-            bring: Any = _BRING[self._sink.takes]
-            given = partial(bring, self._bound, self._sink, self._reach, self._patience, anew=self._anew)
-            self._sent.append(beside_forgetting(self._bound, given))
+            self._sent.append(beside_forgetting(self._bound, self._brought))
         except (SinkError, MuntinError) as wrong:
             if not self._patience.over:
                 self._sent.append(self._failed(str(wrong), blocked=not isinstance(wrong, SinkError) or isinstance(wrong, BlockedError)))
@@ -103,6 +98,11 @@ class _Attempt:
             if not self._patience.over:
                 self._sent.append(self._failed(type(wrong).__name__, blocked=True))
         log.debug("sinks: %s: %.1f s", self._sink.name, time.monotonic() - begun)
+
+    def _brought(self) -> Sent:
+        given = (self._reach, self._patience)
+        own: Sent | None = self._sink.follow(self._bound, *given, anew=self._anew)
+        return own or catch_up(self._bound, self._sink, *given, anew=self._anew)
 
     def _failed(self, why: str, *, blocked: bool = False) -> Sent:
         with suppress(MuntinError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.definition.extras import EXTRAS, is_installed
+from muntin.definition.extras import command_for, is_installed
 from muntin.errors import MissingPackageError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def missing_packages(pipeline: Pipeline) -> dict[str, str]:
     """Part of the definition -> the command that installs the package that it needs; nothing where all are there."""
-    return {part: f"pip install 'muntin[{EXTRAS[package]}]'" for part, package in _needed(pipeline) if not is_installed(package)}
+    return {part: command_for(package) for part, package in _needed(pipeline) if not is_installed(package)}
 
 
 def check_packages(pipeline: Pipeline) -> None:

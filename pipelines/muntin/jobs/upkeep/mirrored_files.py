@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import MuntinError
 from muntin.files.paths import relative, sizes_below
-from muntin.jobs.published.mirrors import mirrors_of
+from muntin.jobs.published.mirrors import METADATA, mirrors_of
+from muntin.registry import extension
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError
-from muntin.sinks.mirrors.declaration import IcebergSink
-from muntin.sinks.mirrors.mirror import METADATA, place_of
-from muntin.sinks.mirrors.named_files import named_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +28,11 @@ class Mirrors:
         self._table, self._named, self._answered = table, set[str](), True
         own, name = {relative(path, table / METADATA).partition("/")[0] for path, *_ in self.own()}, "that no note tells of"
         try:
-            noted = mirrors_of(table)
-            self._answered = own <= {place_of(IcebergSink(*each), "").rpartition("/")[2] for each in noted}
+            if noted := mirrors_of(table):
+                mirrors = extension("mirrors", "iceberg")
+            self._answered = own <= {mirrors.own_folder(*each) for each in noted}
             for catalog, name in noted:
-                self._named |= named_files(catalog, name, Reach(of_environment))
+                self._named |= mirrors.named_files(catalog, name, Reach(of_environment))
         except (SinkError, MuntinError, OSError) as wrong:
             self._answered = False
             _log.warning("%s: no file is removed, as its mirror %s may name it: %s", table, name, wrong)

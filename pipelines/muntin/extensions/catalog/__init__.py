@@ -1,0 +1,1 @@
+"""Names in Spark's catalog as a sink."""

@@ -1,0 +1,1 @@
+"""Tables of Iceberg: as a source, and mirrors of windows as a sink."""

@@ -1,0 +1,177 @@
+"""Send changes to MySQL: rows and the note of how far the table is, in one transaction. So each change arrives exactly once.
+
+MySQL ends a transaction at each statement that makes or alters a table. So a table is never altered: where all windows are sent, they go
+into a new table, which takes the place of the old table in one statement.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from muntin.extensions.mysql import sql
+from muntin.extensions.mysql.rows import Rows
+from muntin.extensions.mysql.sink import ID
+from muntin.sinks.delivery import Position, sliced
+from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
+from muntin.sinks.misfits import Fitted
+from muntin.sinks.targets import COUNTED, Target, lost_since
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from muntin.extensions.mysql.sink import MySqlSink
+    from muntin.sinks.delivery import Delivery
+
+CHUNK = 1_000
+_LOCK_S = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MySqlTable:
+    """The table of a sink, reached. See `Opened`.
+
+    Attributes:
+        connection: of PyMySQL.
+        sink: the declaration.
+        pipeline: its name.
+    """
+
+    connection: Any
+    sink: MySqlSink
+    pipeline: str
+
+    def position(self, noted: Position | None) -> Position | None:  # noqa: ARG002 - the database knows better
+        known = self._noted()
+        return replace(known, lost=lost_since(known.target, self._found(self.sink.table), self.sink.table)) if known else None
+
+    def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
+        with self._locked():
+            self._ask(sql.make_ledger())
+            if self._noted() != delivery.since:
+                raise MovedError
+            given = self._given(delivery)
+            there = self._found(self.sink.table)
+            self._check(delivery, there, given)
+            alive()
+            if delivery.whole:
+                return self._replaced(delivery, given, there, alive)
+            with self._transaction():
+                return self._filled(delivery, self.sink.table, given, alive)
+
+    def _replaced(self, delivery: Delivery, given: Mapping[str, str], there: Target | None, alive: Callable[[], None]) -> Position:
+        """Fill a new table, and put it in the place of the old table. A run that ends before its note does it again."""
+        new, old = (f"muntin_{self._id().hex()[:16]}_{which}" for which in ("new", "old"))
+        self._ask(f"DROP TABLE IF EXISTS {new}, {old}")
+        types = {name: kind for name, kind in given.items() if name != ID}
+        self._ask(sql.make_table(new, types, [*dict.fromkeys([*delivery.identity, "window_start"])], f"{self._mark()}{uuid4().hex}"))
+        with self._transaction():
+            now = self._filled(delivery, new, given, alive, noted=False)
+        name = sql.quoted(self.sink.table)
+        self._ask(f"RENAME TABLE {name} TO {old}, {new} TO {name}" if there else f"RENAME TABLE {new} TO {name}")
+        self._ask(f"DROP TABLE IF EXISTS {old}")
+        self._note(now, len(delivery.rows))
+        return now
+
+    def _filled(
+        self, delivery: Delivery, table: str, given: Mapping[str, str], alive: Callable[[], None], *, noted: bool = True
+    ) -> Position:
+        """Put the changes into a table, and note it; where the table is then."""
+        fitted = Fitted(delivery, self.sink.on_unsupported, Rows(self.connection, table, delivery).put, alive)
+        for rows in delivery.gone_and_there():
+            for chunk in sliced(rows, CHUNK):
+                fitted.put(chunk)
+        if self.sink.expires_us:
+            expired = f"window_end < UTC_TIMESTAMP(6) - INTERVAL {self.sink.expires_us} MICROSECOND"
+            self._ask(f"DELETE FROM {sql.quoted(table)} WHERE {expired}")
+        found = self._found(table)
+        now = delivery.reached(found.noted(given) if found else "", fitted.misfits)
+        if noted:
+            self._note(now, len(delivery.rows))
+        return now
+
+    def _given(self, delivery: Delivery) -> dict[str, str]:
+        """The columns of the windows and their types; of the digest what it is made of."""
+        schema = delivery.rows.drop_columns(["change"]).schema
+        lives = f", rows live {self.sink.expires_us} us" if self.sink.expires_us else ""
+        return {ID: f"a digest of {', '.join(delivery.identity)}{lives}", **{each.name: sql.type_of(each.type) for each in schema}}
+
+    def _check(self, delivery: Delivery, there: Target | None, given: Mapping[str, str]) -> None:
+        """See that the table is ours, and that the changes alone do.
+
+        Raises:
+            BlockedError: somebody else made it.
+            AllNeededError: it is not as it was, or the windows have other columns.
+        """
+        if delivery.whole:
+            if there and not str(there.oid).startswith(self._mark()) and not delivery.anew:
+                raise BlockedError(
+                    f"table {self.sink.table} was not made by Muntin for this window; remove it, name another table, or let it be "
+                    "replaced: muntin sinks FILE --send --anew"
+                )
+            return
+        before = delivery.since.target if delivery.since else ""
+        if lost := lost_since(before, there, self.sink.table):
+            raise AllNeededError(lost)
+        had = {name: kind for name, (_, kind) in json.loads(before)["columns"].items()}
+        if unlike := [name for name in {**had, **given} if had.get(name) != given.get(name)]:
+            was, has = had.get(unlike[0], "not there"), given.get(unlike[0], "no such column")
+            raise AllNeededError(f"column {unlike[0]} was {was}, and the windows have {has}")
+
+    def _found(self, table: str) -> Target | None:
+        """A table as it is now, told from others by its comment; None: there is none."""
+        where = "WHERE table_schema = DATABASE() AND table_name = %s"
+        if not (known := self._ask(f"SELECT table_comment FROM information_schema.tables {where}", table)):
+            return None
+        columns = self._ask(f"SELECT column_name, column_type FROM information_schema.columns {where} ORDER BY ordinal_position", table)
+        ((rows,),) = self._ask(f"SELECT COUNT(*) FROM (SELECT 1 FROM {sql.quoted(table)} LIMIT {COUNTED}) counted")
+        return Target(_text(known[0][0]), {name: _text(kind) for name, kind in columns}, rows)
+
+    def _noted(self) -> Position | None:
+        if not self._ask("SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s", sql.LEDGER):
+            return None
+        found = self._ask(f"SELECT position FROM {sql.LEDGER} WHERE {ID} = %s", self._id())
+        return Position.of_json(found[0][0]) if found else None
+
+    def _note(self, now: Position, rows: int) -> None:
+        names = [self.pipeline, str(self.sink.window), self.sink.table]
+        self._ask(
+            f"REPLACE INTO {sql.LEDGER} ({ID}, pipeline, `window`, table_name, version, position, changes, sent_at) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, UTC_TIMESTAMP(6))",
+            *(self._id(), *names, now.version, now.to_json(), rows),
+        )
+
+    def _id(self) -> bytes:
+        return sql.digest(self.pipeline, str(self.sink.window), self.sink.table)
+
+    def _mark(self) -> str:
+        """The beginning of the comment of each table that was made for this window."""
+        return f"muntin {self._id().hex()[:16]} "
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Let no other run send to this table. The server lets go when this run ends."""
+        ((name,),) = self._ask("SELECT LEFT(SHA2(CONCAT('muntin ', DATABASE(), '.', %s), 256), 60)", self.sink.table)
+        if self._ask("SELECT GET_LOCK(%s, %s)", name, _LOCK_S) != ((1,),):
+            raise SinkError(f"another run sends to table {self.sink.table}; the next run looks again")
+        yield
+        self._ask("SELECT RELEASE_LOCK(%s)", name)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All of it or nothing: a connection that is closed before the end takes it back."""
+        self.connection.begin()
+        yield
+        self.connection.commit()
+
+    def _ask(self, statement: str, *values: object) -> tuple[tuple[Any, ...], ...]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return tuple(cursor.fetchall())
+
+
+def _text(told: Any) -> str:  # noqa: ANN401 - MySQL 8 has some texts of its catalog as bytes
+    return told.decode() if isinstance(told, bytes) else str(told)

@@ -1,0 +1,127 @@
+"""Put rows into a table of PostgreSQL so that each value is there as it was, or not at all.
+
+Rows are copied into a temporary table with the types of the windows, and from there into the table. Where a column of the table has
+another type, the database says whether a value would come out of it as another: then the column is altered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from muntin.extensions.postgres import sql
+from muntin.extensions.postgres.copy_text import copy_text
+from muntin.extensions.postgres.target import constrained, given_types, has_rows, types_of
+from muntin.sinks.errors import AllNeededError, BlockedError, RefusedError
+from muntin.sinks.json_values import as_json, plain_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from muntin.sinks.delivery import Delivery
+
+_OF_DATA = (
+    psycopg.DataError,
+    psycopg.IntegrityError,
+    psycopg.errors.ProgramLimitExceeded,  # as of a key that is too long for an index
+    psycopg.errors.RaiseException,
+    psycopg.errors.WithCheckOptionViolation,
+)
+_NO_CAST = (psycopg.errors.CannotCoerce, psycopg.errors.UndefinedFunction)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The way of a delivery's rows into a table, inside its transaction."""
+
+    connection: psycopg.Connection
+    table: str
+    delivery: Delivery
+
+    def put(self, rows: pa.Table) -> None:
+        """Insert, update and delete rows, as their `change` says: all of them, or none.
+
+        Raises:
+            RefusedError: the server refuses a value.
+            AllNeededError: a column would lose a value, and not all windows are at hand to alter it.
+            BlockedError: a column would lose a value, and cannot be altered.
+        """
+        try:
+            with self.connection.transaction():
+                self._stage(rows)
+                types = self._fitting(rows.drop_columns(["change"]).schema)
+                if rows["change"][0].as_py() == "gone":
+                    self.connection.execute(sql.delete(self.table, types, self.delivery.identity))
+                else:
+                    self.connection.execute(sql.upsert(self.table, types, self.delivery.identity, latest=self.delivery.latest))
+        except _OF_DATA as wrong:
+            raise RefusedError(str(wrong).partition("\n")[0], self._column(wrong, rows)) from None
+
+    def _stage(self, rows: pa.Table) -> None:
+        """Fill the temporary table."""
+        self.connection.execute(f"TRUNCATE {sql.ROWS}")
+        with self.connection.cursor() as cursor, cursor.copy(sql.copy_rows(rows.column_names)) as copy:
+            copy.write(copy_text(rows))
+
+    def _fitting(self, schema: pa.Schema) -> dict[str, str]:
+        """The types of the table's columns, once each holds the values of the temporary table as they are.
+
+        A column follows the windows' type if it has the type that it was given; the column of somebody else where it would lose a value.
+        """
+        there = types_of(self.connection, self.table)
+        given = given_types(self.delivery.since.target) if self.delivery.since else {}
+        wanted = {field.name: sql.type_of(field.type) for field in schema}
+        unlike = {name: kind for name, kind in wanted.items() if there[name] != kind}
+        altered = {name: kind for name, kind in unlike.items() if given.get(name) == there[name] or self._loses(name, kind, there[name])}
+        if altered and not self.delivery.may_alter:
+            raise AllNeededError(
+                "; ".join(f"column {name} was {there[name]}, and the windows have {kind}" for name, kind in altered.items())
+            )
+        for name, kind in altered.items():
+            self._alter(name, there[name], kind)
+        return {name: altered.get(name, there[name]) for name in wanted}
+
+    def _loses(self, name: str, kind: str, there: str) -> bool:
+        """Whether a column of the type `there` would lose a value of the temporary table."""
+        try:
+            with self.connection.transaction():
+                row = self.connection.execute(sql.loses(name, kind, there)).fetchone()
+        except (psycopg.DataError, *_NO_CAST):
+            return True
+        return bool(row and row[0])
+
+    def _alter(self, name: str, there: str, kind: str) -> None:
+        """Give a column the type of the windows. Rows that it has come of this delivery, and go into both types."""
+        try:
+            self.connection.execute(sql.alter_column(self.table, name, kind, empty=not has_rows(self.connection, self.table)))
+        except psycopg.OperationalError:
+            raise
+        except psycopg.Error as wrong:
+            raise BlockedError(
+                f"column {name} of table {self.table} is {there}, the windows have {kind}, values would be lost, and it cannot be "
+                f"altered ({str(wrong).partition(chr(10))[0]}); alter it, or name another table"
+            ) from None
+
+    def _column(self, wrong: psycopg.Error, rows: pa.Table) -> str:
+        """The column whose value the server refuses; "": it does not say."""
+        if len(rows) > 1:
+            return ""
+        if isinstance(wrong, psycopg.errors.ProgramLimitExceeded):
+            (key,) = plain_rows(rows.select(list(self.delivery.identity)))
+            return max(key, key=lambda name: len(as_json(key[name])))
+        if wrong.diag.column_name:
+            return wrong.diag.column_name
+        if wrong.diag.constraint_name:
+            return constrained(self.connection, self.table, wrong.diag.constraint_name)
+        return next((name for name in rows.column_names if not self._is_taken(rows.select([name]))), "")
+
+    def _is_taken(self, rows: pa.Table) -> bool:
+        """Whether the temporary table takes some columns."""
+        try:
+            with self.connection.transaction():
+                self._stage(rows)
+        except _OF_DATA:
+            return False
+        return True

@@ -1,0 +1,159 @@
+"""Send changes to PostgreSQL: rows and the note of how far the table is, in one transaction. So each change arrives exactly once."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.extras import need
+from muntin.extensions.postgres import sql
+from muntin.extensions.postgres.rows import Rows
+from muntin.extensions.postgres.target import found, oid_of
+from muntin.files.connections import without
+from muntin.sinks.delivery import Position, sliced
+from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
+from muntin.sinks.misfits import Fitted
+from muntin.sinks.targets import is_same, lost_since
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import psycopg
+
+    from muntin.extensions.postgres.sink import PostgresSink
+    from muntin.sinks.declaration import OnUnsupported
+    from muntin.sinks.delivery import Delivery, Reach
+    from muntin.sinks.targets import Target
+
+CONNECT_S = 5
+CHUNK = 5_000
+_NOWHERE = Position("", -1)
+
+
+@contextmanager
+def opened(sink: PostgresSink, pipeline: str, reach: Reach) -> Iterator[PostgresTable]:
+    """A connection to the server of a sink.
+
+    Raises:
+        SinkError: no address, no server, or the server refused what was sent.
+        MissingPackageError: psycopg is not installed.
+    """
+    need("psycopg")
+    import psycopg
+
+    from muntin.extensions.postgres.address import conninfo, reported, secrets_of
+
+    words = conninfo(sink.address, reach)
+    secrets, place = secrets_of(words), reported(words)
+    settings: dict[str, Any] = {"connect_timeout": CONNECT_S, "application_name": "muntin", "tcp_user_timeout": 1000 * CONNECT_S}
+    try:
+        with psycopg.connect(words, autocommit=True, prepare_threshold=None, **settings) as connection:
+            yield PostgresTable(connection, sink.table, pipeline, str(sink.window), sink.on_unsupported)
+    except psycopg.errors.LockNotAvailable:
+        raise SinkError(f"{place}: another run or program holds table {sink.table}; the next run looks again") from None
+    except psycopg.Error as wrong:
+        first = without(str(wrong).partition("\n")[0], secrets)
+        if isinstance(wrong, psycopg.OperationalError):
+            raise SinkError(f"{place}: {first}; see that the server is up and that the address is right") from None
+        raise BlockedError(f"{place}: {first}; mend the table or the rights, or name another table") from None
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresTable:
+    """The table of a sink, reached. See `Opened`."""
+
+    connection: psycopg.Connection
+    table: str
+    pipeline: str
+    window: str
+    on_unsupported: OnUnsupported
+
+    def position(self, noted: Position | None) -> Position | None:  # noqa: ARG002 - the database knows better
+        with self.connection.transaction():
+            self.connection.execute(sql.SETTINGS)
+            there = oid_of(self.connection, sql.ledger_of(self.table)) is not None
+            if not there or (known := self._noted(lock=False)) is None:
+                return None
+            return replace(known, lost=lost_since(known.target, found(self.connection, self.table), self.table))
+
+    def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
+        with self.connection.transaction():
+            self.connection.execute(sql.SETTINGS)
+            self._lock(delivery)
+            self._prepare(delivery)
+            alive()
+            self.connection.execute(sql.make_rows(delivery.rows.schema))
+            fitted = Fitted(delivery, self.on_unsupported, Rows(self.connection, self.table, delivery).put, alive)
+            for rows in delivery.gone_and_there():
+                for chunk in sliced(rows, CHUNK):
+                    fitted.put(chunk)
+            now = delivery.reached(self._now(delivery), fitted.misfits)
+            self._note(now, len(delivery.rows))
+        return now
+
+    def _lock(self, delivery: Delivery) -> None:
+        """Let no other run send, and see that none did since it was worked out what lacks."""
+        ledger = sql.ledger_of(self.table)
+        if oid_of(self.connection, ledger) is None:
+            self.connection.execute("SELECT pg_advisory_xact_lock(hashtext('muntin_ledger'))")
+            self.connection.execute(sql.make_ledger(ledger))
+        begin = f"INSERT INTO {ledger} VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
+        self.connection.execute(begin, [*self._row, *_facts(_NOWHERE)])
+        if self._noted(lock=True) != delivery.since:
+            raise MovedError
+
+    def _prepare(self, delivery: Delivery) -> None:
+        """Make the table, or see that it can be used; make the columns that it lacks."""
+        schema = delivery.rows.drop_columns(["change"]).schema
+        there = found(self.connection, self.table)
+        if not delivery.whole and delivery.since and (lost := lost_since(delivery.since.target, there, self.table)):
+            raise AllNeededError(lost)
+        if there is None:
+            self.connection.execute(sql.make_table(self.table, schema, delivery.identity))
+        elif delivery.whole:
+            self._empty(delivery, there)
+        for field in schema:
+            if there and field.name not in there.columns:
+                self.connection.execute(sql.add_column(self.table, field))
+
+    def _empty(self, delivery: Delivery, there: Target) -> None:
+        """Remove all rows, unless they may be somebody else's."""
+        ours = delivery.since is not None and is_same(delivery.since.target, there)
+        if there.rows and not ours and not delivery.anew:
+            raise BlockedError(
+                f"table {self.table} has rows that Muntin did not write; empty it, name another table, or let it be replaced: "
+                "muntin sinks FILE --send --anew"
+            )
+        self.connection.execute(f"DELETE FROM {sql.quoted(self.table)}")
+
+    def _now(self, delivery: Delivery) -> str:
+        """The table as the ledger notes it."""
+        there = found(self.connection, self.table)
+        schema = delivery.rows.drop_columns(["change"]).schema
+        return there.noted({field.name: sql.type_of(field.type) for field in schema}) if there else ""
+
+    def _note(self, now: Position, rows: int) -> None:
+        told = "state = %s, version = %s, mark = %s, target = %s, misfits = %s, rows = %s, sent_at = now()"
+        ledger = sql.ledger_of(self.table)
+        self.connection.execute(
+            f'UPDATE {ledger} SET {told} WHERE pipeline = %s AND "window" = %s AND table_name = %s', [*_facts(now), rows, *self._row]
+        )
+
+    @property
+    def _row(self) -> list[str]:
+        return [self.pipeline, self.window, self.table]
+
+    def _noted(self, *, lock: bool) -> Position | None:
+        ledger = sql.ledger_of(self.table)
+        where = f'SELECT state, version, mark, target, misfits FROM {ledger} WHERE pipeline = %s AND "window" = %s AND table_name = %s'
+        row = self.connection.execute(where + (" FOR UPDATE" if lock else ""), self._row).fetchone()
+        position = Position.of_json(json.dumps([*row[:-1], json.loads(row[-1])])) if row else _NOWHERE
+        return None if position == _NOWHERE else position
+
+
+def _facts(position: Position) -> list[object]:
+    """A position as the ledger has it."""
+    *plain, misfits = json.loads(position.to_json())
+    return [*plain, json.dumps(misfits)]

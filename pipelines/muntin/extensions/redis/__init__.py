@@ -1,0 +1,1 @@
+"""Keys of Redis as a sink."""

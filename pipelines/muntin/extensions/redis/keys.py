@@ -1,0 +1,192 @@
+"""Send changes to Redis or Valkey: a key for each window, or for each key of the pipeline, whose value is JSON.
+
+<prefix>                       how far the keys are, as JSON: pipeline, window, position, and the run that writes
+<prefix>/JFK/<start>/<end>     a window; with `latest=True` <prefix>/JFK, the newest window
+
+Each write is a transaction that fails if another run has begun to write since. Up to `CHUNK` changes are seen together.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from muntin.extensions.redis.ledger import Ledger, Standing
+from muntin.extensions.redis.values import name_of, place_of, until_ms, value_of
+from muntin.sinks.delivery import sliced
+from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, RefusedError
+from muntin.sinks.json_values import plain_rows, widest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from muntin.extensions.redis.sink import RedisSink
+    from muntin.sinks.delivery import Delivery, Position
+
+CHUNK = 5_000
+COUNTED = 100_000
+"""Keys of a database that are looked through to count rows."""
+_LARGEST = 512 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RedisKeys:
+    """The keys of a sink, reached. See `Opened`.
+
+    Attributes:
+        client: a `redis.Redis`.
+        sink: the declaration.
+        pipeline: its name.
+    """
+
+    client: Any
+    sink: RedisSink
+    pipeline: str
+
+    def position(self, noted: Position | None) -> Position | None:  # noqa: ARG002 - the server knows better
+        ledger = self._ledger(self.client.get(self.sink.prefix))
+        if ledger is None or ledger.position is None:
+            return None
+        lost = Standing.of_json(ledger.position.target).lost(self._standing(()))
+        return replace(ledger.position, lost=lost)
+
+    def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
+        import pyarrow as pa
+
+        from muntin.sinks.misfits import Fitted
+
+        claim, largest, names = self._claimed(delivery), self._largest(), set[str]()
+
+        def put(rows: pa.Table) -> None:
+            names.update(self._put(claim, delivery, rows, largest))
+
+        fitted = Fitted(delivery, self.sink.on_unsupported, put, alive)
+        for chunk in sliced(pa.concat_tables(delivery.gone_and_there()), CHUNK):
+            fitted.put(chunk)
+        if delivery.whole:
+            self._sweep(claim, names, alive)
+        now = delivery.reached(self._standing(delivery.identity).to_json(), fitted.misfits)
+        done = replace(claim, position=now, writer="").to_json()
+        self._fenced(claim, lambda batch: (batch.multi(), batch.set(self.sink.prefix, done)))
+        return now
+
+    def _claimed(self, delivery: Delivery) -> Ledger:
+        """The note that this run writes from now on: a run that began before writes nothing any more."""
+        claim = Ledger(self.pipeline, str(self.sink.window), delivery.since, uuid4().hex)
+        if delivery.since and not delivery.whole:
+            before = Standing.of_json(delivery.since.target)
+            if before.identity != delivery.identity or before.expires_us != self.sink.expires_us:
+                raise AllNeededError("keys are named otherwise, or live for another time")
+
+        def begin(batch: Any, there: str | None) -> None:  # noqa: ANN401 - a pipeline of redis-py
+            ledger = self._ledger(there)
+            if not ledger and not delivery.anew and (there is not None or next(self._names(), None)):
+                raise BlockedError(
+                    f"{self.sink.prefix} has keys that this window of Muntin did not write; remove them, name another prefix, or let them "
+                    "be replaced: muntin sinks FILE --send --anew"
+                )
+            if (ledger.position if ledger else None) != delivery.since:
+                raise MovedError
+            batch.multi()
+            batch.set(self.sink.prefix, claim.to_json())
+
+        self._watched(begin)
+        return claim
+
+    def _put(self, claim: Ledger, delivery: Delivery, rows: pa.Table, largest: int) -> list[str]:
+        """Set and delete keys, as the `change` of each row says: all of them, or none. Their names.
+
+        Raises:
+            RefusedError: a text is larger than the server takes, or an instant lies beyond the year 9999 where it has to be compared.
+        """
+        expires = self.sink.expires_us
+        changes = [(name_of(self.sink.prefix, row, delivery.identity), value_of(row), row) for row in plain_rows(rows)]
+        names = [name for name, *_ in changes]
+        for name, value, row in changes:
+            if len(name.encode()) > largest or len(value.encode()) > largest:
+                raise RefusedError(f"larger than {largest:,} bytes, which the server takes (proto-max-bulk-len)", widest(row))
+            if self.sink.latest or expires:
+                place_of(row)
+
+        def write(batch: Any) -> None:  # noqa: ANN401 - a pipeline of redis-py
+            compared = names if delivery.latest and not delivery.whole else []
+            held = batch.mget(compared) if compared else []
+            newest = {name: json.loads(text) for name, text in zip(compared, held, strict=True) if text}
+            batch.multi()
+            for name, value, row in changes:
+                if row["change"] == "gone":
+                    newest.pop(name, None)
+                    batch.delete(name)
+                elif name not in newest or place_of(newest[name]) <= place_of(row):
+                    batch.set(name, value, pxat=until_ms(row, expires) if expires else None)
+
+        self._fenced(claim, write)
+        return names
+
+    def _sweep(self, claim: Ledger, keep: set[str], alive: Callable[[], None]) -> None:
+        """Remove the keys that are no window of this delivery."""
+
+        def remove(names: Sequence[str], batch: Any) -> None:  # noqa: ANN401 - a pipeline of redis-py
+            batch.multi()
+            batch.delete(*names)
+
+        stale = list[str]()
+        for at, name in enumerate(self._names()):
+            if name not in keep:
+                stale.append(name)
+            if at % CHUNK == 0:
+                alive()
+        for first in range(0, len(stale), CHUNK):
+            self._fenced(claim, partial(remove, stale[first : first + CHUNK]))
+            alive()
+
+    def _fenced(self, claim: Ledger, write: Callable[[Any], object]) -> None:
+        """A transaction, unless another run has begun to write."""
+
+        def checked(batch: Any, there: str | None) -> None:  # noqa: ANN401 - a pipeline of redis-py
+            if there != claim.to_json():
+                raise MovedError
+            write(batch)
+
+        self._watched(checked)
+
+    def _watched(self, write: Callable[[Any, str | None], object]) -> None:
+        """A transaction that fails if the note on the keys is changed meanwhile."""
+        from redis import WatchError
+
+        with self.client.pipeline() as batch:
+            batch.watch(self.sink.prefix)
+            try:
+                write(batch, batch.get(self.sink.prefix))
+                batch.execute()
+            except WatchError:
+                raise MovedError from None
+
+    def _ledger(self, text: str | None) -> Ledger | None:
+        """The note on the keys, if they are of this window."""
+        found = Ledger.of_json(text or "")
+        return found if found and (found.pipeline, found.window) == (self.pipeline, self.sink.window) else None
+
+    def _standing(self, identity: tuple[str, ...]) -> Standing:
+        server, stats = self.client.info("server"), self.client.info("stats")
+        counted = not self.sink.expires_us and self.client.dbsize() <= COUNTED
+        rows = len({*self._names()}) if counted else None
+        return Standing(server["run_id"], stats["evicted_keys"], rows, identity, self.sink.expires_us)
+
+    def _names(self) -> Iterator[str]:
+        """The keys below the prefix; a key may come twice."""
+        return self.client.scan_iter(match=f"{self.sink.prefix}/*", count=1_000)
+
+    def _largest(self) -> int:
+        """The largest text that the server takes, in bytes."""
+        from redis import ResponseError
+
+        try:
+            return int(self.client.config_get("proto-max-bulk-len").get("proto-max-bulk-len", _LARGEST))
+        except ResponseError:  # hosted servers do not tell
+            return _LARGEST

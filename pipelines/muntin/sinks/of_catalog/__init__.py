@@ -1,1 +1,0 @@
-"""Names in the catalog of Spark for the tables of windows."""

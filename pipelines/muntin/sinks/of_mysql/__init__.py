@@ -1,1 +1,0 @@
-"""A sink of MySQL or MariaDB."""
