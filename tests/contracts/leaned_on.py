@@ -62,8 +62,8 @@ ONLY_SHOWN = {
     "local_time", "log_check", "log_checkpoint", "options",
     "attempts", "overview", "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells", "printable",
     "spark", "traces",  # of ours, from a task to the driver
-    "postgres_table", "postgres_rows", "misfits", "kafka_topic", "client",  # of psycopg and confluent-kafka, which document errors
-    "redis_sink", "mysql_sink", "mysql_rows",  # of redis-py and PyMySQL
+    "table", "rows", "misfits", "sink_topic", "client",  # of psycopg and confluent-kafka, which document errors
+    "sink",  # of redis-py and PyMySQL
     "catalogs",  # of pyiceberg and of databases
     "registered",  # of pyspark
 }  # fmt: skip
