@@ -45,7 +45,7 @@ EMPTY_DAG = """
 from datetime import UTC, datetime
 
 from airflow.sdk import DAG, chain, task
-from muntin.airflow.spark import CONNECTION, runner_of
+from muntin.extensions.airflow.spark import CONNECTION, runner_of
 
 def counting(**context):
     with runner_of(CONNECTION, context) as runner:

@@ -23,8 +23,8 @@ from starlette.testclient import TestClient
 from benchmarks.life import MINUTE, START, definition, once
 from muntin import windows
 from muntin.definition.instants import instant_us
-from muntin.page.app import page_app
-from muntin.page.installation import Installation
+from muntin.extensions.page.app import page_app
+from muntin.extensions.page.installation import Installation
 
 KINDS: dict[str, Any] = {
     "tumbling": windows.tumbling("5m"),

@@ -82,7 +82,7 @@ def _airflow_settings(folder: Path, port: int) -> dict[str, str]:
         "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(PROJECT / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__CORE__EXECUTOR": "muntin.airflow.executor.ReadyLocalExecutor",
+        "AIRFLOW__CORE__EXECUTOR": "muntin.extensions.airflow.executor.ReadyLocalExecutor",
         "AIRFLOW__CORE__PARALLELISM": "4",
         "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "1",
         "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",

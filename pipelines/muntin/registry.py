@@ -1,4 +1,4 @@
-"""The parts of extensions, by entry points of the group `muntin.extensions`; `muntin.extensions.interface` says what an extension may be."""
+"""The parts of extensions: entry points of the group `muntin.extensions`, as `muntin.extensions.interface` has them."""
 
 from __future__ import annotations
 

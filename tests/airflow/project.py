@@ -30,7 +30,7 @@ dag = airflow_dag(shop)
 DOWNSTREAM = """
 from airflow.sdk import DAG, task
 
-from muntin.airflow import window_asset
+from muntin.extensions.airflow import window_asset
 
 with DAG("after_shop", schedule=[window_asset("shop", "half_day")]):
 

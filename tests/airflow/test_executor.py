@@ -44,7 +44,7 @@ for worker in executor.workers.values():
 CHANGED = """
 import os, sys
 from pathlib import Path
-from muntin.airflow import imported_ahead
+from muntin.extensions.airflow import imported_ahead
 
 sys.path.insert(0, sys.argv[1])
 if sys.argv[2] == "plugin":
@@ -75,7 +75,7 @@ def python(home: Path, program: str, *arguments: str) -> None:
 @pytest.mark.parametrize(
     ("module", "name", "there"),
     [
-        ("muntin.airflow.executor", "ReadyLocalExecutor", True),
+        ("muntin.extensions.airflow.executor", "ReadyLocalExecutor", True),
         ("airflow.executors.local_executor", "LocalExecutor", False),
     ],
 )
@@ -100,4 +100,4 @@ def test_a_fork_runs_no_code_of_before(tmp_path: Path, package: str, said: str) 
 
 
 def test_where_nothing_was_imported_ahead_nothing_is_refused(tmp_path: Path) -> None:
-    python(tmp_path, "from muntin.airflow.imported_ahead import check_libraries; check_libraries()")
+    python(tmp_path, "from muntin.extensions.airflow.imported_ahead import check_libraries; check_libraries()")

@@ -51,7 +51,7 @@ from airflow.sdk import DAG, task
 from definitions import orders
 
 from muntin import muntin_tasks
-from muntin.airflow import by_window, schedule_of
+from muntin.extensions.airflow import by_window, schedule_of
 
 with DAG("orders", schedule=schedule_of(orders), start_date=orders.start, end_date=orders.start + timedelta(days=1), catchup=True):
 
@@ -70,7 +70,7 @@ from airflow.sdk import DAG, DayWindow, PartitionedAssetTimetable, RollupMapper,
 from definitions import totals
 
 from muntin import airflow_dag
-from muntin.airflow import window_asset
+from muntin.extensions.airflow import window_asset
 
 whole_days = PartitionedAssetTimetable(
     assets=window_asset("orders", "hour"),

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from muntin.airflow.silence import question_of, tell_of_silence
 from muntin.alerts.facts import Run
 from muntin.alerts.findings import masked_report
 from muntin.alerts.message import not_fresh, silence
 from muntin.channels.addresses import of_environment
+from muntin.extensions.airflow.silence import question_of, tell_of_silence
 from muntin.jobs.alerting.alert import InBackfill, tell
 from muntin.jobs.records.attempts import begun, note
 from muntin.quality.verdict_lines import verdict_lines
@@ -115,7 +115,7 @@ def test_in_a_backfill_a_question_and_its_end_are_said_at_once(desk: Desk) -> No
 
 
 def test_a_deadline_speaks_of_the_question_and_not_of_spark(tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muntin.airflow.alerting.addresses_of", of_environment)
+    monkeypatch.setattr("muntin.extensions.airflow.alerting.addresses_of", of_environment)
     monkeypatch.setenv("MUNTIN_ALERTS", hook.address())
     state = tmp_path / "state/shop/3f2a"
     state.mkdir(parents=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from muntin.airflow.observed.freshness import tell_of_lag
-from muntin.airflow.silence import tell_of_silence
 from muntin.channels.addresses import of_environment
 from muntin.channels.errors import ChannelError
+from muntin.extensions.airflow.observed.freshness import tell_of_lag
+from muntin.extensions.airflow.silence import tell_of_silence
 from tests.alerts.receivers import Webhook
 from tests.end_to_end.hourly import Hourly, times
 from tests.servers import free_port
@@ -19,7 +19,7 @@ AGES_US = 2**60
 
 @pytest.fixture(autouse=True)
 def _connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muntin.airflow.alerting.addresses_of", of_environment)
+    monkeypatch.setattr("muntin.extensions.airflow.alerting.addresses_of", of_environment)
 
 
 def context(**facts: Any) -> dict[str, Any]:

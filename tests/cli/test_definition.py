@@ -12,7 +12,7 @@ from tests.cli.conftest import Project
 
 
 def test_a_dag_file_is_read_without_its_dag(project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "muntin.airflow.dag", None)  # importing it is an error now
+    monkeypatch.setitem(sys.modules, "muntin.extensions.airflow.dag", None)  # importing it is an error now
     before = set(sys.modules)
     assert load_pipeline(Path(project.file)).name == "sensors"
     assert "airflow_dag" not in vars(muntin)

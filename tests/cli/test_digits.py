@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from muntin.cli.output import cell
-from muntin.page.html import value
+from muntin.extensions.page.html import value
 from tests.case_counts import cases
 from tests.cli.conftest import RANGE, Muntin, Project
 

@@ -8,7 +8,7 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.cli.commands.ui import local_page
+from muntin.extensions.page.commands.ui import local_page
 from muntin.cli.definition import load_pipeline
 from muntin.errors import DefinitionError
 from muntin.jobs.state.same_names import check_alone

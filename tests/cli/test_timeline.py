@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from muntin.cli.text_timeline import text_timeline
+from muntin.extensions.page.commands.text_timeline import text_timeline
 from muntin.jobs.inspect.batch_list import ListedBatch
-from muntin.page.pictures.drawing import LIGHT
-from muntin.page.views.timeline import Bar, Timeline
+from muntin.extensions.page.pictures.drawing import LIGHT
+from muntin.extensions.page.views.timeline import Bar, Timeline
 from tests.cli.conftest import Muntin, Project
 
 DAY = 86_400_000_000
@@ -110,6 +110,6 @@ class TestPictures:
 
 
 def test_colours_of_files_are_those_of_the_page_by_day():
-    style = (Path(__file__).parents[2] / "pipelines/muntin/page/static/page.css").read_text(encoding="utf-8")
+    style = (Path(__file__).parents[2] / "pipelines/muntin/extensions/page/static/page.css").read_text(encoding="utf-8")
     by_day = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", style.partition("}")[0]))
     assert {name: by_day[name] for name in LIGHT} == LIGHT

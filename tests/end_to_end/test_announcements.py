@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from muntin.airflow import by_batch, by_window
-from muntin.airflow.assets import events
-from muntin.airflow.assets.events import CALLED_BACK_US, acknowledge, announced, announcer_of
 from muntin.definition.instants import instant_us
+from muntin.extensions.airflow import by_batch, by_window
+from muntin.extensions.airflow.assets import events
+from muntin.extensions.airflow.assets.events import CALLED_BACK_US, acknowledge, announced, announcer_of
 from muntin.jobs.published.ledger_segments import read_ledger, read_segment
 from muntin.jobs.records.announcements import NOTE, Announcer, begin
 from muntin.jobs.state.bound import bind

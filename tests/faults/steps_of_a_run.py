@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from muntin import Pipeline
-from muntin.airflow import steps
-from muntin.airflow.assets import events
-from muntin.airflow.place import Place
-from muntin.airflow.publishing import publish
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
+from muntin.extensions.airflow import steps
+from muntin.extensions.airflow.assets import events
+from muntin.extensions.airflow.place import Place
+from muntin.extensions.airflow.publishing import publish
 from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour

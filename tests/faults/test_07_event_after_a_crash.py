@@ -69,7 +69,7 @@ def test_what_was_published_before_anything_was_told_is_no_news(steps: Steps) ->
 
 
 def test_runs_may_be_acknowledged_in_any_order(steps: Steps) -> None:
-    from muntin.airflow.assets import events
+    from muntin.extensions.airflow.assets import events
 
     steps.run(0)
     first, second = steps.publish(1), steps.publish(2)

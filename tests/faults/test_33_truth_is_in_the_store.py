@@ -7,7 +7,7 @@ run         x    marked as done   x      cancelled: its       x
 
 from pathlib import Path
 
-from muntin.airflow import steps
+from muntin.extensions.airflow import steps
 from muntin.jobs.inspect.status import status
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.faults.steps_of_a_run import HERE, Steps

@@ -9,8 +9,8 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import windows
-from muntin.airflow import publishing, steps
 from muntin.errors import DefinitionError
+from muntin.extensions.airflow import publishing, steps
 from tests.end_to_end.hourly import Hourly, times
 from tests.faults.steps_of_a_run import HERE, Steps, session
 

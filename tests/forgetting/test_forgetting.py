@@ -24,8 +24,8 @@ from muntin.jobs.publish.publish import is_stale
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.forgotten import SECRET
-from muntin.page.installation import Known
-from muntin.page.views.overview import line
+from muntin.extensions.page.installation import Known
+from muntin.extensions.page.views.overview import line
 from muntin.states.forgotten_keys import Plain
 from muntin.tasks import Local
 from tests.end_to_end.hourly import hour

@@ -7,8 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from muntin.definition.instants import instant_us
-from muntin.page.app import page_app
-from muntin.page.installation import Installation
+from muntin.extensions.page.app import page_app
+from muntin.extensions.page.installation import Installation
 from tests.end_to_end.hourly import hour
 from tests.page.sensors import Sensors, sensors
 

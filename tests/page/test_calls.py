@@ -13,9 +13,9 @@ from muntin.jobs.records.attempts import Attempt
 from muntin.jobs.records.batch_facts import BatchStates
 from muntin.jobs.records.batch_states import BatchState, State
 from muntin.jobs.sending.standing import SinkStanding
-from muntin.page.installation import Known
-from muntin.page.views.around import NOTHING, Around, Dead
-from muntin.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
+from muntin.extensions.page.installation import Known
+from muntin.extensions.page.views.around import NOTHING, Around, Dead
+from muntin.extensions.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
 from tests.end_to_end.hourly import Hourly, hour
 
 MINUTE = timedelta(minutes=1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from muntin.page.installation import Installation
+from muntin.extensions.page.installation import Installation
 from tests.page.conftest import client_of
 from tests.page.sensors import Sensors
 

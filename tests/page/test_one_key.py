@@ -14,7 +14,7 @@ from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, rows
 from muntin.jobs.inspect.read import read
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.state.bound import bind
-from muntin.page.views.timeline import may_be_open
+from muntin.extensions.page.views.timeline import may_be_open
 from tests.end_to_end.hourly import Hourly, hour, times
 
 KINDS: dict[str, Any] = {

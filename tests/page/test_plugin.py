@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from muntin.airflow import page
-from muntin.airflow.web.page_facts import tells_of
 from muntin.definition.instants import instant_us
+from muntin.extensions.airflow import page
+from muntin.extensions.airflow.web.page_facts import tells_of
 from tests.end_to_end.hourly import hour
 
 HEAVY = ("fastapi", "starlette", "jinja2", "matplotlib", "pyarrow", "numpy", "duckdb", "numba", "airflow", "pyspark")
@@ -17,7 +17,7 @@ HEAVY = ("fastapi", "starlette", "jinja2", "matplotlib", "pyarrow", "numpy", "du
 def test_registering_imports_nothing_heavy() -> None:
     script = f"""
 import sys
-from muntin.airflow.page import plugin_parts
+from muntin.extensions.airflow.page import plugin_parts
 apps, views = plugin_parts()
 print(len(apps), len(views), *[name for name in {HEAVY} if name in sys.modules])
 """

@@ -8,14 +8,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from muntin import run
-from muntin.cli.commands.ui import publish
+from muntin.extensions.page.commands.ui import publish
 from muntin.cli.definition import load_pipeline
 from muntin.definition.schedule import Interval
 from muntin.errors import ExpectationsError
 from muntin.jobs.publish.held import held_windows
 from muntin.jobs.records.attempts import Attempt, begun, note
 from muntin.jobs.state.bound import bind
-from muntin.page.views.around import Around
+from muntin.extensions.page.views.around import Around
 from muntin.tasks import Local
 from tests.cli.conftest import Project, made
 from tests.end_to_end.hourly import hour
@@ -44,8 +44,8 @@ def verdict(project: Project) -> str:
 
 
 def client(project: Project, **options: object) -> TestClient:
-    from muntin.page.app import page_app
-    from muntin.page.installation import Installation
+    from muntin.extensions.page.app import page_app
+    from muntin.extensions.page.installation import Installation
 
     installation = Installation(lambda: {"sensors": Path(project.file)}, Path(project.root), project.folder)
     given = {"enter": lambda: None, "may_see": lambda *_: True, "clock": lambda: NOW_US, **options}

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from muntin.airflow import steps
-from muntin.airflow.place import Place
-from muntin.airflow.publishing import publish
-from muntin.airflow.spark import LateRunner
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import ExpectationsError
+from muntin.extensions.airflow import steps
+from muntin.extensions.airflow.place import Place
+from muntin.extensions.airflow.publishing import publish
+from muntin.extensions.airflow.spark import LateRunner
 from muntin.jobs.publish.held import held_in
 from muntin.jobs.state.bound import bind
 from muntin.quality import SuiteError

@@ -9,17 +9,17 @@ from typing import Any
 import duckdb
 import pytest
 
-from muntin.airflow import steps
-from muntin.airflow.assets.events import extras
-from muntin.airflow.dag import _described
-from muntin.airflow.place import Place
-from muntin.airflow.publishing import publish
 from muntin.cli.definition import load_pipeline
 from muntin.cli.main import main
 from muntin.definition.instants import instant_us
 from muntin.definition.relative_paths import at_home
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
+from muntin.extensions.airflow import steps
+from muntin.extensions.airflow.assets.events import extras
+from muntin.extensions.airflow.dag import _described
+from muntin.extensions.airflow.place import Place
+from muntin.extensions.airflow.publishing import publish
 from muntin.jobs.sending.catch_up import Sent
 from muntin.jobs.sending.send import reported
 from muntin.jobs.state.bound import bind

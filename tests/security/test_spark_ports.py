@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from muntin.airflow.spark import settings_of
+from muntin.extensions.airflow.spark import settings_of
 from muntin.spark.session import CLOSED
 from tests.case_counts import at_length
 

@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from muntin.cli.main import main
-from muntin.page.answers import TABS
-from muntin.page.app import page_app
-from muntin.page.installation import Installation
+from muntin.extensions.page.answers import TABS
+from muntin.extensions.page.app import page_app
+from muntin.extensions.page.installation import Installation
 from tests.cli.conftest import without_spark
 from tests.several.shop import Shop, click, order
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muntin import sinks
-from muntin.airflow.sending import sent_to_sinks
-from muntin.airflow.spark import LateRunner
 from muntin.errors import DefinitionError
+from muntin.extensions.airflow.sending import sent_to_sinks
+from muntin.extensions.airflow.spark import LateRunner
 from muntin.extensions.catalog.registered import Registered
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.sending.send import send

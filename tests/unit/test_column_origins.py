@@ -9,7 +9,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
-from muntin.airflow.observed.column_lineage import inputs_of
+from muntin.extensions.airflow.observed.column_lineage import inputs_of
 from muntin.jobs.inspect.column_origins import column_origins
 from muntin.jobs.state.bound import bind
 

@@ -10,10 +10,10 @@ import typer
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.airflow.place import home_of, root_of
 from muntin.cli.options import folder
 from muntin.definition.relative_paths import local
 from muntin.errors import DefinitionError
+from muntin.extensions.airflow.place import home_of, root_of
 from muntin.files.paths import path_of
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.state_folders import state_folders

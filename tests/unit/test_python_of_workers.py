@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from muntin.airflow import spark
+from muntin.extensions.airflow import spark
 
 NAMED = {"spark.pyspark.python": "/other/bin/python"}
 

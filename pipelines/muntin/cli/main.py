@@ -9,31 +9,10 @@ from typing import Annotated
 
 import typer
 
-from muntin.cli.commands import (
-    as_of,
-    backfill,
-    changes,
-    check,
-    doctor,
-    explain,
-    forget,
-    late,
-    metrics,
-    new,
-    over,
-    plan,
-    plot,
-    promote,
-    publish,
-    quarantine,
-    run,
-    show,
-    sinks,
-    status,
-    timeline,
-    ui,
-    where,
-)
+from muntin.cli.commands import as_of, backfill, changes, check, doctor, explain, forget, late, metrics, new, over, plan, promote, publish, quarantine, run, show, sinks, status, where
+from muntin.extensions.page.commands import plot
+from muntin.extensions.page.commands import timeline
+from muntin.extensions.page.commands import ui
 from muntin.cli.commands.upkeep import maintain, rebuild
 from muntin.cli.failure import exit_status, tell
 from muntin.cli.interrupt import Interrupted, caught, end, listening

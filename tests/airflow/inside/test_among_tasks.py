@@ -12,10 +12,10 @@ import pytest
 from examples.demo.home import PROJECT
 from muntin import Pipeline, airflow_dag, muntin_tasks, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.airflow import schedule_of
 from muntin.cli.definition import load_pipeline, names_in
 from muntin.definition.relative_paths import at_home
 from muntin.errors import DefinitionError
+from muntin.extensions.airflow import schedule_of
 from muntin.jobs.state.definition_files import run_file
 
 PAGES = ("airflow-among-tasks", "airflow-partitions")

@@ -14,8 +14,8 @@ import pytest
 from examples.demo.home import PROJECT
 from muntin import Pipeline, airflow_dag, alerts, sources, windows
 from muntin import aggregates as agg
-from muntin.airflow.place import home_of
 from muntin.errors import DefinitionError
+from muntin.extensions.airflow.place import home_of
 
 HEAVY = ("pyspark", "great_expectations", "numba", "duckdb", "pyarrow", "deltalake")
 TASKS = ["accumulate", "finalize", "validate", "publish"]
@@ -59,7 +59,7 @@ print(time.process_time() - begun, len(bag.dags), *[name for name in {HEAVY} if 
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    script = f"import sys, muntin, muntin.airflow; print([n for n in {(*HEAVY, 'airflow', 'numpy')} if n in sys.modules])"
+    script = f"import sys, muntin, muntin.extensions.airflow; print([n for n in {(*HEAVY, 'airflow', 'numpy')} if n in sys.modules])"
     begun = time.perf_counter()
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
@@ -122,7 +122,7 @@ def test_a_silence_is_a_deadline_beside_the_user_s_own():
     made = airflow_dag(told, deadline=own)
     theirs, ours = made.deadline
     assert (theirs, ours.interval) == (own, timedelta(hours=2))
-    assert ours.callback.path == "muntin.airflow.silence.tell_of_silence"
+    assert ours.callback.path == "muntin.extensions.airflow.silence.tell_of_silence"
     assert ours.callback.kwargs == {"pipeline": "small", "channels": ["alerts"], "after_us": 7_200_000_000}
     assert len(DagSerialization.serialize_dag(made)["deadline"]) == 2
     assert airflow_dag(pipeline(alerts=alerts.to("alerts"))).deadline is None
@@ -153,7 +153,7 @@ def test_what_is_left_of_fresh_within_after_an_interval_is_a_deadline():
     made = airflow_dag(pipeline(fresh_within="90m", alerts=alerts.to("alerts", print, silent_after="2h")))
     silence, fresh = made.deadline
     assert (silence.interval, fresh.interval) == (timedelta(hours=2), timedelta(minutes=30))
-    assert fresh.callback.path == "muntin.airflow.observed.freshness.tell_of_lag"
+    assert fresh.callback.path == "muntin.extensions.airflow.observed.freshness.tell_of_lag"
     known = {"pipeline": "small", "channels": ["alerts"], "within_us": 5_400_000_000, "windows": ["hour"], "root": None}
     assert fresh.callback.kwargs == known | {"home": str(home_of(__file__))}
     (alone,) = airflow_dag(pipeline(fresh_within="90m")).deadline
@@ -176,7 +176,7 @@ def test_alerts_are_callbacks_beside_the_user_s_own():
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_that_airflow_ends_leaves_with_a_status(name: str, monkeypatch: pytest.MonkeyPatch):
     """As Airflow's task runner does: it prepares a copy of the task, and calls its `on_kill` on SIGTERM."""
-    from muntin.airflow import steps, tasks
+    from muntin.extensions.airflow import steps, tasks
 
     monkeypatch.setattr(steps, "check", lambda _: None)
     monkeypatch.setattr(tasks, "place_of", lambda *_, **__: None)
@@ -191,7 +191,9 @@ def test_a_task_that_airflow_ends_leaves_with_a_status(name: str, monkeypatch: p
 def test_the_dag_of_docs_airflow_md_waits_for_the_windows() -> None:
     from airflow.sdk import DAG, task
 
-    (code,) = re.findall(r"```python\n(from muntin.airflow.*?)```", (PROJECT / "docs/airflow.md").read_text(encoding="utf-8"), re.DOTALL)
+    (code,) = re.findall(
+        r"```python\n(from muntin.extensions.airflow.*?)```", (PROJECT / "docs/airflow.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     made = list[DAG]()
 
     def noted(*words: Any, **options: Any) -> DAG:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from muntin import read
-from muntin.airflow.place import home_of, interval_of, root_of
-from muntin.airflow.spark import local_settings
 from muntin.errors import DefinitionError
+from muntin.extensions.airflow.place import home_of, interval_of, root_of
+from muntin.extensions.airflow.spark import local_settings
 from tests.airflow.project import half_days
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowFailException, TaskAwaitingInput
 
-from muntin.airflow.asking import AGAIN, KeptHeldError, _now_us, ask, question
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
+from muntin.extensions.airflow.asking import AGAIN, KeptHeldError, _now_us, ask, question
 from muntin.jobs.alerting.gathered import unpublished
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.held import HeldWindows, held_windows

@@ -122,10 +122,10 @@ def test_a_run_that_another_overtook_finalizes_again(
 ):
     # Between finalize and publish of day 3, another run publishes everything, and a third has read day 2 anew.
     from muntin import run
-    from muntin.airflow import steps
     from muntin.cli.definition import load_pipeline
     from muntin.definition.durations import DAY_US
     from muntin.definition.relative_paths import at_home
+    from muntin.extensions.airflow import steps
     from muntin.jobs.accumulate.accumulate import accumulate
     from muntin.tasks import Local
 

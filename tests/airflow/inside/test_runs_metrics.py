@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from muntin.airflow.observed import lineage
 from muntin.cli.definition import load_pipeline
+from muntin.extensions.airflow.observed import lineage
 from muntin.jobs.state.bound import bind
 from tests.airflow.inside.test_runs import states
 from tests.airflow.project import DAYS

@@ -14,9 +14,9 @@ import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
 from muntin import airflow_dag
-from muntin.airflow import waiting
-from muntin.airflow.spark import connection, remote_of
 from muntin.cli.definition import load_pipeline
+from muntin.extensions.airflow import waiting
+from muntin.extensions.airflow.spark import connection, remote_of
 from muntin.jobs.records.attempts import attempts
 from tests.airflow.inside.test_runs import published, states
 from tests.airflow.project import half_days
@@ -93,7 +93,7 @@ def test_nobody_who_answers_is_waited_for_and_a_token_stays_out_of_the_database(
         waiting.until_free("spark_default", {"task": SimpleNamespace(execution_timeout=None)})
 
     assert "geheim" in str(remote_of(connection("spark_default")))
-    assert deferred.value.trigger.serialize() == ("muntin.airflow.waiting.SparkFree", {"conn_id": "spark_default"})
+    assert deferred.value.trigger.serialize() == ("muntin.extensions.airflow.waiting.SparkFree", {"conn_id": "spark_default"})
 
 
 def test_the_trigger_asks_again_until_somebody_answers(monkeypatch: pytest.MonkeyPatch) -> None:

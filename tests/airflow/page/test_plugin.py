@@ -13,7 +13,7 @@ known = set(sys.modules)
 sys.path.insert(0, "plugins")
 from muntin_page import MuntinPage
 print(len(MuntinPage.fastapi_apps), [view["destination"] for view in MuntinPage.external_views])
-print([name for name in ("matplotlib", "pyarrow", "muntin.page") if name in set(sys.modules) - known])
+print([name for name in ("matplotlib", "pyarrow", "muntin.extensions.page") if name in set(sys.modules) - known])
 """
 
 
@@ -26,6 +26,6 @@ def test_the_plugin_registers_a_page_and_imports_none_of_it() -> None:
 
 
 def test_a_broken_page_does_not_break_airflow() -> None:
-    done = loaded('sys.modules["muntin.airflow.page"] = None')
+    done = loaded('sys.modules["muntin.extensions.airflow.page"] = None')
     assert done.stdout.splitlines()[-2:] == ["0 []", "[]"]
     assert "no page of windows: " in done.stdout + done.stderr

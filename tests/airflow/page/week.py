@@ -35,7 +35,7 @@ OTHERS = SHOP.replace('"shop"', '"others"').replace("shop", "others")
 RANKING = """
 from airflow.sdk import DAG, task
 
-from muntin.airflow import window_asset
+from muntin.extensions.airflow import window_asset
 
 with DAG("ranking", schedule=[window_asset("shop", "half_day")], is_paused_upon_creation=True):
 

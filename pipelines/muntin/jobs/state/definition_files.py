@@ -7,7 +7,6 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from inspect import getattr_static, signature
 from pathlib import Path
 from threading import RLock
@@ -19,12 +18,13 @@ from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.jobs.state.same_names import check_apart
+from muntin.registry import extension
 from muntin.tasks.by_value import ship_by_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_GLUE_IS_IN = ("muntin", "muntin.airflow")
+_GLUE_IS_IN = ("muntin", "muntin.extensions.airflow")
 _IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 _OLD_NAME = "pipelines"  # of the package, before its first release
@@ -127,7 +127,7 @@ def _without_airflow(dags: list[tuple[Pipeline, Any]]) -> Iterator[None]:
 
     def noted_and_made(*pipeline: Any, **options: Any) -> Any:  # noqa: ANN401 - as the real function has them
         noted(*pipeline, root=options.get("root"))
-        return import_module("muntin.airflow.group").muntin_tasks(*pipeline, **options)
+        return extension("muntin", "muntin_tasks")(*pipeline, **options)
 
     glue = {"airflow_dag": noted, "forget_dag": lambda *_, **__: None, "muntin_tasks": noted_and_made}
     modules = [vars(sys.modules[name]) for name in _GLUE_IS_IN if name in sys.modules]

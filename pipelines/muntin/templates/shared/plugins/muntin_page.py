@@ -1,11 +1,11 @@
-"""The page "Windows" in Airflow's navigation and on DAGs. The code is in `pipelines/muntin/page` and `pipelines/muntin/airflow/page.py`."""
+"""The page "Windows" in Airflow's navigation and on DAGs. The code is in `muntin/extensions`: `page` and `airflow/page.py`."""
 
 import logging
 
 from airflow.plugins_manager import AirflowPlugin
 
 try:
-    from muntin.airflow.page import plugin_parts
+    from muntin.extensions.airflow.page import plugin_parts
 
     APPS, VIEWS = plugin_parts()
 except Exception as wrong:  # noqa: BLE001 - Airflow goes on without the page

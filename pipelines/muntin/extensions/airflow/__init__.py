@@ -1,0 +1,19 @@
+"""Airflow runs a pipeline: one DAG, a run per data interval, an asset per window.
+
+    dag = airflow_dag(flights)
+
+    with DAG("shop", schedule=schedule_of(shop), start_date=shop.start, catchup=True):
+        arrived() >> muntin_tasks(shop) >> told()
+
+Importing this package does not import Airflow; a call of these does. The tasks import Spark, Great Expectations
+and the engine.
+"""
+
+from muntin.extensions.airflow.assets.partitions import by_batch, by_window
+from muntin.extensions.airflow.assets.window_assets import window_asset
+from muntin.extensions.airflow.dag import airflow_dag
+from muntin.extensions.airflow.forget_dag import forget_dag
+from muntin.extensions.airflow.group import muntin_tasks
+from muntin.extensions.airflow.timetable import schedule_of
+
+__all__ = ["airflow_dag", "by_batch", "by_window", "forget_dag", "muntin_tasks", "schedule_of", "window_asset"]

@@ -1,0 +1,189 @@
+"""Callbacks that Airflow calls when a task's state is decided: they note that the run's asset events are emitted, and send its message."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.instants import instant_us
+from muntin.extensions.airflow.place import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from muntin.alerts.facts import Run
+    from muntin.channels.addresses import Address
+    from muntin.definition.pipeline import Pipeline
+    from muntin.extensions.airflow.place import Place
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.alerting.alert import InBackfill
+    from muntin.jobs.publish.held import HeldWindows
+
+log = logging.getLogger("muntin")
+
+
+def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of every task, and of the last task, that make Airflow call back. Without alerts only the last task does.
+
+    A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
+    """
+
+    def on_failure(context: Mapping[str, Any]) -> None:
+        """Tell that the run failed, after the last retry of a task."""
+        wrong = context.get("exception") or RuntimeError("the task ended")
+        _tell(pipeline, root, context, lambda at: _failed(at, wrong, str(context["ti"].log_url)))
+
+    def on_success(context: Mapping[str, Any]) -> None:
+        """Note that the events of a run are emitted, and tell what was wrong with its data."""
+        _acknowledge(pipeline, root, context)
+        _tell(pipeline, root, context, lambda at: _ended_well(at, context))
+
+    ending = {"on_success_callback": [*_listed(own.get("on_success_callback")), on_success]}
+    failing = {"on_failure_callback": [*_listed(own.get("on_failure_callback")), on_failure]}
+    return failing if pipeline.alerts else {}, ending
+
+
+@contextmanager
+def ending_reported(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, last: bool = False) -> Iterator[None]:
+    """Around the work of a task: where it ends the run of a backfill, note so. Airflow counts the run as ended before it calls back."""
+    from airflow.sdk.exceptions import TaskDeferred
+
+    try:
+        yield
+    except TaskDeferred:
+        raise
+    except BaseException:
+        _expect(pipeline, root, context)
+        raise
+    if last:
+        _expect(pipeline, root, context)
+
+
+def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
+    if pipeline.alerts is None or context["dag_run"].run_type != "backfill":
+        return
+    from muntin.jobs.alerting.alert import expect
+
+    try:
+        expect(place_of(pipeline, context, root).bound.folder, _in_backfill(context))
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("alerts: not noted that the run ends: %s", type(wrong).__name__)
+
+
+def tell_asked(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], held: HeldWindows, until_us: int) -> None:
+    """Tell that a suite holds what a run staged, and that a question waits until then: the run itself has not failed."""
+    from muntin.jobs.alerting import gathered
+
+    def asked(at: Place) -> Run:
+        found = gathered.unpublished(at.bound, [at.interval], [*held.reports.values()], link=form_of(str(context["ti"].log_url)))
+        return replace(found, asked_until_us=until_us, verdict=held.name)
+
+    _tell(pipeline, root, context, asked)
+
+
+def form_of(log_url: str) -> str:
+    """The address of the form in which a person answers the question of a task."""
+    return f"{log_url.partition('?')[0]}/required_actions"
+
+
+def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
+    """Airflow has the events of a task that succeeded. Whatever goes wrong here makes the next run emit them once more."""
+    from muntin.extensions.airflow.assets.events import acknowledge
+
+    try:
+        acknowledge(place_of(pipeline, context, root), _result(context))
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("asset events: not noted as emitted, so that the next run emits them again: %s", wrong)
+
+
+def _result(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of `publishing.publish`
+    """The result of the task itself, the task `publish`."""
+    return context["ti"].xcom_pull(task_ids=context["ti"].task_id)
+
+
+def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, or None
+    return list(callback) if isinstance(callback, list | tuple) else [callback] if callback else []
+
+
+def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], facts: Callable[[Place], Run]) -> None:
+    """Send the message of a run, if there are alerts; whatever goes wrong is a line of the task's log."""
+    if pipeline.alerts is None:
+        return
+    from muntin.jobs.alerting.alert import tell
+    from muntin.jobs.alerting.delivery import Sender
+
+    try:
+        at = place_of(pipeline, context, root)
+        if (alerts := at.bound.alerts) is None:
+            return
+        sender, backfill = Sender(addresses_of, dict(context)), _in_backfill(context)
+        for line in tell(alerts, at.bound.folder, lambda: facts(at), sender, backfill):
+            log.info("alerts: %s", line)
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("alerts: not sent: %s", type(wrong).__name__)
+
+
+def _in_backfill(context: Mapping[str, Any]) -> InBackfill:
+    """How a run stands to the backfills of its DAG. A task may ask Airflow for numbers of runs only, not of which backfill they are."""
+    from muntin.jobs.alerting.alert import InBackfill
+
+    run, ti = context["dag_run"], context["ti"]
+
+    def unfinished(names: Sequence[str] | None) -> int:
+        return int(ti.get_dr_count(dag_id=run.dag_id, run_ids=names, states=["queued", "running"]))
+
+    link = str(ti.log_url).partition("/runs/")[0]
+    return InBackfill(run.run_id, run.run_type == "backfill", unfinished, f"{link}/backfills")
+
+
+def _failed(at: Place, wrong: BaseException, link: str) -> Run:
+    """The facts of a run, from its error. What failed was reported when a person was asked."""
+    from muntin.jobs.alerting import gathered
+
+    if kept := getattr(wrong, "kept", None):
+        verdict, why = kept
+        return replace(gathered.unpublished(at.bound, [at.interval], [], link=link), kept=why, verdict=verdict)
+    return gathered.failed(at.bound, [at.interval], wrong, link=link)
+
+
+def _ended_well(at: Place, context: Mapping[str, Any]) -> Run:
+    """The facts of a run, from what the task `publish` returned."""
+    from muntin.jobs.alerting import gathered
+    from muntin.jobs.records.batch_reports import batch_reports
+
+    result = _result(context)
+    return gathered.ended_well(
+        at.bound,
+        [at.interval],
+        batch_reports(at.bound, [at.interval]),
+        quality=result["reports"],
+        published={window: [_us(start) for start in starts] for window, starts in result["published"].items()},
+        missing=[(_us(low), _us(high)) for low, high in result["waiting_for"]],
+        link=str(context["ti"].log_url).partition("/tasks/")[0],
+        approved=[result["report"].get("despite")],
+    )
+
+
+def _us(text: str) -> int:
+    return instant_us(datetime.fromisoformat(text), "publish")
+
+
+def addresses_of(channel: str) -> list[Address]:
+    """The addresses of a channel: of an environment variable, or of a connection, wherever Airflow keeps it.
+
+    Raises:
+        ChannelError: no such connection, or no Apprise in it.
+    """
+    from muntin.alerts.declaration import VARIABLE
+    from muntin.channels.addresses import of_connection, of_environment
+    from muntin.channels.errors import ChannelError
+    from muntin.extensions.airflow.spark import connection
+
+    if channel.startswith(VARIABLE):
+        return of_environment(channel)
+    if (found := connection(channel)) is None:
+        raise ChannelError(f"Airflow has no connection {channel!r}; make one of type apprise")
+    return of_connection(channel, found.conn_type, found.extra_dejson)

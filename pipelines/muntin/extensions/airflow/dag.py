@@ -1,0 +1,85 @@
+"""The DAG of a pipeline: accumulate, finalize, validate, publish, with a run per data interval."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.extras import need
+from muntin.extensions.airflow.group import fill
+from muntin.extensions.airflow.spark import CONNECTION
+from muntin.extensions.airflow.timetable import schedule_of
+from muntin.jobs.state.same_names import check_alone
+
+if TYPE_CHECKING:
+    from airflow.sdk import DAG
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.extensions.airflow.assets.partitions import Partitions
+    from muntin.files.paths import AnyPath
+
+
+def airflow_dag(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath | None = None,
+    catchup: bool = True,
+    max_active_runs: int = 16,
+    spark: str | None = CONNECTION,
+    deferrable: bool | None = None,
+    partitions: Partitions | None = None,
+    schedule: Any = None,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
+    **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
+) -> DAG:
+    """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG folder.
+
+    A pipeline over the windows of another runs when these are published: their asset starts it, so that no worker waits. It
+    reads every batch that was published since its last run.
+
+    Args:
+        pipeline: the definition.
+        root: the folder of the state; None is `MUNTIN_ROOT`, else `state`. A relative path is below the project's folder.
+        catchup: whether Airflow schedules past intervals automatically. Skipped intervals are missing in the history.
+        max_active_runs: how many runs may be active at once, not counting backfills.
+        spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run in Airflow's own worker,
+            without Spark and without Java, for batches that a worker computes in seconds.
+        deferrable: whether a task waits in the triggerer, without a worker, while a remote Spark (`sc://`) does not answer or has no core
+            free; of any other Spark it changes nothing. None: as Airflow's `[operators] default_deferrable` says.
+        partitions: what the partition keys of the windows' assets are: `by_window()`, `by_batch()`; None: events have none.
+        schedule: another schedule of the DAG, such as a `PartitionedAssetTimetable`; None: the pipeline's own.
+        **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
+
+    Raises:
+        DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no object store, or alerts of a
+            silence to nobody with a name; `spark=None` where the definition needs Spark; or another file of the folder `dags` has a
+            pipeline of this name.
+    """
+    need("airflow")
+    from airflow.sdk import DAG
+
+    dag = DAG(
+        dag_id=pipeline.name,
+        schedule=schedule or schedule_of(pipeline, catchup=catchup),
+        start_date=pipeline.start.astimezone(UTC),
+        catchup=catchup,
+        max_active_runs=max_active_runs,
+        **{"tags": ["muntin"], "doc_md": _described(pipeline), **options},
+    )
+    dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
+    check_alone(Path(dag.fileloc), pipeline.name)
+    fill(dag.task_group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
+    return dag
+
+
+def _described(pipeline: Pipeline) -> str:
+    kinds = "\n".join(f"- `{name}`: {type(window).__name__.lower()}{_fewer(pipeline, name)}" for name, window in pipeline.windows.items())
+    aggregates = ", ".join(f"`{name}`" for name in pipeline.aggregates)
+    return f"Windows of {aggregates}, by {', '.join(pipeline.keys) or 'nothing'}:\n\n{kinds}\n"
+
+
+def _fewer(pipeline: Pipeline, window: str) -> str:
+    """The keys of a rollup; "" of any other window."""
+    keys = pipeline.keys_of(window)
+    return "" if keys == tuple(pipeline.keys) else f", by {', '.join(keys) or 'nothing'}"

@@ -1,0 +1,76 @@
+"""The page inside Airflow: what the plugin registers. Nothing of the page is imported before somebody asks for it."""
+
+from __future__ import annotations
+
+import logging
+from asyncio import to_thread
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+
+log = logging.getLogger("muntin")
+
+PREFIX = "/muntin"
+NEEDED = ("fastapi", "jinja2", "matplotlib")
+
+
+class PageLater:
+    """An application of ASGI that is made at its first request: Airflow loads plugins in each of its processes."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make, self._one = make, Lock()
+        self._made: Any = None
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Any]) -> None:
+        """Answer."""
+        page = self._made or await to_thread(self._page)  # the first one imports for a second or more
+        await page(scope, receive, send)
+
+    def _page(self) -> Any:  # noqa: ANN401 - an application
+        with self._one:
+            if self._made is None:
+                self._made = self._make()
+        return self._made
+
+
+def plugin_parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The `fastapi_apps` and `external_views` of an `AirflowPlugin`; nothing, and a line in the log, where a package is missing."""
+    lacking = [package for package in NEEDED if find_spec(package) is None]
+    if lacking:
+        log.warning("no page of windows: %s not installed; pip install 'muntin[page]'", ", ".join(lacking))
+        return [], []
+    app = {"app": PageLater(_made), "url_prefix": PREFIX, "name": "Windows"}
+    place = PREFIX.removeprefix("/")
+    everywhere = {"name": "Windows", "href": f"{place}/", "destination": "nav", "url_route": "windows", "category": "browse"}
+    of_dag = {"name": "Windows", "href": f"{place}/pipeline/{{DAG_ID}}/now", "destination": "dag", "url_route": "muntin"}
+    return [app], [everywhere, of_dag]
+
+
+def _made() -> Any:  # noqa: ANN401 - an application
+    """The page of this installation of Airflow."""
+    from pathlib import Path
+
+    from airflow.configuration import conf
+
+    from muntin.definition.instants import instant_us
+    from muntin.extensions.airflow.web.page_facts import definition_files, runs_that_published
+    from muntin.extensions.airflow.web.page_rights import enter, may_see, may_see_forgotten
+    from muntin.extensions.airflow.web.page_runs import around
+    from muntin.jobs.records.reports_table import utc_now
+    from muntin.extensions.page.app import page_app
+    from muntin.extensions.page.installation import Installation
+
+    home = Path(conf.get("core", "dags_folder")).absolute().parent
+    installation = Installation(definition_files, None, home)
+    return page_app(
+        installation,
+        enter=enter,
+        may_see=may_see,
+        may_see_forgotten=may_see_forgotten,
+        clock=lambda: instant_us(utc_now(), "now"),
+        runs=runs_that_published,
+        around=around,
+    )

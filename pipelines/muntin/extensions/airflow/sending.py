@@ -1,0 +1,69 @@
+"""Sending changes to the sinks of a definition, by connections of Airflow. A sink that is down fails no task."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from muntin.files.connections import Connection
+    from muntin.jobs.state.bound import Bound
+    from muntin.tasks import Runner
+
+log = logging.getLogger("muntin")
+
+
+def sent_to_sinks(bound: Bound, runner: Runner) -> list[str]:
+    """Send to each sink what it lacks; a line for each that got something or did not.
+
+    Args:
+        bound: the pipeline state.
+        runner: who runs tasks, whose session is for sinks that need Spark. It begins here: a task speaks to Airflow from one thread.
+    """
+    from muntin.jobs.sending.send import reported, send
+    from muntin.sinks.delivery import Reach
+
+    spark = runner.spark if any(sink.needs_spark for sink in bound.sinks) else None
+    sent = send(bound, Reach(connections_of(bound.sinks), partial(nullcontext, spark) if spark else None))
+    for one in sent:
+        if one.rows and not one.failed:
+            log.info("sinks: %s", one.line)
+    return list(reported(sent))
+
+
+def connections_of(sinks: Iterable[Any]) -> Callable[[str], Connection]:
+    """The connections that sinks name, by name. They are asked for at once: a task speaks to Airflow from one thread."""
+    from muntin.sinks.errors import SinkError
+
+    found = dict[str, Any]()
+    for name in {sink.connection_name for sink in sinks if sink.connection_name}:
+        try:
+            found[name] = connection_of(name)
+        except SinkError as wrong:
+            found[name] = wrong
+
+    def connection(name: str) -> Connection:
+        if isinstance(found[name], SinkError):
+            raise found[name]
+        return found[name]
+
+    return connection
+
+
+def connection_of(name: str) -> Connection:
+    """A connection, wherever Airflow keeps it.
+
+    Raises:
+        SinkError: there is none of this name.
+    """
+    from muntin.extensions.airflow.spark import connection
+    from muntin.files.connections import Connection
+    from muntin.sinks.errors import SinkError
+
+    if (found := connection(name)) is None:
+        raise SinkError(f"Airflow has no connection {name!r}; make it")
+    return Connection(found.conn_type, found.host, found.port, found.login, found.password, found.schema, found.extra_dejson)

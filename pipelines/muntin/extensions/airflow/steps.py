@@ -1,0 +1,153 @@
+"""The steps of a run: each calls a job of `muntin.jobs` for one interval and writes to the task's log. No Airflow is imported."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import ConflictError, StateError
+from muntin.extensions.airflow import log_lines
+from muntin.extensions.airflow.one_definition import KEY, check_same, definition_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from muntin.extensions.airflow.place import Place
+    from muntin.jobs.published.staged_windows import Staged
+    from muntin.jobs.records.reports import Accumulated
+    from muntin.tasks import Runner
+
+FEW_ROWS = 100_000
+"""So many windows are judged in the task itself: in less time, and with less memory, than a session takes to begin."""
+log = logging.getLogger("muntin")
+
+
+def check(place: Place) -> None:
+    """See that the interval's files are there, and that the definition and its suites fit."""
+    from muntin.jobs.check import check as try_out
+
+    try_out(place.bound, [place.interval])
+
+
+def accumulate(place: Place, runner: Runner, reported: Callable[[Sequence[Accumulated]], None] = lambda _: None) -> dict[str, Any]:
+    """Read the interval's events into states; from an upstream every batch published since the last run.
+
+    Args:
+        place: of the run.
+        runner: who runs the tasks.
+        reported: a function that gets the batches that were read.
+
+    Returns:
+        JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
+    """
+    from muntin.jobs.accumulate.accumulate import accumulate as read
+    from muntin.jobs.accumulate.earlier_states.adoption import adopt
+    from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+    from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
+    from muntin.jobs.inputs.source_changes import source_changes
+    from muntin.jobs.records.reports_table import record_accumulated, utc_now
+    from muntin.jobs.upkeep.rebuild import automatic_intervals
+
+    adopt(place.bound)
+    changes, looked_up = source_changes(place.bound, unread=True), lookup_changes(place.bound, [place.interval])
+    again = automatic_intervals(place.bound)
+    bound = with_dimensions(place.bound, written=True)
+    batches = read(bound, runner, sorted({place.interval, *changes.intervals, *looked_up.intervals, *again}))
+    changed = record_accumulated(place.bound.store, batches, utc_now())
+    changes.remember(place.bound)
+    looked_up.remember(bound)
+    for remark in looked_up.remarks:
+        log.warning(remark)
+    reported(batches)
+    batch = next(batch for batch in batches if batch.interval == place.interval)
+    for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):
+        log.info(line)
+    return {
+        "interval": str(batch.interval),
+        "rows_read": batch.read,
+        "rows_accepted": batch.taken,
+        "rows_quarantined": batch.refused,
+        "rows_duplicate": batch.twice,
+        "files_hidden": batch.hidden,
+        "rows_ambiguous": batch.ambiguous,
+        "rows_nonexistent": batch.nonexistent,
+        "rows_forgotten": batch.forgotten,
+        "source_changed": changed[batch.interval.start_us],
+        KEY: definition_of(place.bound),
+    }
+
+
+def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> dict[str, Any]:
+    """Stage the windows of all batches that changed.
+
+    Returns:
+        JSON-able: the staging folder (None: nothing changed), the missing intervals, and the definition.
+
+    Raises:
+        DefinitionError: the definition is another one than that of the task accumulate; so do the tasks after this.
+    """
+    from muntin.jobs.finalize.finalize import finalize as stage
+    from muntin.jobs.state.beside_forgetting import beside_forgetting
+
+    check_same(place, accumulated)
+    staged = beside_forgetting(place.bound, lambda: stage(place.bound, runner, [place.interval.start_us]))
+    for line in log_lines.staged(staged, place.interval):
+        log.info(line)
+    return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}
+
+
+def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Hold the staged windows against their suites, and return the reports.
+
+    Args:
+        place: of the run.
+        runner: who judges where this process does not.
+        staged: what the task finalize returned.
+
+    Raises:
+        ExpectationsError: a critical expectation failed, and nobody is asked.
+    """
+    from muntin.jobs.publish.publish import is_stale
+    from muntin.jobs.published.staging_folders import load_staged
+    from muntin.quality.errors import ExpectationsFailed
+
+    check_same(place, staged)
+    if staged["folder"] is None:
+        log.info("nothing is staged: nothing to validate")
+        return []
+    try:
+        loaded = load_staged(place.bound.store, staged["folder"])
+    except ConflictError as wrong:
+        log.info("%s: the task publish will do so", wrong)
+        return []
+    if is_stale(place.bound.store, loaded):
+        log.info("another run published since these windows were staged: the task publish will finalize and validate again")
+        return []
+    try:
+        reports = _judged(place, runner, loaded)
+    except ExpectationsFailed as failed:
+        if place.bound.pipeline.on_failure != "ask":
+            raise
+        reports = [report.to_dict() for report in failed.reports]
+    except (OSError, StateError):
+        if not is_stale(place.bound.store, loaded):
+            raise
+        log.info("keys were forgotten since these windows were staged: the task publish will finalize and validate again")
+        return []
+    for line in log_lines.validated(reports, loaded):
+        log.info(line)
+    return reports
+
+
+def _judged(place: Place, runner: Runner, staged: Staged) -> list[dict[str, Any]]:
+    """The reports on staged windows: few are judged in this process, which needs no session, but where Spark alone judges."""
+    from muntin.jobs.publish.validate import validate_staged
+    from muntin.quality import SuiteError
+    from muntin.tasks import Local
+
+    if sum(file["rows"] for window in staged.windows for file in window.files) <= FEW_ROWS:
+        try:
+            return validate_staged(place.bound, Local(), staged)
+        except SuiteError as wrong:
+            log.info("%s", wrong)
+    return validate_staged(place.bound, runner, staged)

@@ -1,0 +1,128 @@
+"""The tasks of a pipeline's DAG. Heavy imports are in the bodies: they are done when a task runs."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from muntin.extensions.airflow import publishing, steps
+from muntin.extensions.airflow.alerting import callbacks, ending_reported, tell_asked
+from muntin.extensions.airflow.assets.events import announcer_of, extras, keys_of
+from muntin.extensions.airflow.assets.window_assets import emit, window_assets
+from muntin.extensions.airflow.imported_ahead import check_libraries
+from muntin.extensions.airflow.killed import end_when_killed
+from muntin.extensions.airflow.noting import noted, record
+from muntin.extensions.airflow.observed import lineage
+from muntin.extensions.airflow.place import place_of
+from muntin.extensions.airflow.spark import RESUMED, runner_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from airflow.sdk import Context, TaskGroup
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.extensions.airflow.asking import AskOperator
+    from muntin.extensions.airflow.assets.partitions import Partitions
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.records.reports import Accumulated
+
+    Around = Callable[..., AbstractContextManager[object]]
+
+
+def add_tasks(
+    group: TaskGroup,
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath | None,
+    spark: str | None,
+    deferrable: bool = False,
+    partitions: Partitions | None = None,
+) -> None:
+    """Add accumulate, finalize, validate and publish, in this order, to a group; `ask` before publish, where the definition asks.
+
+    `spark`: the connection; None: there is no Spark. `deferrable`: whether tasks wait for a remote Spark without a worker.
+    """
+    from airflow.sdk import chain, task
+
+    place, reported = partial(place_of, pipeline, root=root), partial(ending_reported, pipeline, root)
+    failing, ending = callbacks(pipeline, root, {**group.dag.default_args, **group.default_args})
+    noting, running = partial(noted, place), partial(runner_of, spark, deferrable=deferrable)
+    options = {"dag": group.dag, "task_group": group, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
+
+    def accumulate(**context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Read the interval's events into states. A definition that does not fit is refused before Spark is looked for."""
+        from muntin.jobs.records.metrics import of_reading
+
+        with reported(context), noting(context) as now, running(context) as runner:
+            at = place(context)
+            steps.check(at)
+
+            def read(batches: Sequence[Accumulated]) -> None:
+                """Let Airflow know what was read."""
+                now.meter.bytes_read = sum(file.bytes for batch in batches for file in batch.manifest)
+                record(lambda: of_reading(pipeline.name, batches))
+                lineage.accumulated(at.bound, batches, context["task"])
+
+            return steps.accumulate(at, runner, read)
+
+    def finalize(accumulated: dict[str, Any], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Stage the windows of all batches that changed."""
+        with reported(context), noting(context), running(context) as runner:
+            return steps.finalize(place(context), runner, accumulated)
+
+    def validate(staged: dict[str, Any], **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
+        """Hold the staged windows against their suites."""
+        with reported(context), noting(context), running(context) as runner:
+            return steps.validate(place(context), runner, staged)
+
+    def publish(
+        accumulated: dict[str, Any],
+        staged: dict[str, Any],
+        quality: list[dict[str, Any]],
+        answer: dict[str, str] | None = None,
+        **context: Any,  # noqa: ANN401 - Airflow's
+    ) -> dict[str, Any]:
+        """Commit the staged windows for readers, and emit an asset event per window."""
+        at = place(context)
+        with reported(context, last=True), noting(context, last=True) as now, running(context) as runner:
+            result = publishing.publish(
+                at, staged, accumulated, quality, runner, record, lambda: now.cost, partitions, answer, announcer_of(context)
+            )
+            lineage.published(at.bound, result["published"], context["task"])
+            emit(pipeline, cast("Context", context), extras(at, result), keys_of(result))
+        return result
+
+    accumulated = task(pre_execute=begin, **options)(accumulate)()
+    staged = task(pre_execute=begin, **options)(finalize)(accumulated)
+    quality = task(pre_execute=begin, **options)(validate)(staged)
+    answering, telling = partial(_answering, reported, noting), partial(tell_asked, pipeline, root)
+    asked = _asked(pipeline, place, staged.operator.task_id, answering, telling, dag=group.dag, task_group=group, **failing)
+    commit = task(outlets=window_assets(pipeline), pre_execute=begin, **options, **ending)(publish)
+    chain(accumulated, staged, quality, *asked, commit(accumulated, staged, quality, *(each.output for each in asked)))
+
+
+def _asked(pipeline: Pipeline, *args: Any, **options: Any) -> list[AskOperator]:  # noqa: ANN401 - of `ask`
+    """The task that asks a person; nothing, and no import, where the definition does not ask."""
+    if pipeline.ask_within_us is None:
+        return []
+    from muntin.extensions.airflow.asking import ask
+
+    return [ask(pipeline, *args, **options)]
+
+
+@contextmanager
+def _answering(reported: Around, noting: Around, context: Context) -> Iterator[None]:
+    """Around what an answer leads to: where it ends the run, that is noted."""
+    with reported(context), noting(context, begins=False):
+        yield
+
+
+def begin(context: Context) -> None:
+    """A `pre_execute` of every task. A task that waited for Spark begins from its start: it does once what it did before, as a retry."""
+    check_libraries()
+    end_when_killed(context)
+    task = context["task"]
+    setattr(task, RESUMED, lambda again, event=None: task.execute(again))  # noqa: ARG005 - Airflow gives the event of the trigger

@@ -1,0 +1,182 @@
+"""The pages of one pipeline: from the parts of an address to HTML."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import DefinitionError
+from muntin.jobs.forgetting.remembered import remembered
+from muntin.jobs.inspect.some_windows import Asked
+from muntin.extensions.page.address import instant_of, key_of, key_query, number, place_of, query
+from muntin.extensions.page.html import page
+from muntin.extensions.page.pictures.results import results_picture
+from muntin.extensions.page.pictures.svg import drawn
+from muntin.extensions.page.pictures.timeline import timelines
+from muntin.extensions.page.pictures.trends import trend_pictures
+from muntin.extensions.page.views import results as of_results
+from muntin.extensions.page.views.batches import batch_table, newest_first, states_of
+from muntin.extensions.page.views.explained import reported
+from muntin.extensions.page.views.held import held
+from muntin.extensions.page.views.overview import line
+from muntin.extensions.page.views.planned import planned
+from muntin.extensions.page.views.seen import Seen, chosen_key, seen
+from muntin.extensions.page.views.tables import refused_table, verdicts, window_table
+from muntin.extensions.page.views.timeline import BATCHES, timeline
+from muntin.extensions.page.views.trends import trends
+from muntin.extensions.page.zone import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.views.around import Around
+    from muntin.extensions.page.views.explained import Runs
+    from muntin.extensions.page.views.planned import Planned
+    from muntin.extensions.page.views.timeline import Bar
+
+FORGOTTEN = "forgotten"
+TABS = (
+    ("now", "Now"),
+    ("timeline", "Timeline"),
+    ("windows", "Windows"),
+    ("results", "Results"),
+    ("batches", "Batches"),
+    ("plan", "Plan"),
+    ("quarantine", "Quarantine"),
+    ("suites", "Suites"),
+    (FORGOTTEN, "Forgotten"),
+)
+_MOST = 200  # batches in a timeline
+
+
+def static(name: str) -> str:
+    """A file beside the pages; its name is a name that the application knows."""
+    return files("muntin.extensions.page").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def answer(  # noqa: C901 - a case for each page
+    known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: Runs, around: Around, tabs: Sequence[tuple[str, str]] = TABS
+) -> str:
+    """A page of a pipeline.
+
+    Args:
+        known: the pipeline.
+        tab: which page.
+        asked: the query.
+        now_us: the present.
+        runs: who published what.
+        around: what Airflow knows.
+        tabs: what the reader may see.
+
+    Raises:
+        DefinitionError: there is no such page, or the query asks for what cannot be.
+        StateError: there is no state.
+    """
+    at = seen(known)
+    shared = _shared(at, tab, tabs) | {"asked": asked, "keys": at.keys(asked.get("window"))}
+    match tab:
+        case "now":
+            view = _now(at, now_us, around)
+        case "timeline":
+            view = _timeline(at, asked, now_us, around)
+        case "windows":
+            view = _windows(at, asked)
+        case "results":
+            view = _results(at, asked)
+        case "batches":
+            skip = number(asked.get("skip", "0"), "skip")
+            view = {"table": batch_table(at, skip, states_of(at, now_us, around)), "skip": skip}
+        case "plan":
+            view = {"shown": _planned(at, asked)}
+        case "quarantine":
+            view = {"table": refused_table(at, place_of(asked.get("begin"))), "begin": asked.get("begin")}
+        case "suites":
+            view = {"verdicts": verdicts(at)}
+        case "forgotten":
+            view = {"now": remembered(at.pipeline, root=at.known.root)}
+        case "window":
+            view = _window(at, asked, runs)
+        case _:
+            raise DefinitionError(f"there is no page {tab!r}; there are {', '.join(name for name, _ in TABS)}")
+    return page(f"{tab}.html", **shared, **view)
+
+
+def question(known: Known, verdict: str, around: Around, *, tabs: Sequence[tuple[str, str]], publishes: bool) -> str:
+    """The page that asks whether to publish what a verdict holds.
+
+    Args:
+        known: the pipeline.
+        verdict: its name.
+        around: what Airflow knows.
+        tabs: what the reader may see.
+        publishes: whether the page itself can publish it.
+
+    Raises:
+        StateError: there is no state, or the verdict holds nothing.
+    """
+    at = seen(known)
+    return page("publish.html", **_shared(at, "publish", tabs), held=held(at, verdict, around), publishes=publishes)
+
+
+def _shared(at: Seen, tab: str, tabs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    return {"up": "../../", "name": at.name, "tab": tab, "tabs": tabs}
+
+
+def _now(at: Seen, now_us: int, around: Around) -> dict[str, Any]:
+    week = trends(at.bound)
+    about = line(at.known, now_us, around)
+    return {"line": about, "batches": newest_first(about.states), "dead": around.dead, "now_us": now_us, "pictures": trend_pictures(week)}
+
+
+def _timeline(at: Seen, asked: Mapping[str, str], now_us: int, around: Around) -> dict[str, Any]:
+    window = at.window(asked.get("window"))
+    count = min(_MOST, max(1, number(asked.get("count", str(BATCHES)), "count")))
+    end = number(asked["end"], "end") if asked.get("end") else None
+    shown = timeline(at, window, chosen_key(at, window, asked), count=count, end=end)
+    same = {"window": window, "count": count, **(key_query(shown.key) if shown.key is not None else {})}
+    picture = drawn(timelines([shown], lambda bar: f"window{_address(window, bar, shown.key or ())}")) if shown.batches else ""
+    about = line(at.known, now_us, around)
+    windows = tuple(at.pipeline.windows)
+    return {"shown": shown, "picture": picture, "line": about, "windows": windows, "same": same, "chosen_count": count}
+
+
+def _address(window: str, bar: Bar, key: tuple[str | None, ...]) -> str:
+    return query({"window": window, "at": instant(bar.start_us), "ends": instant(bar.end_us)}, key_query(key))
+
+
+def _windows(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
+    window = at.window(asked.get("window"))
+    table = window_table(at, window, _asked(at, asked), place_of(asked.get("begin")))
+    same = {name: text for name, text in asked.items() if name != "begin"}
+    return {"table": table, "windows": tuple(at.pipeline.windows), "same": same | {"window": window}}
+
+
+def _planned(at: Seen, asked: Mapping[str, str]) -> Planned | None:
+    """The plan of a range; None where no range is asked for."""
+    start, end = instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to")
+    return planned(at, start, end) if start and end else None
+
+
+def _results(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
+    window, skip = at.window(asked.get("window")), number(asked.get("skip", "0"), "skip")
+    shown = of_results.results(at, window, _asked(at, asked), skip=skip)
+    pictures = {name: results_picture(name, lines) for name, lines in shown.lines.items()}
+    same = {name: text for name, text in asked.items() if name != "skip"}
+    counts = {"step": of_results.PICTURES, "most": of_results.WINDOWS, "lines": of_results.KEYS}
+    return {"shown": shown, "pictures": pictures, "windows": tuple(at.pipeline.windows), "same": same, **counts}
+
+
+def _asked(at: Seen, asked: Mapping[str, str]) -> Asked:
+    """The filters of a form; an empty field asks for nothing."""
+    keys = {name: text for number, name in enumerate(at.keys(asked.get("window"))) if (text := asked.get(f"f{number}"))}
+    return Asked(keys, instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to"))
+
+
+def _window(at: Seen, asked: Mapping[str, str], runs: Runs) -> dict[str, Any]:
+    window, moment = at.window(asked.get("window")), instant_of(asked.get("at"), "at")
+    key = key_of(asked, len(at.keys(window)))
+    if key is None or moment is None:
+        raise DefinitionError("say which window: a value for each key column, and an instant that it holds")
+    ends = instant_of(asked.get("ends"), "ends")
+    return {"reported": reported(at, window, tuple(key), moment, runs, ends=ends)}

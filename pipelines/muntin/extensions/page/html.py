@@ -1,0 +1,102 @@
+"""HTML of views, by the templates. Every text is escaped; a picture alone is put in as it is, which `pictures.svg` has made."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from muntin.definition.amounts import lasting
+from muntin.definition.instants import instant_us
+from muntin.jobs.records.batch_states import spelled
+from muntin.extensions.page.address import key_query, query
+from muntin.extensions.page.zone import instant, shown_in, zone_name
+from muntin.printable import lines, number
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from muntin.jobs.records.batch_states import BatchState
+
+
+def page(template: str, **view: Any) -> str:  # noqa: ANN401 - the values of a view
+    """A whole page."""
+    return _environment().get_template(template).render(**view)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = Environment(
+        loader=PackageLoader("muntin.extensions.page"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"instant": instant, "lasting": lasting, "value": value, "segment": lambda text: quote(text, safe="")}
+    found.filters |= {"spelled": _spelled, "second": _second, "about": _about}
+    found.globals |= {"query": query, "key_query": key_query, "zone_name": zone_name}
+    return found
+
+
+def shown(text: object) -> object:
+    r"""Whatever a template shows: text without the characters that HTML cannot hold, or that turn other text around.
+
+    >>> shown("a\x00\nb"), shown(7)
+    ('a\\x00\nb', 7)
+    """
+    return lines(text) if type(text) is str else text
+
+
+def _spelled(one: BatchState) -> str:
+    """A batch's state in words."""
+    return spelled(one, instant(_second(one.since_us)))
+
+
+def _about(us: int) -> str:
+    """A length of time in its largest unit alone.
+
+    >>> _about(90_061_000_000)
+    '1 d'
+    """
+    return " ".join(lasting(us).split(" ")[:2])
+
+
+def _second(us: int | None) -> int | None:
+    """The second that an instant is in."""
+    return None if us is None else us // 1_000_000 * 1_000_000
+
+
+def value(found: object) -> str:
+    """A result or a part of a key.
+
+    >>> value(12345), value(2 / 3), value(None), value([1, "<b>"])
+    ('12,345', '0.6666666666666666', 'null', "[1, '<b>']")
+    """
+    match found:
+        case None | bool():
+            return "null" if found is None else str(found).lower()
+        case int() | float() | Decimal():
+            return number(found)
+        case bytes() | str():
+            return _cut(found.hex() if isinstance(found, bytes) else found)
+        case datetime():
+            return instant(instant_us(found.replace(microsecond=0), "time")) if shown_in() else _in_utc(found)
+    return _cut(repr(found))
+
+
+def _in_utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S").removesuffix(":00")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+_LONG = 300
+"""Longer values are cut."""

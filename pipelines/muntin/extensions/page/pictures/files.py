@@ -1,0 +1,65 @@
+"""Drawings as files that stand alone: PNG, SVG, PDF, HTML. Nothing in them is fetched from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from muntin.errors import DefinitionError
+from muntin.extensions.page.pictures.drawing import LIGHT, saved
+from muntin.extensions.page.pictures.svg import drawn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muntin.extensions.page.pictures.drawing import Drawing
+
+ENDINGS = (".png", ".svg", ".pdf", ".html")
+_DOTS = 144  # an inch
+
+
+def write_picture(drawing: Drawing, path: Path) -> None:
+    """Write a drawing in the format that the path ends in.
+
+    Raises:
+        DefinitionError: it is no format of a picture, or the file cannot be written.
+    """
+    check_ending(path)
+    try:
+        path.write_bytes(_content(drawing, path.suffix))
+    except OSError as wrong:
+        raise DefinitionError(f"--out {path}: {wrong.strerror or wrong}") from wrong
+
+
+def check_ending(path: Path) -> None:
+    """See that a path ends as pictures do.
+
+    Raises:
+        DefinitionError: it does not.
+    """
+    if path.suffix not in ENDINGS:
+        raise DefinitionError(f"--out {path}: end it in {', '.join(ENDINGS)}")
+
+
+def _content(drawing: Drawing, ending: str) -> bytes:
+    if ending == ".html":
+        return _html(drawing).encode()
+    if ending == ".svg":
+        return _by_day(drawn(drawing)).encode()
+    return saved(drawing, ending[1:], LIGHT, dpi=_DOTS, facecolor=LIGHT["paper"])[0]
+
+
+def _by_day(svg: str) -> str:
+    """A picture without a stylesheet, on paper."""
+    text = re.sub(r"var\(--(\w+)\)", lambda found: LIGHT[found[1]], svg)
+    return text.replace("<svg ", f'<svg style="background: {LIGHT["paper"]}" ', 1)
+
+
+def _html(drawing: Drawing) -> str:
+    """A page with the picture, light and dark as the reader's machine is."""
+    style = files("muntin.extensions.page").joinpath("static", "page.css").read_text(encoding="utf-8")
+    title = escape(drawing.title)
+    head = f'<head><meta charset="utf-8"><title>{title}</title><style>\n{style}</style></head>'
+    return f'<!doctype html>\n<html lang="en">{head}\n<body><h1>{title}</h1>\n<figure>{drawn(drawing)}</figure></body></html>\n'

@@ -1,0 +1,110 @@
+"""The picture of timelines: batches below, windows above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.amounts import many
+from muntin.definition.instants import from_us, spell_instant
+from muntin.extensions.page.pictures.drawing import Drawing, Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from muntin.jobs.inspect.batch_list import ListedBatch
+    from muntin.extensions.page.views.timeline import Bar, Timeline
+
+    Leads = Callable[[Bar], str | None]
+
+_INCH = 11.0
+_LANE, _REST = 0.2, 1.35  # inches: of a lane of windows; of batches, axis and legend
+_HEIGHT = 0.72  # of a bar in its lane
+_FACES = {"published": "batch", "read": "waiting", "waiting": "waiting", "missing": "paper"}
+
+
+def timelines(shown: Sequence[Timeline], leads: Leads = lambda _: None) -> Drawing:
+    """The timelines of some windows, stacked. `leads`: the address of a window's explanation, None where it has none."""
+    heights = [_REST + _LANE * _lanes(one) for one in shown]
+
+    def draw(figure: Any, colours: Mapping[str, str]) -> dict[str, Mark]:  # noqa: ANN401 - matplotlib's
+        places = figure.subplots(len(shown), squeeze=False, height_ratios=heights)[:, 0].tolist()
+        marks = dict[str, Mark]()
+        for at, (axes, one) in enumerate(zip(places, shown, strict=True)):
+            marks |= _Paper(axes, colours, f"{at}-" if at else "").timeline(one, leads)
+            axes.set_title(one.window if len(shown) > 1 else "", loc="left")
+        return marks
+
+    names = ", ".join(one.window for one in shown)
+    return Drawing(_INCH, sum(heights), draw, f"Timeline of {names}: batches below, windows above")
+
+
+def _lanes(shown: Timeline) -> int:
+    return max(3, *(bar.lane + 1 for bar in shown.bars)) if shown.bars else 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Paper:
+    """The canvas of a timeline: axes of matplotlib's, colours by name, and the prefix of its parts' names."""
+
+    axes: Any
+    colours: Mapping[str, str]
+    number: str
+
+    def timeline(self, shown: Timeline, leads: Leads) -> dict[str, Mark]:
+        marks = {f"b{self.number}{at}": self.batch(f"b{self.number}{at}", batch) for at, batch in enumerate(shown.batches)}
+        marks |= {f"w{self.number}{at}": self.window(f"w{self.number}{at}", bar, shown, leads(bar)) for at, bar in enumerate(shown.bars)}
+        self.frame(shown)
+        return marks
+
+    def batch(self, gid: str, batch: ListedBatch) -> Mark:
+        missing = batch.standing == "missing"
+        edge = self.colours["alarm" if missing else "paper"]
+        face = self.colours[_FACES[batch.standing]]
+        self.bar(gid, (batch.start_us, batch.end_us, -1.6), face, edge, "////" if missing else None)
+        if batch.late:
+            middle, edge = from_us((batch.start_us + batch.end_us) // 2), self.colours["paper"]
+            self.axes.plot([middle], [-1.6 + _HEIGHT / 2], marker="v", markersize=6, color=self.colours["warn"], markeredgecolor=edge)
+        return Mark(batch_reported(batch))
+
+    def window(self, gid: str, bar: Bar, shown: Timeline, leads: str | None) -> Mark:
+        opened = bar.closed_us is None
+        face, edge = ("paper", "open") if opened else ("window", "paper")
+        inside = max(bar.start_us, shown.low_us), min(max(bar.end_us, bar.start_us + shown.least_us), shown.high_us)
+        self.bar(gid, (*inside, bar.lane), self.colours[face], self.colours[edge], "/////" if opened else None)
+        closed = "open" if bar.closed_us is None else f"closed by batch {spell_instant(bar.closed_us)}"
+        return Mark(f"window [{spell_instant(bar.start_us)}, {spell_instant(bar.end_us)}): {closed}", leads)
+
+    def bar(self, gid: str, place: tuple[int, int, float], face: str, edge: str, hatch: str | None) -> None:
+        from matplotlib.dates import date2num
+        from matplotlib.patches import Rectangle
+
+        start, end = date2num(from_us(place[0])), date2num(from_us(place[1]))
+        style: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 0.9, "hatch": hatch, "gid": gid}
+        self.axes.add_artist(Rectangle((start, place[2]), end - start, _HEIGHT, **style))
+
+    def frame(self, shown: Timeline) -> None:
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        axes, lanes = self.axes, _lanes(shown)
+        locator = AutoDateLocator(minticks=4, maxticks=11)
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=True))
+        axes.set_xlim(from_us(shown.low_us), from_us(shown.high_us))
+        axes.set_ylim(-1.9, lanes)
+        axes.set_yticks([-1.6 + _HEIGHT / 2, lanes / 2], ["batches", "windows"])
+        axes.tick_params(length=0)
+        axes.grid(visible=True, axis="x", linewidth=0.6)
+        axes.set_axisbelow(True)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+
+
+def batch_reported(batch: ListedBatch) -> str:
+    """The report on a batch, in a line."""
+    span = f"[{spell_instant(batch.start_us)}, {spell_instant(batch.end_us)})"
+    if batch.standing == "missing":
+        return f"missing interval {span}"
+    late = f", {many(batch.late, 'late row')}" if batch.late else ""
+    told = f"closed {many(batch.windows, 'window')}{late}" if batch.standing == "published" else batch.standing
+    return f"batch {span}: {told}"

@@ -1,0 +1,65 @@
+"""The batches of a pipeline, a page at a time, each with its state and its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muntin.definition.instants import instant_us
+from muntin.definition.schedule import Interval
+from muntin.jobs.inspect.batch_list import listed_batches
+from muntin.jobs.published.pending import pending_window
+from muntin.jobs.records.batch_facts import batch_states
+from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.batch_states import stretches
+from muntin.extensions.page.views.tables import ROWS
+
+if TYPE_CHECKING:
+    from muntin.jobs.records.batch_facts import BatchStates
+    from muntin.jobs.records.batch_states import BatchState, Stretch
+    from muntin.jobs.records.reports import BatchReport
+    from muntin.extensions.page.views.around import Around
+    from muntin.extensions.page.views.seen import Seen
+
+_STRETCHES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """A batch, or a missing interval, with its state; its report is None where nobody wrote it down."""
+
+    one: BatchState
+    report: BatchReport | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTable:
+    """Some batches, the newest first; `more`: how many of the newest the next page leaves out."""
+
+    windows: tuple[str, ...]
+    rows: tuple[BatchRow, ...]
+    total: int
+    more: int | None
+
+
+def states_of(at: Seen, now_us: int, around: Around) -> BatchStates:
+    """The states of the batches of a pipeline."""
+    return batch_states(at.bound, now_us, others=around.of(at.name))
+
+
+def batch_table(at: Seen, skip: int, states: BatchStates) -> BatchTable:
+    """A page of the batches."""
+    told = {each.start_us: each for each in states.told}
+    listed = {start: end for start, end, _ in listed_batches(pending_window(at.bound, next(iter(at.pipeline.windows))))}
+    every = sorted({**listed, **{each.start_us: each.end_us for each in states.told}}.items())
+    some = every[max(0, len(every) - skip - ROWS) : len(every) - skip] if skip < len(every) else []
+    reports = batch_reports(at.bound, [Interval(start, end) for start, end in some])
+    by_start = {instant_us(report.interval_start, "batch"): report for report in reports}
+    rows = tuple(BatchRow(told.get(start) or states.settled(start, end), by_start.get(start)) for start, end in reversed(some))
+    more = skip + ROWS
+    return BatchTable(tuple(at.pipeline.windows), rows, len(every), more if more < len(every) else None)
+
+
+def newest_first(states: BatchStates | None) -> list[Stretch]:
+    """The stretches of batches to show at a glance, the newest first."""
+    return stretches(states.told)[::-1][:_STRETCHES] if states else []

@@ -1,0 +1,174 @@
+"""Calls: what needs a person, each with what to do and, where it can be, the command; the gravest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.amounts import lasting, many
+from muntin.definition.instants import instant_us
+from muntin.jobs.records.batch_states import ASK, NEED_A_PERSON, stretches
+from muntin.extensions.page.views.commands import again, begin, clear
+from muntin.extensions.page.zone import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.jobs.inspect.status import PipelineStatus
+    from muntin.jobs.records.batch_states import Stretch
+    from muntin.jobs.records.reports import BatchReport
+    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.views.around import Around
+
+_TOLD = 3  # holes
+_MOST = 5  # stretches of batches
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Something that needs a person.
+
+    Attributes:
+        what: is wrong.
+        do: what to do about it.
+        command: to be typed as it stands.
+        link: where the log of the run is.
+        more: lines of detail: the reason, the failed checks of a suite.
+        verdict: the name of the verdict that holds batches, which a person may publish all the same.
+    """
+
+    what: str
+    do: str
+    command: str | None = None
+    link: str | None = None
+    more: tuple[str, ...] = field(default=())
+    verdict: str | None = None
+
+
+def calls(
+    known: Known, pipeline: Pipeline, now: PipelineStatus, reports: Sequence[BatchReport], around: Around, now_us: int
+) -> tuple[Call, ...]:
+    """Everything of a pipeline that needs a person, the gravest first."""
+    found = [*_of_batches(known, now, around), *_of_unpublished(known, now, around), *_of_freshness(now)]
+    found += [*_of_silence(known, now, around, now_us), *_of_holes(known, pipeline, now, around)]
+    return (*found, *_of_forgetting(known, now), *_of_sinks(known, now), *_of_refused(reports))
+
+
+def _of_batches(known: Known, now: PipelineStatus, around: Around) -> list[Call]:
+    """The batches that failed, and the batches that a suite holds."""
+    found = stretches(now.states.of(*NEED_A_PERSON)) if now.states else []
+    left = len(found) - _MOST
+    more = [Call(f"{many(left, 'earlier stretch')} of batches failed or held", "see them in the table of batches")] if left > 0 else []
+    return [_of_stretch(known, each, around) for each in reversed(found[-_MOST:])] + more
+
+
+def _of_stretch(known: Known, each: Stretch, around: Around) -> Call:
+    one, span = each.one, f"[{instant(each.start_us)}, {instant(each.end_us)})"
+    count = f"{many(len(each.batches), 'batch')} " if len(each.batches) > 1 else "batch "
+    held = one.state == "held"
+    do = (
+        "nothing of that run is published: mend the data or the suite, then read the batch again"
+        if held
+        else "mend that, then run it again"
+    )
+    if held and any((run.step, run.phase, run.link) == (ASK, "queued", one.link) for run in around.of(known.name) or ()):
+        do = "a question waits in Airflow, under Required Actions; or mend the data or the suite, then read the batch again"
+    what = "held by a suite" if held else f"failed at {one.step}"
+    step = "accumulate" if held or one.step == "check" else one.step
+    last_us = each.batches[-1].start_us
+    command = _cleared(known, each, last_us, step) if around.in_airflow and one.link else _run(known, each, last_us)
+    return Call(f"{count}{span} {what}", do, command, one.link, (*([one.reason] if one.reason else []), *one.checks), one.verdict)
+
+
+def _cleared(known: Known, each: Stretch, last_us: int, step: str | None) -> str | None:
+    """The command by which Airflow does the runs of a stretch again: runs by hand have no logical date to be named by."""
+    if not any(f"/runs/{kind}__" in (each.one.link or "") for kind in ("manual", "asset_triggered")):
+        return clear(known, each.start_us, last_us, step)
+    if len(each.batches) == 1:
+        return begin(known, each.start_us)
+    return again(known, each.start_us, each.end_us, last_us).airflow or begin(known, last_us)
+
+
+def _run(known: Known, each: Stretch, last_us: int) -> str | None:
+    return again(known, each.start_us, each.end_us, last_us).command
+
+
+def _of_unpublished(known: Known, now: PipelineStatus, around: Around) -> list[Call]:
+    """Batches that were read, wait for nothing, and that no run is at work on."""
+    waiting = now.states.of("waiting") if now.states else []
+    left = [each for each in waiting if each.reason and each.reason.startswith("read, not published")]
+    if not left:
+        return []
+    how = again(known, left[0].start_us, left[-1].end_us, left[-1].start_us)
+    command = how.airflow if around.in_airflow else how.command
+    return [
+        Call(f"{many(len(left), 'batch')} read and not published", "no run is at work on them; the next run publishes them, or", command)
+    ]
+
+
+def _of_freshness(now: PipelineStatus) -> list[Call]:
+    if now.fresh is None or now.fresh.met:
+        return []
+    behind = "nothing is published" if now.fresh.lag_us is None else f"windows are {lasting(now.fresh.lag_us)} behind"
+    return [Call(f"not fresh: {behind}, the target is {lasting(now.fresh.within_us)}", "see which batch waits, and for what")]
+
+
+def _of_holes(known: Known, pipeline: Pipeline, now: PipelineStatus, around: Around) -> list[Call]:
+    holes = [(_us(low), _us(high)) for low, high in now.missing or ()]
+    failed = {each.start_us for each in now.states.of(*NEED_A_PERSON, "running")} if now.states else set()
+    holes = [hole for hole in holes if hole[0] not in failed]
+    if not holes:
+        return []
+    named = ", ".join(instant(low) for low, _ in holes[:_TOLD]) + (", ..." if len(holes) > _TOLD else "")
+    waiting = f"; {many(len(now.waiting), 'batch')} waiting for it" if now.waiting else ""
+    how = again(known, holes[0][0], pipeline.intervals.after(holes[0][0]), holes[0][0], reprocess=False)
+    command = how.airflow or how.command if around.in_airflow or not how.command else how.command
+    return [Call(f"{many(len(holes), 'interval')} missing: {named}{waiting}", "run it, as by a backfill", command)]
+
+
+def _of_refused(reports: Sequence[BatchReport]) -> list[Call]:
+    if not (refused := sum(report.rows_quarantined for report in reports)):
+        return []
+    return [Call(f"{many(refused, 'row')} quarantined in the last {many(len(reports), 'batch')}", "see the reasons under Quarantine")]
+
+
+def _of_forgetting(known: Known, now: PipelineStatus) -> list[Call]:
+    if not now.unforgotten:
+        return []
+    what = f"something may be left of {many(now.unforgotten, 'key')} to be forgotten"
+    listed = f"muntin forget {quote(str(known.file))} --root {quote(str(known.root))}"
+    return [Call(what, "run muntin forget with these keys again; without a key it lists the requests", listed)]
+
+
+def _of_sinks(known: Known, now: PipelineStatus) -> list[Call]:
+    command = f"muntin sinks {quote(str(known.file))} --root {quote(str(known.root))} --send"
+    do = "the next run tries again; so does"
+    calls = [Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command) for each in now.sinks if each.failed]
+    left = [(len(each.misfits), each) for each in now.sinks if each.misfits]
+    names = command.removesuffix(" --send")
+    return calls + [
+        Call(f"{many(count, 'window')} of {each.window} not as published at {each.sink}", "named, with column and reason, by", names)
+        for count, each in left
+    ]
+
+
+def _of_silence(known: Known, now: PipelineStatus, around: Around, now_us: int) -> list[Call]:
+    """The call for a pipeline that kept up with its schedule, and stopped. A pipeline that works through the past never kept up."""
+    last = now.states.last if now.states and now.states.keeps_up else None
+    if last is None or now.states is None or now.states.of("running", *NEED_A_PERSON):
+        return []
+    start, end = last
+    if now_us - end <= 2 * (end - start):
+        return []
+    what = f"no batch since {instant(start)}"
+    if known.name in around.paused:
+        return [Call(what, "its DAG is paused", f"airflow dags unpause {quote(known.name)}")]
+    if around.dead:
+        return [Call(what, "see the top of the page: Airflow is not at work")]
+    return [Call(what, "see whether the DAG is paused or its scheduler is dead")]
+
+
+def _us(moment: Any) -> int:  # noqa: ANN401 - an aware datetime
+    return instant_us(moment, "time")

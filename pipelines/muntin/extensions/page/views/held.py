@@ -1,0 +1,67 @@
+"""The windows that a suite holds, for the page that publishes it all the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import StateError
+from muntin.jobs.publish.held import held_windows, unknown
+from muntin.jobs.records.attempts import attempts
+from muntin.jobs.records.batch_facts import together
+from muntin.jobs.records.batch_states import ASK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.views.around import Around
+    from muntin.extensions.page.views.seen import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The windows that a verdict holds.
+
+    Attributes:
+        name: of the verdict.
+        first_us, last_us, count: start of the first and of the last batch, and the number of batches.
+        reports: of the windows that failed.
+        others: windows that would be published with them.
+        command: that publishes them without Airflow.
+        link: of Airflow's task that waits for the answer; None where no run waits.
+    """
+
+    name: str
+    first_us: int
+    last_us: int
+    count: int
+    reports: tuple[Mapping[str, Any], ...]
+    others: tuple[str, ...]
+    command: str
+    link: str | None
+
+
+def held(at: Seen, verdict: str, around: Around) -> Held:
+    """The windows that a verdict holds.
+
+    Raises:
+        StateError: nothing.
+    """
+    every = held_windows(at.bound)
+    one = next((each for each in every if each.name == verdict), None)
+    if one is None:
+        raise StateError(unknown(verdict, every))
+    others = tuple(window.window for window in one.staged.windows if window.window not in one.reports)
+    runs = together(attempts(at.bound.folder), around.of(at.name))  # a run by hand says its start alone, and its note the rest
+    waiting = [run for run in runs if (run.step, run.phase) == (ASK, "queued")]
+    last_end_us = at.pipeline.intervals.after(one.starts[-1])
+    link = next((run.link for run in reversed(waiting) if run.covers(one.starts[-1], last_end_us)), None)
+    reports = tuple(one.reports.values())
+    return Held(one.name, one.starts[0], one.starts[-1], len(one.starts), reports, others, _command(at.known, verdict), link)
+
+
+def _command(known: Known, verdict: str) -> str:
+    words = ["muntin", "publish", str(known.file or "FILE"), "--root", str(known.root), "--despite", verdict, "--reason"]
+    return f"{' '.join(map(quote, words))} '...'"

@@ -1,0 +1,79 @@
+"""The plan of a run or a backfill of a range: its batches, the windows that may change, and how to begin it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muntin.definition.instants import instant_us
+from muntin.errors import DefinitionError
+from muntin.jobs.inspect.plan import plan
+from muntin.jobs.inspect.windows_of_batches import windows_of_batches
+from muntin.extensions.page.views.commands import again
+from muntin.extensions.page.views.seen import keys_of
+from muntin.states.columns import BATCH
+from muntin.states.sorted import instants
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from muntin.jobs.inspect.plan import Plan
+    from muntin.extensions.page.views.commands import Again
+    from muntin.extensions.page.views.seen import Key, Seen
+
+MOST = 400
+"""So many batches are planned on the page."""
+ROWS = 20
+"""So many windows of each name are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The windows of one name that may change.
+
+    Attributes:
+        window, keys: the name, and the key columns.
+        batches: from how many batches they are derived anew.
+        published: how many of them are published now.
+        expected: how many there will be, about; None where nothing is known.
+        rows: some of them: key, start, end and start of the closing batch, microseconds.
+    """
+
+    window: str
+    keys: tuple[str, ...]
+    batches: int
+    published: int
+    expected: int | None
+    rows: tuple[tuple[Key, int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan; `again`: how it is carried out."""
+
+    plan: Plan
+    touched: tuple[Touched, ...]
+    again: Again | None
+
+
+def planned(at: Seen, start: datetime, end: datetime) -> Planned:
+    """The plan of a run of `[start, end)`. Neither files nor suites are opened.
+
+    Raises:
+        DefinitionError: no borders of the schedule, or more than `MOST` batches.
+        SourceError: the source cannot be read.
+    """
+    intervals = at.pipeline.intervals.intervals(instant_us(start, "from"), instant_us(end, "to"))
+    if len(intervals) > MOST:
+        raise DefinitionError(f"{len(intervals):,} batches are too many for a page, which plans {MOST}; muntin plan takes any range")
+    found = plan(at.pipeline, root=at.known.root, start=start, end=end, validate=False, check=False)
+    how = again(at.known, intervals[0].start_us, intervals[-1].end_us, intervals[-1].start_us) if intervals else None
+    return Planned(found, tuple(_touched(at, found, name) for name in at.pipeline.windows), how)
+
+
+def _touched(at: Seen, found: Plan, window: str) -> Touched:
+    starts, counts = found.windows[window], found.counts[window]
+    rows = windows_of_batches(at.bound, window, starts, limit=ROWS)
+    bounds = (instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH))
+    named = zip(keys_of(at, window, rows), *bounds, strict=True) if len(rows) else ()
+    return Touched(window, at.pipeline.keys_of(window), len(starts), counts.published, counts.expected, tuple(named))
