@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from muntin.cli.main import COMMANDS
+from muntin.registry import names_of
 from tests.cli.conftest import RANGE, Muntin, Project
 
-NAMES = [command.__name__.replace("_", "-") for command in COMMANDS]
+NAMES = [*COMMANDS, *names_of("commands")]
 HEAVY = ("pyspark", "deltalake", "pyarrow", "duckdb", "numba", "numpy", "pandas", "matplotlib", "great_expectations", "airflow")
 
 

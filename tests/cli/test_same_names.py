@@ -8,9 +8,9 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.extensions.page.commands.ui import local_page
 from muntin.cli.definition import load_pipeline
 from muntin.errors import DefinitionError
+from muntin.extensions.page.commands.ui import local_page
 from muntin.jobs.state.same_names import check_alone
 from muntin.testing import pipeline_of
 from tests.cli.conftest import RANGE, Muntin

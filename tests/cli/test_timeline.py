@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from muntin.extensions.page.commands.text_timeline import text_timeline
-from muntin.jobs.inspect.batch_list import ListedBatch
 from muntin.extensions.page.pictures.drawing import LIGHT
 from muntin.extensions.page.views.timeline import Bar, Timeline
+from muntin.jobs.inspect.batch_list import ListedBatch
 from tests.cli.conftest import Muntin, Project
 
 DAY = 86_400_000_000

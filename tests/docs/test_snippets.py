@@ -16,7 +16,7 @@ import typer
 from examples.flights_log import by_day, departures, read_source
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.cli.main import app, main
+from muntin.cli.main import command_line, main
 from muntin.testing import pipeline_of
 from tests.cli.conftest import without_spark
 
@@ -124,7 +124,7 @@ def commands() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "line"), sorted(set(commands())))
 def test_every_command_line_is_one(page: str, line: str) -> None:
     words = shlex.split(re.split(r" [|>] ", line.replace("...", ""))[0], comments=True)[1:]
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(command_line())
     with group.make_context("muntin", [word for word in words if word not in ("--debug", "--quiet")]) as context:
         if words[0].startswith("--"):
             return

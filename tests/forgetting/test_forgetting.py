@@ -12,6 +12,8 @@ from muntin.alerts.findings import findings
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
+from muntin.extensions.page.installation import Known
+from muntin.extensions.page.views.overview import line
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.alerting.gathered import ended_well
 from muntin.jobs.doctor.diagnosis import diagnose
@@ -24,8 +26,6 @@ from muntin.jobs.publish.publish import is_stale
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.forgotten import SECRET
-from muntin.extensions.page.installation import Known
-from muntin.extensions.page.views.overview import line
 from muntin.states.forgotten_keys import Plain
 from muntin.tasks import Local
 from tests.end_to_end.hourly import hour

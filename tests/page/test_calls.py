@@ -8,14 +8,14 @@ import pytest
 
 from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import instant_us
+from muntin.extensions.page.installation import Known
+from muntin.extensions.page.views.around import NOTHING, Around, Dead
+from muntin.extensions.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
 from muntin.jobs.records.attempts import Attempt
 from muntin.jobs.records.batch_facts import BatchStates
 from muntin.jobs.records.batch_states import BatchState, State
 from muntin.jobs.sending.standing import SinkStanding
-from muntin.extensions.page.installation import Known
-from muntin.extensions.page.views.around import NOTHING, Around, Dead
-from muntin.extensions.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
 from tests.end_to_end.hourly import Hourly, hour
 
 MINUTE = timedelta(minutes=1)

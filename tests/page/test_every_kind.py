@@ -13,18 +13,18 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import read, sources, windows
-from muntin.extensions.page.commands.timeline import plain_timeline
 from muntin.cli.output import plain
-from muntin.extensions.page.commands.text_timeline import text_timeline
 from muntin.definition.instants import instant_us
-from muntin.jobs.inspect.still_open.open_count import open_count
-from muntin.jobs.published.pending import pending_window
 from muntin.extensions.page.answers import TABS, answer
+from muntin.extensions.page.commands.text_timeline import text_timeline
+from muntin.extensions.page.commands.timeline import plain_timeline
 from muntin.extensions.page.installation import Known
 from muntin.extensions.page.views.around import NOTHING
 from muntin.extensions.page.views.explained import no_runs
 from muntin.extensions.page.views.seen import chosen_key, seen
 from muntin.extensions.page.views.timeline import timeline
+from muntin.jobs.inspect.still_open.open_count import open_count
+from muntin.jobs.published.pending import pending_window
 from tests.case_counts import some
 from tests.catalogue.kinds import KINDS
 from tests.end_to_end.hourly import Hourly, hour, times

@@ -9,12 +9,12 @@ import pytest
 from muntin import aggregates as agg
 from muntin import windows
 from muntin.definition.instants import from_us, instant_us
+from muntin.extensions.page.views.timeline import may_be_open
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, rows_of_key
 from muntin.jobs.inspect.read import read
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.state.bound import bind
-from muntin.extensions.page.views.timeline import may_be_open
 from tests.end_to_end.hourly import Hourly, hour, times
 
 KINDS: dict[str, Any] = {

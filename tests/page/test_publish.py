@@ -8,14 +8,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from muntin import run
-from muntin.extensions.page.commands.ui import publish
 from muntin.cli.definition import load_pipeline
 from muntin.definition.schedule import Interval
 from muntin.errors import ExpectationsError
+from muntin.extensions.page.commands.ui import publish
+from muntin.extensions.page.views.around import Around
 from muntin.jobs.publish.held import held_windows
 from muntin.jobs.records.attempts import Attempt, begun, note
 from muntin.jobs.state.bound import bind
-from muntin.extensions.page.views.around import Around
 from muntin.tasks import Local
 from tests.cli.conftest import Project, made
 from tests.end_to_end.hourly import hour

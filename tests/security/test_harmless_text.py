@@ -21,10 +21,10 @@ from muntin.cli.main import main
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.extensions.airflow.log_lines import accumulated, validated
-from muntin.jobs.published.staged_windows import Staged
-from muntin.jobs.records.reports import Accumulated, ReadFile
 from muntin.extensions.page.app import page_app
 from muntin.extensions.page.installation import Installation
+from muntin.jobs.published.staged_windows import Staged
+from muntin.jobs.records.reports import Accumulated, ReadFile
 from tests.alerts.made import check, report
 from tests.end_to_end.hourly import hour, times
 

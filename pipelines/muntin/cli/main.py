@@ -4,67 +4,73 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from inspect import getdoc
 from typing import Annotated
 
 import typer
 
-from muntin.cli.commands import as_of, backfill, changes, check, doctor, explain, forget, late, metrics, new, over, plan, promote, publish, quarantine, run, show, sinks, status, where
-from muntin.extensions.page.commands import plot
-from muntin.extensions.page.commands import timeline
-from muntin.extensions.page.commands import ui
-from muntin.cli.commands.upkeep import maintain, rebuild
 from muntin.cli.failure import exit_status, tell
 from muntin.cli.interrupt import Interrupted, caught, end, listening
 from muntin.cli.output import say
 from muntin.cli.quiet import quietly
+from muntin.registry import extension, names_of
 
 DEBUG, QUIET = "--debug", "--quiet"
 INTERRUPTED = 130  # what Typer makes of an interrupt
-COMMANDS = (
-    new.new,
-    run.run,
-    plan.plan,
-    check.check,
-    check.contract,
-    backfill.backfill,
-    rebuild.rebuild,
-    publish.publish,
-    promote.diff,
-    promote.promote,
-    promote.rollback,
-    status.status,
-    metrics.metrics,
-    where.where,
-    show.show,
-    show.sql,
-    over.over,
-    changes.changes,
-    as_of.as_of,
-    plot.plot,
-    timeline.timeline,
-    explain.explain,
-    late.late,
-    quarantine.quarantine,
-    sinks.sinks,
-    ui.ui,
-    doctor.doctor,
-    doctor.repair,
-    forget.forget,
-    maintain.maintain,
-    maintain.vacuum,
-)
+COMMANDS = {
+    "new": "new",
+    "run": "run",
+    "plan": "plan",
+    "check": "check",
+    "contract": "check",
+    "backfill": "backfill",
+    "rebuild": "upkeep.rebuild",
+    "publish": "publish",
+    "diff": "promote",
+    "promote": "promote",
+    "rollback": "promote",
+    "status": "status",
+    "metrics": "metrics",
+    "where": "where",
+    "show": "show",
+    "sql": "show",
+    "over": "over",
+    "changes": "changes",
+    "as-of": "as_of",
+    "explain": "explain",
+    "late": "late",
+    "quarantine": "quarantine",
+    "sinks": "sinks",
+    "doctor": "doctor",
+    "repair": "doctor",
+    "forget": "forget",
+    "maintain": "upkeep.maintain",
+    "vacuum": "upkeep.maintain",
+}
+"""Command of the core -> its module in `cli/commands`. Only a command that is asked for is imported."""
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+def command_line(given: Sequence[str] = ()) -> typer.Typer:
+    """The command that some words ask for, as Typer has it; all commands, for help and suggestions, where the words name none."""
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
+    asked = next((word for word in given if not word.startswith("-")), None)
+    for name in [asked] if asked in COMMANDS else [*COMMANDS, *names_of("commands")]:
+        command = _command(name)
+        app.command(name, help=_help(command))(command)
+    return app
+
+
+def _command(name: str) -> Callable[..., int | None]:
+    if name not in COMMANDS:
+        return extension("commands", name)
+    return getattr(import_module(f"muntin.cli.commands.{COMMANDS[name]}"), name.replace("-", "_"))
 
 
 def _help(command: Callable[..., int | None]) -> str:
     """A command's docstring, its example kept as it is written."""
     return (getdoc(command) or "").replace("Example:", "\b\nExample:")
-
-
-for each in COMMANDS:
-    app.command(help=_help(each))(each)
 
 
 def muntin(
@@ -88,9 +94,6 @@ def muntin(
         say(f"muntin {installed('muntin')}")
     elif context.invoked_subcommand is None:
         say(context.get_help())
-
-
-app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,7 +120,8 @@ def _leave(status: int) -> int:
 def _status(given: Sequence[str]) -> int:
     try:
         with quietly(QUIET in given):
-            outcome = app([word for word in given if word not in (DEBUG, QUIET)], standalone_mode=False, prog_name="muntin")
+            words = [word for word in given if word not in (DEBUG, QUIET)]
+            outcome = command_line(words)(words, standalone_mode=False, prog_name="muntin")
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

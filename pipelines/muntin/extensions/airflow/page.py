@@ -60,12 +60,12 @@ def _made() -> Any:  # noqa: ANN401 - an application
     from muntin.extensions.airflow.web.page_rights import enter, may_see, may_see_forgotten
     from muntin.extensions.airflow.web.page_runs import around
     from muntin.jobs.records.reports_table import utc_now
-    from muntin.extensions.page.app import page_app
-    from muntin.extensions.page.installation import Installation
+    from muntin.registry import extension
 
     home = Path(conf.get("core", "dags_folder")).absolute().parent
-    installation = Installation(definition_files, None, home)
-    return page_app(
+    page = extension("page", "host")
+    installation = page.Installation(definition_files, None, home)
+    return page.page_app(
         installation,
         enter=enter,
         may_see=may_see,

@@ -6,8 +6,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import DefinitionError
-from muntin.jobs.forgetting.remembered import remembered
-from muntin.jobs.inspect.some_windows import Asked
 from muntin.extensions.page.address import instant_of, key_of, key_query, number, place_of, query
 from muntin.extensions.page.html import page
 from muntin.extensions.page.pictures.results import results_picture
@@ -25,6 +23,8 @@ from muntin.extensions.page.views.tables import refused_table, verdicts, window_
 from muntin.extensions.page.views.timeline import BATCHES, timeline
 from muntin.extensions.page.views.trends import trends
 from muntin.extensions.page.zone import instant
+from muntin.jobs.forgetting.remembered import remembered
+from muntin.jobs.inspect.some_windows import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

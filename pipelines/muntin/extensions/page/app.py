@@ -16,7 +16,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from muntin.errors import DefinitionError, MuntinError
-from muntin.jobs.forgetting import DAG_ENDS
 from muntin.extensions.page import answers
 from muntin.extensions.page.answers import FORGOTTEN, TABS
 from muntin.extensions.page.html import page
@@ -25,6 +24,7 @@ from muntin.extensions.page.views.around import no_airflow
 from muntin.extensions.page.views.explained import no_runs
 from muntin.extensions.page.views.overview import RECENT, overview
 from muntin.extensions.page.zone import show_as_asked
+from muntin.jobs.forgetting import DAG_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from muntin.definition.amounts import lasting
 from muntin.definition.instants import instant_us
-from muntin.jobs.records.batch_states import spelled
 from muntin.extensions.page.address import key_query, query
 from muntin.extensions.page.zone import instant, shown_in, zone_name
+from muntin.jobs.records.batch_states import spelled
 from muntin.printable import lines, number
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import from_us
 from muntin.jobs.forgetting import DAG_ENDS
-from muntin.extensions.page.views.explained import Run
+from muntin.registry import extension
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def _says(file: Path, _written_ns: int, _size: int) -> bool:
     return any(name in text for name in _SAYS)
 
 
-def runs_that_published(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:
+def runs_that_published(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Any]:
     """The task `publish` that published the windows of a batch: of the tasks at work at an instant, the task whose XCom says so.
 
     All tasks at work, if no XCom says so: a task found the windows published already, or is not done.
@@ -59,7 +59,8 @@ def runs_that_published(pipeline: str, window: str, batch_us: int, published: da
     at_work = (TaskInstance.start_date <= published, or_(TaskInstance.end_date.is_(None), TaskInstance.end_date >= published))
     tasks = select(TaskInstance.run_id, TaskInstance.task_id, TaskInstance.state).where(*of_dag, *at_work).limit(_MOST)
     with create_session() as session:
-        found = [Run(run_id, task_id, str(state) if state else None) for run_id, task_id, state in session.execute(tasks).all()]
+        run = extension("page", "host").Run
+        found = [run(run_id, task_id, str(state) if state else None) for run_id, task_id, state in session.execute(tasks).all()]
         by_run = (XComModel.dag_id == pipeline, XComModel.task_id.in_(names), XComModel.run_id.in_([run.run_id for run in found]))
         values = session.execute(select(XComModel.run_id, XComModel.value).where(*by_run, XComModel.key == "return_value")).all()
     told = {run_id for run_id, value in values if tells_of(value, window, batch_us)}

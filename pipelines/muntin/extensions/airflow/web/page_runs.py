@@ -10,7 +10,7 @@ from muntin.definition.instants import instant_us
 from muntin.extensions.airflow.place import END, START
 from muntin.jobs.records.attempts import Attempt
 from muntin.jobs.records.batch_states import ASK
-from muntin.extensions.page.views.around import Around, Dead
+from muntin.registry import extension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _AT_WORK = ("running", "restarting", "deferred", "up_for_retry", "up_for_resched
 _MOST = 500  # runs of a DAG, the newest
 
 
-def around(names: Sequence[str]) -> Around:
+def around(names: Sequence[str]) -> Any:  # noqa: ANN401 - an `Around` of the page
     """The runs of these DAGs, the paused DAGs and the dead parts, as Airflow knows them."""
     from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
@@ -52,7 +52,7 @@ def around(names: Sequence[str]) -> Around:
     found: dict[str, list[Attempt]] = {name: [] for name in names}
     for run in runs:
         found[run.dag_id].append(attempt_of(run, by_run.get((run.dag_id, run.run_id), {}), _base_url()))
-    return Around(found, frozenset(paused), dead_parts(), in_airflow=True)
+    return extension("page", "host").Around(found, frozenset(paused), dead_parts(), in_airflow=True)
 
 
 class _Run:
@@ -97,14 +97,15 @@ def _spans(run: Any) -> tuple[tuple[int, int], ...]:  # noqa: ANN401 - a row of 
     return ((_us(start), _us(end)),) if start and end and start != end and not asked.get(START) else ()
 
 
-def dead_parts() -> tuple[Dead, ...]:
+def dead_parts() -> tuple[Any, ...]:
     """The parts of Airflow without which no run begins, and that give no sign of life."""
     from airflow.api.common.airflow_health import get_airflow_health
 
     health = get_airflow_health()
     parts = {"scheduler": "scheduler", "dag_processor": "DAG processor"}
     ill = [(part, health[part]) for part in parts if health[part]["status"] == "unhealthy"]
-    return tuple(Dead(parts[part], _heartbeat(facts[f"latest_{part}_heartbeat"])) for part, facts in ill)
+    dead = extension("page", "host").Dead
+    return tuple(dead(parts[part], _heartbeat(facts[f"latest_{part}_heartbeat"])) for part, facts in ill)
 
 
 def _heartbeat(text: str | None) -> int | None:

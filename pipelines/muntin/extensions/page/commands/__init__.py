@@ -1,0 +1,1 @@
+"""Commands of the page, and pictures in a terminal."""

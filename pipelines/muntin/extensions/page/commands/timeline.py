@@ -13,11 +13,11 @@ from muntin.cli.output import say, say_json, say_painted
 from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import one_key
-from muntin.extensions.page.commands.text_timeline import LEGEND, text_timeline
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.definition.extras import need
 from muntin.definition.instants import from_us, instant_us
+from muntin.extensions.page.commands.text_timeline import LEGEND, text_timeline
 from muntin.printable import printable
 
 if TYPE_CHECKING:

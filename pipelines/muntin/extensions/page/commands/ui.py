@@ -16,8 +16,8 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from muntin.files.paths import AnyPath
     from muntin.extensions.page.installation import Known
+    from muntin.files.paths import AnyPath
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="The Python files that define pipelines.", show_default=False)]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where to listen on 127.0.0.1; 0: a free port.")]
@@ -80,10 +80,10 @@ def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int)
         DefinitionError: a file has no pipeline, or an error in it.
     """
     from muntin.definition.instants import instant_us
-    from muntin.jobs.records.reports_table import utc_now
     from muntin.extensions.page.app import page_app
     from muntin.extensions.page.installation import Installation
     from muntin.extensions.page.token import ByToken
+    from muntin.jobs.records.reports_table import utc_now
 
     names: dict[str, Path] = {}
     for name, place in ((name, file.absolute()) for file in files for name in names_in(file)):

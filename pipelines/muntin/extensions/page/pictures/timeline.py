@@ -12,8 +12,8 @@ from muntin.extensions.page.pictures.drawing import Drawing, Mark
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from muntin.jobs.inspect.batch_list import ListedBatch
     from muntin.extensions.page.views.timeline import Bar, Timeline
+    from muntin.jobs.inspect.batch_list import ListedBatch
 
     Leads = Callable[[Bar], str | None]
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
+from muntin.extensions.page.views.tables import ROWS
 from muntin.jobs.inspect.batch_list import listed_batches
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.batch_facts import batch_states
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.batch_states import stretches
-from muntin.extensions.page.views.tables import ROWS
 
 if TYPE_CHECKING:
+    from muntin.extensions.page.views.around import Around
+    from muntin.extensions.page.views.seen import Seen
     from muntin.jobs.records.batch_facts import BatchStates
     from muntin.jobs.records.batch_states import BatchState, Stretch
     from muntin.jobs.records.reports import BatchReport
-    from muntin.extensions.page.views.around import Around
-    from muntin.extensions.page.views.seen import Seen
 
 _STRETCHES = 30
 

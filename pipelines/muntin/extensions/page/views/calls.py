@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.amounts import lasting, many
 from muntin.definition.instants import instant_us
-from muntin.jobs.records.batch_states import ASK, NEED_A_PERSON, stretches
 from muntin.extensions.page.views.commands import again, begin, clear
 from muntin.extensions.page.zone import instant
+from muntin.jobs.records.batch_states import ASK, NEED_A_PERSON, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.definition.pipeline import Pipeline
+    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.views.around import Around
     from muntin.jobs.inspect.status import PipelineStatus
     from muntin.jobs.records.batch_states import Stretch
     from muntin.jobs.records.reports import BatchReport
-    from muntin.extensions.page.installation import Known
-    from muntin.extensions.page.views.around import Around
 
 _TOLD = 3  # holes
 _MOST = 5  # stretches of batches

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from muntin.definition.instants import instant_us
+from muntin.extensions.page.views.commands import again
 from muntin.jobs.inspect.batch_list import published_at
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.one_key import value_of
-from muntin.extensions.page.views.commands import again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from muntin.jobs.inspect.explain import Explained, Part
     from muntin.extensions.page.views.commands import Again
     from muntin.extensions.page.views.seen import Key, Seen
+    from muntin.jobs.inspect.explain import Explained, Part
 
 PARTS = 200
 """So many states are shown."""

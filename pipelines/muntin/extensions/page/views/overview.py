@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
+from muntin.extensions.page.views.around import NOTHING
+from muntin.extensions.page.views.calls import Call, calls
 from muntin.jobs.inspect.status import PipelineStatus, status
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.quality_notes import last_verdicts
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import newest_earlier
-from muntin.extensions.page.views.around import NOTHING
-from muntin.extensions.page.views.calls import Call, calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muntin.definition.clocks.freshness import Freshness
     from muntin.definition.pipeline import Pipeline
+    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.views.around import Around
     from muntin.jobs.records.batch_facts import BatchStates
     from muntin.jobs.records.reports import BatchReport
     from muntin.jobs.state.bound import Bound
-    from muntin.extensions.page.installation import Known
-    from muntin.extensions.page.views.around import Around
 
 RECENT = 10
 """Late and quarantined rows are those of so many of the last batches."""

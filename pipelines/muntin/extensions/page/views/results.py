@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.definition.retention import apart_us
-from muntin.jobs.inspect.some_windows import Asked, some_windows
 from muntin.extensions.page.views.seen import keys_of
+from muntin.jobs.inspect.some_windows import Asked, some_windows
 from muntin.states.sorted import instants
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
+from muntin.extensions.page.address import key_of, key_texts
 from muntin.jobs.inspect.some_windows import Asked, newest_states, some_windows
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.state.state_folders import bind_existing
-from muntin.extensions.page.address import key_of, key_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.jobs.state.bound import Bound
     from muntin.extensions.page.installation import Known
+    from muntin.jobs.state.bound import Bound
 
 Key = tuple[str | None, ...]
 

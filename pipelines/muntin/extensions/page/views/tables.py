@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.definition.instants import spell_instant
+from muntin.extensions.page.address import place_text
+from muntin.extensions.page.views.seen import keys_of
 from muntin.jobs.inspect.some_windows import Asked, refused_rows, some_windows
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.quality_notes import last_verdicts
-from muntin.extensions.page.address import place_text
-from muntin.extensions.page.views.seen import keys_of
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.jobs.inspect.newest_rows import Place
     from muntin.extensions.page.views.seen import Key, Seen
+    from muntin.jobs.inspect.newest_rows import Place
 
 ROWS = 50
 

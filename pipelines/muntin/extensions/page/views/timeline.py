@@ -24,9 +24,9 @@ from muntin.timeline.closing import closing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from muntin.extensions.page.views.seen import Key, Seen
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
-    from muntin.extensions.page.views.seen import Key, Seen
 
 BATCHES = 24
 MOST = 500

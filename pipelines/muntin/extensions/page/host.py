@@ -1,0 +1,8 @@
+"""The page for a program that shows it within its own, as Airflow does: the entry point `page.host`."""
+
+from muntin.extensions.page.app import page_app
+from muntin.extensions.page.installation import Installation
+from muntin.extensions.page.views.around import Around, Dead
+from muntin.extensions.page.views.explained import Run
+
+__all__ = ["Around", "Dead", "Installation", "Run", "page_app"]
