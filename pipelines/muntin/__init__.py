@@ -6,7 +6,7 @@ Importing this imports nothing else: each name is loaded when it is first used, 
 from importlib import import_module
 from typing import Any
 
-_MODULES = ("aggregates", "alerts", "errors", "sinks", "sources", "windows")
+_MODULES = ("aggregates", "errors", "sinks", "sources", "windows")
 _HOMES = {
     "BatchReport": "muntin.jobs.records.reports",
     "Pipeline": "muntin.definition.pipeline",
@@ -19,7 +19,7 @@ _HOMES = {
     "run": "muntin.jobs.run",
     "sql": "muntin.jobs.inspect.sql",
 }
-_OF_EXTENSIONS = ("airflow_dag", "forget", "forget_dag", "muntin_tasks")
+_OF_EXTENSIONS = ("airflow_dag", "alerts", "forget", "forget_dag", "muntin_tasks")
 
 __all__ = [  # noqa: PLE0604 - __init__.pyi has each
     *sorted((*_MODULES, *_HOMES, *_OF_EXTENSIONS))

@@ -1,5 +1,6 @@
-from muntin import aggregates, alerts, errors, sinks, sources, windows
+from muntin import aggregates, errors, sinks, sources, windows
 from muntin.definition.pipeline import Pipeline
+from muntin.extensions import alerts
 from muntin.extensions.airflow.dag import airflow_dag
 from muntin.extensions.airflow.forget_dag import forget_dag
 from muntin.extensions.airflow.group import muntin_tasks

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from muntin.alerts.facts import Batch, Hole, Run
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
+from muntin.extensions.alerts.facts import Batch, Hole, Run
 from tests.storage.three_batches import HOUR, START
 
 

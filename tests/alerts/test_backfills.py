@@ -8,10 +8,10 @@ from threading import Lock
 
 import pytest
 
-from muntin.alerts import to
-from muntin.alerts.facts import Run
-from muntin.alerts.message import Message
-from muntin.jobs.alerting.alert import IDLE_S, InBackfill, expect, tell
+from muntin.extensions.alerts import to
+from muntin.extensions.alerts.alert import IDLE_S, InBackfill, expect, tell
+from muntin.extensions.alerts.facts import Run
+from muntin.extensions.alerts.message import Message
 from tests.alerts.made import batch, check, hole, report, row, run
 
 ALERTS = to("ops", quarantined=0.01)
@@ -116,7 +116,7 @@ def test_a_run_that_ends_between_two_answers_of_airflow_is_counted_in_both_or_in
 def test_a_run_that_was_killed_before_it_told_is_not_waited_for_long(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.unfinished = {"one"}
     desk.ends("two")
-    monkeypatch.setattr("muntin.jobs.alerting.backfills.EXPECTED_S", -1)
+    monkeypatch.setattr("muntin.extensions.alerts.backfills.EXPECTED_S", -1)
     desk.end("one", failing(0))
     assert [told.title for told in desk.sent] == ["shop: backfill of 1 run, 1 failed, 1 critical"]
     assert not list(desk.state.glob("alerts/backfill*"))
@@ -159,7 +159,7 @@ def test_a_dag_that_is_never_idle_sends_the_summary_some_time_later(desk: Desk, 
     desk.end("one", failing(0))
     desk.end("scheduled", run(9), inside=False)
     assert desk.sent == []
-    monkeypatch.setattr("muntin.jobs.alerting.alert.IDLE_S", -1)
+    monkeypatch.setattr("muntin.extensions.alerts.alert.IDLE_S", -1)
     assert IDLE_S > 0
     desk.end("scheduled", run(10), inside=False)
     assert [told.title for told in desk.sent] == ["shop: backfill of 1 run, 1 failed, 1 critical"]

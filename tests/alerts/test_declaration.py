@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from muntin import alerts
 from muntin.errors import DefinitionError
+from muntin.extensions import alerts
 from muntin.jobs.state.definition_note import described
 from muntin.jobs.state.fingerprint import derivation, fingerprint
 from tests.storage.three_batches import Small

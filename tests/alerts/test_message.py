@@ -1,8 +1,8 @@
 """How messages read: one run, a backfill of many; bounded, and safe whatever the data holds."""
 
-from muntin.alerts import to
-from muntin.alerts.findings import Finding, findings
-from muntin.alerts.message import MAX_ROWS, message, summary
+from muntin.extensions.alerts import to
+from muntin.extensions.alerts.findings import Finding, findings
+from muntin.extensions.alerts.message import MAX_ROWS, message, summary
 from tests.alerts.made import batch, check, hours, report, row, run
 
 LINK = "muntin run dags/shop.py --root state --start 2024-01-01 --end 2024-01-02"

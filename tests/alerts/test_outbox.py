@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from muntin.alerts import to
-from muntin.alerts.findings import Finding
-from muntin.alerts.message import Message
-from muntin.channels.errors import ChannelError
-from muntin.jobs.alerting.delivery import deliver
-from muntin.jobs.alerting.outbox import MOST, TRIES, Letter, Outbox
-from muntin.jobs.alerting.problems import Problems
+from muntin.extensions.alerts import to
+from muntin.extensions.alerts.channels.errors import ChannelError
+from muntin.extensions.alerts.delivery import deliver
+from muntin.extensions.alerts.findings import Finding
+from muntin.extensions.alerts.message import Message
+from muntin.extensions.alerts.outbox import MOST, TRIES, Letter, Outbox
+from muntin.extensions.alerts.problems import Problems
 from tests.alerts.made import hours
 
 ALERTS = to("ops", "team")

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from muntin.alerts.facts import Run
-from muntin.alerts.findings import masked_report
-from muntin.alerts.message import not_fresh, silence
-from muntin.channels.addresses import of_environment
 from muntin.extensions.airflow.silence import question_of, tell_of_silence
-from muntin.jobs.alerting.alert import InBackfill, tell
+from muntin.extensions.alerts.alert import InBackfill, tell
+from muntin.extensions.alerts.channels.addresses import of_environment
+from muntin.extensions.alerts.facts import Run
+from muntin.extensions.alerts.findings import masked_report
+from muntin.extensions.alerts.message import not_fresh, silence
 from muntin.jobs.records.attempts import begun, note
 from muntin.quality.verdict_lines import verdict_lines
 from tests.alerts.made import check, hours, report, row, run

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from muntin import Pipeline, RunReport, alerts
-from muntin.alerts.declaration import Alerts
+from muntin import Pipeline, RunReport
 from muntin.errors import SourceError
-from muntin.jobs.alerting.reported_run import run_and_tell
+from muntin.extensions import alerts
+from muntin.extensions.alerts.declaration import Alerts
 from muntin.jobs.inspect.status import status
+from muntin.jobs.reported_run import run_and_tell
 from tests.alerts.receivers import Webhook
 from tests.servers import free_port
 from tests.storage.three_batches import HERE, HOUR, START, Small
@@ -164,7 +165,7 @@ def test_a_channel_that_is_down_stops_nothing_and_gets_it_later(
 
 
 def test_a_channel_that_hangs_takes_seconds_and_no_more(shop: Reported, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muntin.channels.apprise_channel.READ_S", 0.5)
+    monkeypatch.setattr("muntin.extensions.alerts.channels.apprise_channel.READ_S", 0.5)
     hook.wait_s = 3
     report = with_limits(shop, quarantined=0.2).run(0)
     assert report.published["hours"]
@@ -175,7 +176,7 @@ def test_an_alert_that_breaks_is_said_and_stops_nothing(shop: Reported, monkeypa
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError(SECRET)
 
-    monkeypatch.setattr("muntin.jobs.alerting.alert.findings", broken)
+    monkeypatch.setattr("muntin.extensions.alerts.alert.findings", broken)
     report = shop.run(0)
     assert report.published["hours"]
     assert report.alerts == ("not told: RuntimeError",)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from muntin.alerts import to
-from muntin.alerts.facts import Run
-from muntin.alerts.message import Message
-from muntin.jobs.alerting.alert import tell
+from muntin.extensions.alerts import to
+from muntin.extensions.alerts.alert import tell
+from muntin.extensions.alerts.facts import Run
+from muntin.extensions.alerts.message import Message
 from tests.alerts.made import batch, check, hours, report, run
 
 ALERTS = to("ops", quarantined=0.01)

@@ -5,13 +5,13 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from muntin.alerts import to
-from muntin.alerts.declaration import Alerts
-from muntin.alerts.facts import Batch, Run
-from muntin.alerts.findings import findings
-from muntin.alerts.message import message, silence, summary
-from muntin.alerts.recovery import recovered
 from muntin.definition.schedule import Interval
+from muntin.extensions.alerts import to
+from muntin.extensions.alerts.declaration import Alerts
+from muntin.extensions.alerts.facts import Batch, Run
+from muntin.extensions.alerts.findings import findings
+from muntin.extensions.alerts.message import message, silence, summary
+from muntin.extensions.alerts.recovery import recovered
 from tests.alerts.made import check, hours, report
 
 PAGE = Path(__file__).parents[2] / "docs/alerts.md"

@@ -8,12 +8,12 @@ import pytest
 
 from muntin import Pipeline
 from muntin import aggregates as agg
-from muntin.alerts.declaration import to
-from muntin.alerts.facts import Batch, Run
-from muntin.alerts.findings import findings
 from muntin.cli.commands.run import say_report
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
+from muntin.extensions.alerts.declaration import to
+from muntin.extensions.alerts.facts import Batch, Run
+from muntin.extensions.alerts.findings import findings
 from tests.end_to_end.hourly import Hourly
 
 AT = "2024-01-01 00:10:00"

@@ -7,15 +7,16 @@ import pytest
 from deltalake import DeltaTable
 
 from muntin import aggregates as agg
-from muntin import alerts, forget, read
-from muntin.alerts.findings import findings
+from muntin import forget, read
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
+from muntin.extensions import alerts
+from muntin.extensions.alerts.findings import findings
+from muntin.extensions.alerts.gathered import ended_well
 from muntin.extensions.page.installation import Known
 from muntin.extensions.page.views.overview import line
 from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.alerting.gathered import ended_well
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.forgetting.forget import plan_forget

@@ -106,7 +106,7 @@ def cut_off(*given, submit=ThreadPoolExecutor.submit):
     submit(*given)
     os.kill(os.getpid(), signal.SIGTERM)
 
-import muntin.jobs.alerting.reported_run as reported
+import muntin.jobs.reported_run as reported
 reported.run_and_tell = held
 sys.exit(main())
 """

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from muntin.definition.schedule import Schedule
+    from muntin.definition.schedule import Interval, Schedule
 
 
 class Dialect(Protocol):
@@ -292,7 +292,7 @@ class Lookup(Protocol):
 
 
 class Alerts(Protocol):
-    """The receivers of messages about runs, and the findings they get; `muntin.alerts` makes it."""
+    """A listener of runs: the receivers of messages, and the findings they get. An extension makes it."""
 
     @property
     def channels(self) -> tuple[Any, ...]:
@@ -302,4 +302,17 @@ class Alerts(Protocol):
     @property
     def mask(self) -> frozenset[str]:
         """Columns whose values no message shows."""
+        ...
+
+    def ended(self, bound: Any, intervals: Sequence[Interval], report: Any, *, link: str) -> tuple[str, ...]:  # noqa: ANN401 - of jobs
+        """Hear of a run that went well: its `Bound` state, batches and `RunReport`. What became of messages, a line each.
+
+        Args:
+            bound, intervals, report: of the run.
+            link: the command that goes on.
+        """
+        ...
+
+    def failed(self, bound: Any, intervals: Sequence[Interval], wrong: BaseException, *, link: str) -> tuple[str, ...]:  # noqa: ANN401 - of jobs
+        """Hear of a run that raised. What became of messages, a line each."""
         ...

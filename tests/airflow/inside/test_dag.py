@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from examples.demo.home import PROJECT
-from muntin import Pipeline, airflow_dag, alerts, sources, windows
+from muntin import Pipeline, airflow_dag, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
+from muntin.extensions import alerts
 from muntin.extensions.airflow.place import home_of
 
 HEAVY = ("pyspark", "great_expectations", "numba", "duckdb", "pyarrow", "deltalake")

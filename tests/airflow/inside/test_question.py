@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import AirflowFailException, TaskAwaitingInput
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.extensions.airflow.asking import AGAIN, KeptHeldError, _now_us, ask, question
-from muntin.jobs.alerting.gathered import unpublished
+from muntin.extensions.alerts.gathered import unpublished
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.held import HeldWindows, held_windows
 from muntin.jobs.records.verdicts import record_verdicts

@@ -105,9 +105,9 @@ def run_ranges(
 
     `link` is the command that goes on, for the alert.
     """
-    from muntin.jobs.alerting.reported_run import failure_reported, reported
     from muntin.jobs.check import check_range
     from muntin.jobs.publish.spark_needed import spark_needed
+    from muntin.jobs.reported_run import failure_reported, reported
     from muntin.jobs.run import run
     from muntin.tasks import runner_for
 

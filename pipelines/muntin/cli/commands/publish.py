@@ -57,7 +57,7 @@ def publish(
                 raise DefinitionError("--reason, --by: say which verdict it is about, by --despite; muntin publish FILE names them")
             held = _held(pipeline, folder)
         else:
-            from muntin.jobs.alerting.reported_run import publish_and_tell
+            from muntin.jobs.reported_run import publish_and_tell
 
             with exported():
                 report = publish_and_tell(

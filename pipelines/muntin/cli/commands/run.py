@@ -51,7 +51,7 @@ def run(
         pipeline, folder = placed(file, name, root)
         start, end = borders(pipeline, start, end)
         say_where(pipeline, spark, validate=validate)
-        from muntin.jobs.alerting.reported_run import run_and_tell
+        from muntin.jobs.reported_run import run_and_tell
 
         link = command_of("run", file, name, folder, start, end)
         options = {"validate": validate, "allow_missing": allow_missing, "progress": tell}

@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import instant_us
 from muntin.extensions.airflow.place import place_of
+from muntin.registry import extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from muntin.alerts.facts import Run
-    from muntin.channels.addresses import Address
     from muntin.definition.pipeline import Pipeline
     from muntin.extensions.airflow.place import Place
     from muntin.files.paths import AnyPath
-    from muntin.jobs.alerting.alert import InBackfill
     from muntin.jobs.publish.held import HeldWindows
 
 log = logging.getLogger("muntin")
+
+
+def host() -> Any:  # noqa: ANN401 - a module
+    """The parts of alerts that Airflow calls."""
+    return extension("alerts", "host")
 
 
 def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -65,20 +68,18 @@ def ending_reported(pipeline: Pipeline, root: str | AnyPath | None, context: Map
 def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
     if pipeline.alerts is None or context["dag_run"].run_type != "backfill":
         return
-    from muntin.jobs.alerting.alert import expect
 
     try:
-        expect(place_of(pipeline, context, root).bound.folder, _in_backfill(context))
+        host().expect(place_of(pipeline, context, root).bound.folder, _in_backfill(context))
     except Exception as wrong:  # noqa: BLE001 - the run is decided
         log.warning("alerts: not noted that the run ends: %s", type(wrong).__name__)
 
 
 def tell_asked(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], held: HeldWindows, until_us: int) -> None:
     """Tell that a suite holds what a run staged, and that a question waits until then: the run itself has not failed."""
-    from muntin.jobs.alerting import gathered
 
-    def asked(at: Place) -> Run:
-        found = gathered.unpublished(at.bound, [at.interval], [*held.reports.values()], link=form_of(str(context["ti"].log_url)))
+    def asked(at: Place) -> Any:  # noqa: ANN401 - the facts of a run, as alerts have them
+        found = host().gathered.unpublished(at.bound, [at.interval], [*held.reports.values()], link=form_of(str(context["ti"].log_url)))
         return replace(found, asked_until_us=until_us, verdict=held.name)
 
     _tell(pipeline, root, context, asked)
@@ -108,54 +109,47 @@ def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, 
     return list(callback) if isinstance(callback, list | tuple) else [callback] if callback else []
 
 
-def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], facts: Callable[[Place], Run]) -> None:
+def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], facts: Callable[[Place], Any]) -> None:
     """Send the message of a run, if there are alerts; whatever goes wrong is a line of the task's log."""
     if pipeline.alerts is None:
         return
-    from muntin.jobs.alerting.alert import tell
-    from muntin.jobs.alerting.delivery import Sender
 
     try:
         at = place_of(pipeline, context, root)
         if (alerts := at.bound.alerts) is None:
             return
-        sender, backfill = Sender(addresses_of, dict(context)), _in_backfill(context)
-        for line in tell(alerts, at.bound.folder, lambda: facts(at), sender, backfill):
+        sender, backfill = host().Sender(addresses_of, dict(context)), _in_backfill(context)
+        for line in host().tell(alerts, at.bound.folder, lambda: facts(at), sender, backfill):
             log.info("alerts: %s", line)
     except Exception as wrong:  # noqa: BLE001 - the run is decided
         log.warning("alerts: not sent: %s", type(wrong).__name__)
 
 
-def _in_backfill(context: Mapping[str, Any]) -> InBackfill:
+def _in_backfill(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of alerts
     """How a run stands to the backfills of its DAG. A task may ask Airflow for numbers of runs only, not of which backfill they are."""
-    from muntin.jobs.alerting.alert import InBackfill
-
     run, ti = context["dag_run"], context["ti"]
 
     def unfinished(names: Sequence[str] | None) -> int:
         return int(ti.get_dr_count(dag_id=run.dag_id, run_ids=names, states=["queued", "running"]))
 
     link = str(ti.log_url).partition("/runs/")[0]
-    return InBackfill(run.run_id, run.run_type == "backfill", unfinished, f"{link}/backfills")
+    return host().InBackfill(run.run_id, run.run_type == "backfill", unfinished, f"{link}/backfills")
 
 
-def _failed(at: Place, wrong: BaseException, link: str) -> Run:
+def _failed(at: Place, wrong: BaseException, link: str) -> Any:  # noqa: ANN401 - as above
     """The facts of a run, from its error. What failed was reported when a person was asked."""
-    from muntin.jobs.alerting import gathered
-
     if kept := getattr(wrong, "kept", None):
         verdict, why = kept
-        return replace(gathered.unpublished(at.bound, [at.interval], [], link=link), kept=why, verdict=verdict)
-    return gathered.failed(at.bound, [at.interval], wrong, link=link)
+        return replace(host().gathered.unpublished(at.bound, [at.interval], [], link=link), kept=why, verdict=verdict)
+    return host().gathered.failed(at.bound, [at.interval], wrong, link=link)
 
 
-def _ended_well(at: Place, context: Mapping[str, Any]) -> Run:
+def _ended_well(at: Place, context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as above
     """The facts of a run, from what the task `publish` returned."""
-    from muntin.jobs.alerting import gathered
     from muntin.jobs.records.batch_reports import batch_reports
 
     result = _result(context)
-    return gathered.ended_well(
+    return host().gathered.ended_well(
         at.bound,
         [at.interval],
         batch_reports(at.bound, [at.interval]),
@@ -171,19 +165,16 @@ def _us(text: str) -> int:
     return instant_us(datetime.fromisoformat(text), "publish")
 
 
-def addresses_of(channel: str) -> list[Address]:
+def addresses_of(channel: str) -> list[Any]:
     """The addresses of a channel: of an environment variable, or of a connection, wherever Airflow keeps it.
 
     Raises:
         ChannelError: no such connection, or no Apprise in it.
     """
-    from muntin.alerts.declaration import VARIABLE
-    from muntin.channels.addresses import of_connection, of_environment
-    from muntin.channels.errors import ChannelError
     from muntin.extensions.airflow.spark import connection
 
-    if channel.startswith(VARIABLE):
-        return of_environment(channel)
+    if channel.startswith(host().VARIABLE):
+        return host().of_environment(channel)
     if (found := connection(channel)) is None:
-        raise ChannelError(f"Airflow has no connection {channel!r}; make one of type apprise")
-    return of_connection(channel, found.conn_type, found.extra_dejson)
+        raise host().ChannelError(f"Airflow has no connection {channel!r}; make one of type apprise")
+    return host().of_connection(channel, found.conn_type, found.extra_dejson)

@@ -18,11 +18,11 @@ from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Param
 from airflow.sdk.exceptions import AirflowFailException, TaskAwaitingInput
 
-from muntin.alerts.findings import masked_report
 from muntin.definition.amounts import many
 from muntin.definition.durations import spell
 from muntin.definition.instants import instant_us, spell_instant
 from muntin.errors import ConflictError
+from muntin.extensions.airflow.alerting import host
 from muntin.extensions.airflow.noting import noted_as_asked
 from muntin.jobs.records.batch_states import ASK
 from muntin.quality.verdict_lines import verdict_lines
@@ -190,7 +190,7 @@ def question(held: HeldWindows, mask: Collection[str], until_us: int) -> str:
 
     Whatever the data holds is shown as it is, but for masked columns. Each line is an item of a list, since Airflow's form joins lines.
     """
-    lines = [line for report in held.reports.values() for line in verdict_lines(masked_report(report, mask))]
+    lines = [line for report in held.reports.values() for line in verdict_lines(host().masked_report(report, mask))]
     first, last = spell_instant(held.starts[0]), spell_instant(held.starts[-1])
     span = first if first == last else f"{first} to {last}"
     windows = ", ".join(f"`{window.window}`" for window in held.staged.windows)

@@ -15,8 +15,6 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.alerts.declaration import Alerts
-    from muntin.alerts.message import Question
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
 
@@ -32,7 +30,7 @@ def deadline_of(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> l
     Raises:
         DefinitionError: alerts ask for it and have no channel with a name: Airflow keeps a deadline as text.
     """
-    alerts: Alerts | None = pipeline.alerts  # type: ignore[assignment]
+    alerts: Any = pipeline.alerts
     if alerts is None or alerts.silent_after_us is None:
         return []
     named = [channel for channel in alerts.channels if isinstance(channel, str)]
@@ -60,16 +58,16 @@ def tell_of_silence(
     Raises:
         ChannelError: a channel could not be reached; Airflow shows the callback as failed.
     """
-    from muntin.alerts.message import silence
-    from muntin.channels.apprise_channel import send
-    from muntin.extensions.airflow.alerting import addresses_of
+    from muntin.extensions.airflow.alerting import addresses_of, host
 
     run = context["dag_run"]
     if run["run_type"] == "backfill" or run["state"] in ENDED:
         return
-    told = silence(pipeline, run["dag_run_id"], interval_of_run(run), spell(after_us), question_of(pipeline, run["dag_run_id"], asking))
+    message = host().silence(
+        pipeline, run["dag_run_id"], interval_of_run(run), spell(after_us), question_of(pipeline, run["dag_run_id"], asking)
+    )
     for channel in channels:
-        send(addresses_of(channel), told)
+        host().send(addresses_of(channel), message)
     log.info("alerts: sent to %s: run %s has not ended", ", ".join(channels), run["dag_run_id"])
 
 
@@ -81,10 +79,9 @@ def interval_of_run(run: Mapping[str, Any]) -> Interval | None:
     return Interval(*(instant_us(datetime.fromisoformat(str(border)), "data interval") for border in borders))
 
 
-def question_of(pipeline: str, run: str, asking: Mapping[str, Any] | None) -> Question | None:
+def question_of(pipeline: str, run: str, asking: Mapping[str, Any] | None) -> Any | None:  # noqa: ANN401 - a `Question` of alerts
     """The question that a run waits for, as its note beside the state says; None where it waits for something else, or nobody can look."""
-    from muntin.alerts.message import Question
-    from muntin.extensions.airflow.alerting import form_of
+    from muntin.extensions.airflow.alerting import form_of, host
     from muntin.jobs.records.attempts import attempts
     from muntin.jobs.records.batch_states import ASK
     from muntin.store.state import states_of
@@ -97,7 +94,7 @@ def question_of(pipeline: str, run: str, asking: Mapping[str, Any] | None) -> Qu
         log.warning("%s: the notes of runs cannot be read: %s", pipeline, wrong)
         return None
     waiting = next((each for each in noted if (each.run, each.step, each.phase) == (run, ASK, "queued")), None)
-    return Question((waiting.at_us + asking["within_us"]) // 1_000_000 * 1_000_000, form_of(waiting.link or "")) if waiting else None
+    return host().Question((waiting.at_us + asking["within_us"]) // 1_000_000 * 1_000_000, form_of(waiting.link or "")) if waiting else None
 
 
 def root_at(home: str | None, root: str | None) -> AnyPath:

@@ -11,8 +11,6 @@ import pyarrow.compute as pc
 from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.files.paths import folders_in, sizes_below
-from muntin.jobs.alerting.folders import below
-from muntin.jobs.alerting.outbox import Outbox
 from muntin.jobs.inspect.published_to import latest_end
 from muntin.jobs.inspect.still_open.open_count import open_count
 from muntin.jobs.inspect.still_open.open_since import open_since
@@ -192,7 +190,7 @@ def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None
         _last_run(store),
         standing(folder),
         sum(size for _, size, _ in sizes_below(folder)),
-        Outbox(below(folder, "unsent")).count(),
+        sum(1 for _ in (folder / "alerts" / "unsent").glob("[!.]*.json*")),  # messages of a listener
         _expired_to(batches),
         _expired_to(batches_of(folder / QUARANTINE, store.snapshot(QUARANTINE).files, int)),
         _moment(expired_before(store.snapshot(TABLE).files)),

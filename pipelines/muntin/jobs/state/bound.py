@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.aggregates.aggregate import Aggregate, Field
-    from muntin.alerts.declaration import Alerts
+    from muntin.definition.parts import Alerts
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.sinks import Sink
@@ -128,7 +128,7 @@ class Bound:
     @property
     def alerts(self) -> Alerts | None:
         """The alerts of the definition; no part of states and results."""
-        return self.pipeline.alerts  # type: ignore[return-value]
+        return self.pipeline.alerts
 
     @property
     def sinks(self) -> Sequence[Sink]:

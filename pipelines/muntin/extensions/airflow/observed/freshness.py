@@ -18,7 +18,6 @@ from muntin.definition.instants import instant_us
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.alerts.declaration import Alerts
     from muntin.definition.pipeline import Pipeline
 
 log = logging.getLogger("muntin")
@@ -34,7 +33,7 @@ def fresh_by(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> list
         return []
     from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback  # type: ignore[attr-defined]
 
-    alerts: Alerts | None = pipeline.alerts  # type: ignore[assignment]
+    alerts = pipeline.alerts
     first = pipeline.intervals.around(pipeline.intervals.first_border_us)
     channels = [channel for channel in alerts.channels if isinstance(channel, str)] if alerts else []
     kwargs = {"pipeline": pipeline.name, "channels": channels, "within_us": within_us}
@@ -64,9 +63,7 @@ def tell_of_lag(
     Raises:
         ChannelError: a channel could not be reached; Airflow shows the callback as failed.
     """
-    from muntin.alerts.message import not_fresh
-    from muntin.channels.apprise_channel import send
-    from muntin.extensions.airflow.alerting import addresses_of
+    from muntin.extensions.airflow.alerting import addresses_of, host
     from muntin.extensions.airflow.silence import interval_of_run, question_of
 
     run = context["dag_run"]
@@ -76,10 +73,10 @@ def tell_of_lag(
         log.info("%s: run %s has not published, and its windows are fresh all the same: another run has", pipeline, run["dag_run_id"])
         return
     question = question_of(pipeline, run["dag_run_id"], asking)
-    told = not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us), question)
+    told = host().not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us), question)
     log.warning(told.title)
     for channel in channels:
-        send(addresses_of(channel), told)
+        host().send(addresses_of(channel), told)
 
 
 def _lag_us(pipeline: str, windows: Sequence[str], home: str | None, root: str | None) -> int | None:

@@ -66,7 +66,7 @@ def publish(known: "Known", verdict: str, reason: str) -> None:
     """
     from getpass import getuser
 
-    from muntin.jobs.alerting.reported_run import publish_and_tell
+    from muntin.jobs.reported_run import publish_and_tell
 
     if known.pipeline is None:
         raise DefinitionError(f"{known.name}: its file cannot be run; see muntin check")

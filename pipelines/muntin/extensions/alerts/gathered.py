@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.alerts.facts import Batch, Hole, Run
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.definition.schedule import Interval
+from muntin.extensions.alerts.facts import Batch, Hole, Run
 from muntin.jobs.published.window_tables import published as published_windows
 from muntin.jobs.records.attempts import first_line
 from muntin.jobs.records.reports_table import last_accumulated
@@ -16,7 +16,8 @@ from muntin.quality.errors import ExpectationsFailed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muntin.jobs.records.reports import BatchReport
+    from muntin.extensions.alerts.declaration import Alerts
+    from muntin.jobs.records.reports import BatchReport, RunReport
     from muntin.jobs.state.bound import Bound
 
 _MOST = 1000
@@ -48,6 +49,19 @@ def ended_well(
         link=link,
         unforgotten=len(forgotten(bound.home).open),
         approved=tuple({each["verdict"]: each for each in approvals}.values()),
+    )
+
+
+def of_report(bound: Bound, intervals: Sequence[Interval], report: RunReport, *, link: str) -> Run:
+    """The facts of a run that went well, from its report."""
+    return ended_well(
+        bound,
+        intervals,
+        report.batches,
+        quality=report.quality,
+        published={name: [instant_us(start, "start") for start in starts] for name, starts in report.published.items()},
+        missing=[(instant_us(low, "start"), instant_us(high, "end")) for low, high in report.waiting_for],
+        link=link,
     )
 
 
@@ -98,7 +112,8 @@ def _read(bound: Bound, intervals: Sequence[Interval]) -> tuple[Batch, ...]:
 
 def _before(bound: Bound, batches: Sequence[Batch]) -> tuple[tuple[int, int], ...]:
     """The rows of the batches before the first, if a batch is empty and that is asked."""
-    count = bound.alerts.empty_after if bound.alerts else None
+    alerts: Alerts | None = bound.alerts  # type: ignore[assignment]  # of this kind
+    count = alerts.empty_after if alerts else None
     if not count or all(batch.read for batch in batches):
         return ()
     first = min(batch.interval for batch in batches)

@@ -9,20 +9,20 @@ from itertools import chain
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from muntin.channels.addresses import of_environment
-from muntin.channels.apprise_channel import send
-from muntin.channels.errors import ChannelError
-from muntin.channels.notifiers import notify
 from muntin.errors import MissingPackageError
-from muntin.jobs.alerting.outbox import Letter
+from muntin.extensions.alerts.channels.addresses import of_environment
+from muntin.extensions.alerts.channels.apprise_channel import send
+from muntin.extensions.alerts.channels.errors import ChannelError
+from muntin.extensions.alerts.channels.notifiers import notify
+from muntin.extensions.alerts.outbox import Letter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from muntin.alerts.declaration import Alerts
-    from muntin.alerts.message import Message
-    from muntin.channels.addresses import Address
-    from muntin.jobs.alerting.outbox import Outbox
+    from muntin.extensions.alerts.channels.addresses import Address
+    from muntin.extensions.alerts.declaration import Alerts
+    from muntin.extensions.alerts.message import Message
+    from muntin.extensions.alerts.outbox import Outbox
 
 BUDGET_S = 10.0
 log = logging.getLogger("muntin")

@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from muntin.alerts.findings import Finding
 from muntin.errors import StateError
+from muntin.extensions.alerts.findings import Finding
 from muntin.files.paths import ascending, remove_folder, rename
 from muntin.store.disk import write_whole
 

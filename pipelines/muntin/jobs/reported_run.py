@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import instant_us
 from muntin.errors import MuntinError
-from muntin.jobs.alerting.alert import tell
-from muntin.jobs.alerting.gathered import ended_well, failed
-from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.state.bound import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from muntin.alerts.facts import Run
+    from muntin.definition.parts import Alerts
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.reports import RunReport
+    from muntin.jobs.state.bound import Bound
 
 
 def run_and_tell(
@@ -67,36 +66,29 @@ def failure_reported(pipeline: Pipeline, root: str | AnyPath, start: datetime, e
     try:
         yield
     except Exception as wrong:
-        error = wrong
         with suppress(MuntinError):  # of an interval or a root that cannot be: the caller learns it from `wrong`
-            _tell_of(pipeline, root, start, end, lambda bound, intervals: failed(bound, intervals, error, link=link))
+            for bound, alerts, intervals in _listening(pipeline, root, start, end):
+                alerts.failed(bound, intervals, wrong, link=link)
         raise
 
 
 def reported(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, report: RunReport, *, link: str) -> RunReport:
     """The report of a run that went well, with what became of its message."""
-    lines = _tell_of(pipeline, root, start, end, lambda bound, intervals: _well(bound, intervals, report, link))
-    return replace(report, alerts=lines)
+    lines = [
+        line
+        for bound, alerts, intervals in _listening(pipeline, root, start, end)
+        for line in alerts.ended(bound, intervals, report, link=link)
+    ]
+    return replace(report, alerts=tuple(lines))
 
 
-def _tell_of(
-    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, gathered: Callable[[Bound, list[Interval]], Run]
-) -> tuple[str, ...]:
-    """Tell of a run of a range; nothing if the definition declares no alerts or the range is empty."""
+def _listening(
+    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime
+) -> Iterator[tuple[Bound, Alerts, Sequence[Interval]]]:
+    """The state, the listener and the batches of a range; nothing if the definition declares no alerts or the range is empty."""
     if pipeline.alerts is None:
-        return ()
+        return
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root)
-    return tell(bound.alerts, bound.folder, lambda: gathered(bound, intervals)) if bound.alerts and intervals else ()
-
-
-def _well(bound: Bound, intervals: list[Interval], report: RunReport, link: str) -> Run:
-    return ended_well(
-        bound,
-        intervals,
-        report.batches,
-        quality=report.quality,
-        published={name: [instant_us(start, "start") for start in starts] for name, starts in report.published.items()},
-        missing=[(instant_us(low, "start"), instant_us(high, "end")) for low, high in report.waiting_for],
-        link=link,
-    )
+    if bound.alerts and intervals:
+        yield bound, bound.alerts, intervals

@@ -5,13 +5,13 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from muntin.channels.errors import ChannelError
-from muntin.channels.harmless import for_chat
+from muntin.extensions.alerts.channels.errors import ChannelError
+from muntin.extensions.alerts.channels.harmless import for_chat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muntin.alerts.message import Message
+    from muntin.extensions.alerts.message import Message
 
 NAME = "alert"
 """What a notifier's templates find the message by: `{{ alert.title }}`, `{{ alert.text }}`, `{{ alert.markdown }}`."""

@@ -10,8 +10,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from muntin.alerts.declaration import VARIABLE
-from muntin.channels.errors import ChannelError
+from muntin.extensions.alerts.channels.errors import ChannelError
+from muntin.extensions.alerts.declaration import VARIABLE
 from muntin.files.connections import connection_of_environment
 
 Address = tuple[str, Any]

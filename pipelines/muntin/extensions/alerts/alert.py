@@ -6,23 +6,23 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muntin.alerts.findings import findings
-from muntin.alerts.message import kept_held, message, summary
-from muntin.alerts.recovery import approved, recovered
 from muntin.errors import MuntinError
-from muntin.jobs.alerting.backfills import Backfills, Ended
-from muntin.jobs.alerting.delivery import Sender, deliver
-from muntin.jobs.alerting.folders import below
-from muntin.jobs.alerting.outbox import Outbox
-from muntin.jobs.alerting.problems import Problems
+from muntin.extensions.alerts.backfills import Backfills, Ended
+from muntin.extensions.alerts.delivery import Sender, deliver
+from muntin.extensions.alerts.findings import findings
+from muntin.extensions.alerts.folders import below
+from muntin.extensions.alerts.message import kept_held, message, summary
+from muntin.extensions.alerts.outbox import Outbox
+from muntin.extensions.alerts.problems import Problems
+from muntin.extensions.alerts.recovery import approved, recovered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from muntin.alerts.declaration import Alerts
-    from muntin.alerts.facts import Run
-    from muntin.alerts.findings import Finding
-    from muntin.alerts.message import Message
+    from muntin.extensions.alerts.declaration import Alerts
+    from muntin.extensions.alerts.facts import Run
+    from muntin.extensions.alerts.findings import Finding
+    from muntin.extensions.alerts.message import Message
     from muntin.files.paths import AnyPath
 
 IDLE_S = 600

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from muntin.alerts.message import Message
 from muntin.errors import StateError
+from muntin.extensions.alerts.message import Message
 from muntin.files.paths import ascending, rename
 from muntin.store.disk import write_whole
 

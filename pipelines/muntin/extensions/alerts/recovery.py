@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from muntin.alerts.findings import expected
+from muntin.extensions.alerts.findings import expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from muntin.alerts.facts import Run
-    from muntin.alerts.findings import Finding
     from muntin.definition.schedule import Interval
+    from muntin.extensions.alerts.facts import Run
+    from muntin.extensions.alerts.findings import Finding
 
 
 def recovered(told: Iterable[Finding], run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:

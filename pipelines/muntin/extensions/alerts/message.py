@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Literal
 
-from muntin.alerts.row_lines import row_lines, shortened
 from muntin.definition.amounts import many
 from muntin.definition.asking import PUBLISH_DESPITE
 from muntin.definition.instants import spell_instant
+from muntin.extensions.alerts.row_lines import row_lines, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from muntin.alerts.facts import Run
-    from muntin.alerts.findings import Finding
     from muntin.definition.schedule import Interval
+    from muntin.extensions.alerts.facts import Run
+    from muntin.extensions.alerts.findings import Finding
 
 Tone = Literal["failure", "warning", "success"]
 MAX_ROWS = 10

@@ -9,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from muntin.alerts.findings import Finding
 from muntin.errors import StateError
+from muntin.extensions.alerts.findings import Finding
 from muntin.files.paths import ascending
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.store.disk import write_new

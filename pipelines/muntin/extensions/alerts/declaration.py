@@ -12,6 +12,10 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.records.reports import RunReport
+    from muntin.jobs.state.bound import Bound
+
 VARIABLE = "env:"
 """A channel that begins with it names an environment variable, whose text is an address of Apprise."""
 
@@ -46,6 +50,20 @@ class Alerts:
         """Spark's tasks carry the definition, and a notifier does not travel: a pickle has the channels with names alone."""
         named = tuple(channel for channel in self.channels if isinstance(channel, str))
         return Alerts, (named, *(getattr(self, name) for name in self.__slots__[1:]))
+
+    def ended(self, bound: Bound, intervals: Sequence[Interval], report: RunReport, *, link: str) -> tuple[str, ...]:
+        """Send the message of a run that went well, if it needs one."""
+        from muntin.extensions.alerts.alert import tell
+        from muntin.extensions.alerts.gathered import of_report
+
+        return tell(self, bound.folder, lambda: of_report(bound, intervals, report, link=link))
+
+    def failed(self, bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *, link: str) -> tuple[str, ...]:
+        """Send the message of a run that raised."""
+        from muntin.extensions.alerts.alert import tell
+        from muntin.extensions.alerts.gathered import failed
+
+        return tell(self, bound.folder, lambda: failed(bound, intervals, wrong, link=link))
 
 
 def to(

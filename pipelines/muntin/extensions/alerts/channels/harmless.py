@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from muntin.printable import lines, printable
 
 if TYPE_CHECKING:
-    from muntin.alerts.message import Message
+    from muntin.extensions.alerts.message import Message
 
 _SPACE = "\N{ZERO WIDTH SPACE}"
 _LIVE = (

@@ -12,8 +12,8 @@ from muntin.definition.schedule import Interval
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from muntin.alerts.declaration import Alerts
-    from muntin.alerts.facts import Batch, Run
+    from muntin.extensions.alerts.declaration import Alerts
+    from muntin.extensions.alerts.facts import Batch, Run
 
 Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole", "forgetting"]
 MASKED = "***"

@@ -10,15 +10,15 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from muntin.channels.errors import ChannelError
-from muntin.channels.harmless import for_chat, plain
 from muntin.definition.extras import need
+from muntin.extensions.alerts.channels.errors import ChannelError
+from muntin.extensions.alerts.channels.harmless import for_chat, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from muntin.alerts.message import Message
-    from muntin.channels.addresses import Address
+    from muntin.extensions.alerts.channels.addresses import Address
+    from muntin.extensions.alerts.message import Message
 
 CONNECT_S, READ_S = 3.0, 4.0
 """Seconds that a service has to take a connection, and to answer."""
