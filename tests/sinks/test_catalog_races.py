@@ -11,7 +11,7 @@ from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables
 from sqlalchemy import Table, event
 from sqlalchemy.schema import CreateTable
 
-from muntin.files.catalogs import catalog_of
+from muntin.extensions.iceberg.catalogs import catalog_of
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.errors import SinkError
 

@@ -13,6 +13,7 @@ import pytest
 from muntin import Pipeline, run
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError, StateError
+from muntin.extensions.kafka import source as kafka
 from muntin.jobs.deduplication.kept_decisions import NAME
 from muntin.jobs.deduplication.known import facts_of_ids
 from muntin.jobs.doctor.diagnosis import diagnose
@@ -21,7 +22,7 @@ from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.records.reports_table import TABLE
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.maintain import maintain
-from muntin.sources import files, kafka, spark, table
+from muntin.sources import files, spark, table
 from muntin.store.paths import IDS
 from muntin.store.reading import read_files
 from muntin.tasks import Local

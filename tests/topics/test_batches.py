@@ -16,13 +16,13 @@ import pytest
 
 from muntin import Pipeline, aggregates, sources
 from muntin.errors import SourceError
+from muntin.extensions.kafka import borders as kept_borders
+from muntin.extensions.kafka.topics import first_messages, ranges
+from muntin.extensions.kafka.topics.messages import messages
 from muntin.jobs.accumulate import accumulate
-from muntin.jobs.inputs.listings import kept_borders
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.jobs.inspect.read import read
 from muntin.jobs.upkeep.outdated import outdated
-from muntin.sources.topics import first_messages, ranges
-from muntin.sources.topics.messages import messages
 from tests.kafka_broker import Broker, Row
 from tests.topics.orders import FIELDS, hour, ms, order, pipeline, ran, rows_read, topic_of, totals
 
@@ -135,7 +135,7 @@ def test_a_topic_that_was_made_again_is_refused(kafka: Broker, tmp_path: Path) -
     other = replace(source, topic=kafka.topic())
     kept_borders_of = kept_borders.table_of(source.topic)
     with (
-        patch("muntin.jobs.inputs.listings.kept_borders.table_of", lambda _: kept_borders_of),
+        patch("muntin.extensions.kafka.borders.table_of", lambda _: kept_borders_of),
         pytest.raises(SourceError, match="was made again since its offsets were noted"),
     ):
         ran(pipeline(other), str(tmp_path), 1, 2)
@@ -186,7 +186,7 @@ def test_a_run_that_goes_on_fetches_no_message_of_before(kafka: Broker, tmp_path
     for at in (0.1, 0.9, 1.1, 1.9):
         kafka.in_transaction(topic, [order(1, at)])
     ran(of, str(tmp_path), 0, 2)
-    with patch("muntin.sources.topics.first_messages._fetched", wraps=first_messages._fetched) as fetched:
+    with patch("muntin.extensions.kafka.topics.first_messages._fetched", wraps=first_messages._fetched) as fetched:
         assert rows_read(ran(of, str(tmp_path), 2, 3)) == [0]
     assert {str(each.args[3:]) for each in fetched.call_args_list} == {str((ms(3) * 1000, {0: 8}))}
 

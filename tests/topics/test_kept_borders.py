@@ -7,8 +7,8 @@ from unittest.mock import patch
 import pytest
 
 from muntin.errors import ConflictError, SourceError
-from muntin.jobs.inputs.listings import kept_borders
-from muntin.jobs.inputs.listings.kept_borders import keep, kept
+from muntin.extensions.kafka import borders as kept_borders
+from muntin.extensions.kafka.borders import keep, kept
 from muntin.jobs.state.bound import Bound, bind
 from muntin.store.state import states_of
 from tests.topics.orders import pipeline, topic_of

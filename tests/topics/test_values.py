@@ -16,10 +16,10 @@ import pytest
 
 from muntin import sources
 from muntin.errors import BrokerError
+from muntin.extensions.kafka.topics import json_fields
+from muntin.extensions.kafka.topics.messages import MESSAGES
+from muntin.extensions.kafka.topics.values import Decoded, decoded
 from muntin.sources.exact_json import values as exact_json
-from muntin.sources.topics import json_fields
-from muntin.sources.topics.messages import MESSAGES
-from muntin.sources.topics.values import Decoded, decoded
 
 fastavro = pytest.importorskip("fastavro")
 SCHEMA = {

@@ -15,7 +15,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extensio
     try:
         return extension("sinks", name)
     except KeyError:
-        raise AttributeError(f"module 'muntin.sinks' has no attribute {name!r}", name=name, obj=None) from None
+        raise AttributeError(f"module 'muntin.sinks' has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:

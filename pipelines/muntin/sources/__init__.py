@@ -1,9 +1,12 @@
-"""Where a batch's rows are: files, a topic of Kafka, a table of Delta or Iceberg, what Spark reads, or another pipeline's windows."""
+"""Where a batch's rows are: files, a Delta table, what Spark reads, or another pipeline's windows; extensions add topics and tables."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from muntin.registry import extension, names_of
 from muntin.sources.file_source import FileSource
 from muntin.sources.files import files
-from muntin.sources.kafka import KafkaSource, kafka
-from muntin.sources.logged.of_iceberg.declaration import IcebergSource, iceberg
 from muntin.sources.reading.dimensions.lookup import Lookup, lookup
 from muntin.sources.source import Source
 from muntin.sources.spark_frames import SparkSource, spark
@@ -12,18 +15,26 @@ from muntin.sources.upstream_windows import WindowSource, windows
 
 __all__ = [
     "FileSource",
-    "IcebergSource",
-    "KafkaSource",
     "Lookup",
     "Source",
     "SparkSource",
     "TableSource",
     "WindowSource",
     "files",
-    "iceberg",
-    "kafka",
     "lookup",
     "spark",
     "table",
     "windows",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extension
+    try:
+        return extension("sources", name)
+    except KeyError:
+        raise AttributeError(f"module 'muntin.sources' has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    """The names of this module and of extensions: the error for a misspelt name proposes similar names."""
+    return sorted({*globals(), *names_of("sources")})

@@ -13,16 +13,37 @@ from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit, check_lo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fsspec import AbstractFileSystem
+
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
     from muntin.definition.several_sources import Member
     from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.sources.repeated_rows import Changes
-    from muntin.sources.source import OnBadFile, OnSchema
+    from muntin.sources.source import Content, OnBadFile, OnSchema
+
+
+class FilesAlone:
+    """The members of a source all of whose paths are files."""
+
+    __slots__ = ()
+    message_columns: ClassVar[tuple[str, ...]] = ()
+
+    def content(self, path: str) -> Content | None:  # noqa: ARG002 - files alone
+        """None: it is a file."""
+        return None
+
+    def opened_as(self, path: str) -> str:
+        """The path."""
+        return path
+
+    def file_systems(self, paths: Sequence[str]) -> Sequence[AbstractFileSystem]:  # noqa: ARG002 - as above
+        """None: they are files."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowSource:
+class RowSource(FilesAlone):
     """The columns of rows that have a meaning, and their types. See `files` for each.
 
     `event_time`: "" of a dimension. `changes`: what tells that a row changes another; `dedupe` is its id then. `lookups`: the dimensions
@@ -46,6 +67,7 @@ class RowSource:
     member: Member | None = None
     lookups: tuple[Dimension, ...] = ()
 
+    listing = "muntin.jobs.inputs.listings.of_files"
     upstream = batch_column = None
     section = order = numbered = ()
     message_key: ClassVar[tuple[str, ...]] = ()

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 from muntin.definition import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from dataclasses import Field
     from pathlib import Path
+
+    import numpy as np
+    from fsspec import AbstractFileSystem
 
     from muntin.sources.dialect import Dialect
     from muntin.sources.logged.numbered_fields import NumberedField
@@ -22,10 +25,39 @@ OnBadFile = Literal["error", "quarantine"]
 OnSchema = Literal["error", "quarantine"]
 
 
+class Content(Protocol):
+    """The rows at an address that is no file.
+
+    Attributes:
+        file: a file of Parquet with its rows.
+        number, offset: the place of each row among all that lies there, and where its source has it.
+        odd: what is no row there.
+    """
+
+    @property
+    def file(self) -> bytes: ...
+    @property
+    def number(self) -> np.ndarray: ...
+    @property
+    def offset(self) -> np.ndarray: ...
+    @property
+    def odd(self) -> Sequence[Any]: ...
+
+
 class Source(parts.Source, Protocol):
     """The source of batches' rows, for modules that read them."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def message_columns(self) -> tuple[str, ...]:
+        """The columns that each message has beside its fields, where rows are messages, which may lack fields; () of files."""
+        ...
+
+    @property
+    def listing(self) -> str:
+        """The module that says which files a batch has: a `Listing` of `jobs/inputs`."""
+        ...
 
     @property
     def call(self) -> str:
@@ -97,6 +129,18 @@ class Source(parts.Source, Protocol):
     @property
     def bundles(self) -> bool:
         """Whether the files of several batches may be read together."""
+        ...
+
+    def content(self, path: str) -> Content | None:
+        """What lies at an address that is no file; None: it is a file."""
+        ...
+
+    def opened_as(self, path: str) -> str:
+        """The address by which DuckDB opens a file."""
+        ...
+
+    def file_systems(self, paths: Sequence[str]) -> Sequence[AbstractFileSystem]:
+        """The file systems through which DuckDB reads addresses that are no files."""
         ...
 
     def settled(self, path: str) -> int | None:

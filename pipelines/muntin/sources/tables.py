@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
+    from muntin.sources.logged.log import Log
     from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
 OnChange = Literal["error", "skip"]
@@ -30,6 +31,7 @@ class TableSource(LastingFiles):
     on_change: OnChange = "error"
 
     call = "sources.table(...)"
+    listing = "muntin.jobs.inputs.listings.of_tables"
 
     @property
     def address(self) -> str:
@@ -39,6 +41,12 @@ class TableSource(LastingFiles):
     def facts(self, schedule: Schedule) -> dict[str, Any]:
         """The fact that determines states, apart from the columns: the first batch holds all rows that the table had before."""
         return {"begins": schedule.after(schedule.first_us - 1)}
+
+    def log(self) -> Log:
+        """The table's log, as it is now."""
+        from muntin.sources.logged.delta.table_log import table_log
+
+        return table_log(self)
 
     def below(self, home: str | Path) -> TableSource:
         """The source with its relative path below a folder."""

@@ -9,6 +9,7 @@ from muntin.definition.kinds import Bounded
 from muntin.errors import DefinitionError
 from muntin.files.paths import stat_of
 from muntin.sources.dialect import USUAL
+from muntin.sources.row_source import FilesAlone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,7 @@ At = Literal["start", "end"]
 
 
 @dataclass(frozen=True, slots=True)
-class WindowSource:
+class WindowSource(FilesAlone):
     """The windows of `upstream` named `window`; a batch is what the upstream's batch of the same interval closed."""
 
     upstream: Pipeline
@@ -47,6 +48,7 @@ class WindowSource:
     in_one_piece = bundles = True
     blank = None
     call = "sources.windows(...)"
+    listing = "muntin.jobs.inputs.listings.of_windows"
     batch_column = "batch"
 
     def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError
-from muntin.sources import FileSource, KafkaSource
+from muntin.sources import FileSource
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -88,7 +88,7 @@ def _column(name: str, values: Sequence[Any]) -> pa.Array:
 
 def as_files(source: Source) -> FileSource:
     """Files with the rows of another kind of source; a field that a row of a topic lacks is null, as in a message without it."""
-    lacked = dict(source.types) if isinstance(source, KafkaSource) else {}
+    lacked = dict(source.types) if source.message_columns else {}
     return FileSource(_FILE, event_time=source.event_time, columns=lacked, **{name: getattr(source, name) for name in _ALIKE})
 
 

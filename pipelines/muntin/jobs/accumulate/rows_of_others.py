@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from muntin.errors import MuntinError, SourceError
-from muntin.jobs.inputs.listings.by_kind import listing
+from muntin.jobs.inputs.listings.listing import listing
 from muntin.jobs.inputs.listings.of_several import telling
 from muntin.jobs.schema_check.definition_fit import check_aggregates
 from muntin.jobs.schema_check.definition_sql import check_sql

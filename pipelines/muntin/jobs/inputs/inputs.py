@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.errors import SourceError
 from muntin.jobs.inputs.listings import of_several
-from muntin.jobs.inputs.listings.by_kind import listing
+from muntin.jobs.inputs.listings.listing import listing
 from muntin.jobs.records.reports_table import report_of_source
 
 if TYPE_CHECKING:

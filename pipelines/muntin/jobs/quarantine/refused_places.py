@@ -48,7 +48,7 @@ def with_lines(session: duckdb.DuckDBPyConnection, source: Source, table: pa.Tab
 
     `table`: with file and position.
     """
-    if source.format not in ("csv", "json", "kafka"):
+    if source.format not in ("csv", "json") and not source.message_columns:
         return table
     files, position = np.array(table["file"].to_pylist(), object), table["position"].to_numpy()
     found = np.full(len(table), _NO_LINE, np.int64)

@@ -12,27 +12,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.definition.instants import spell_instant
 from muntin.errors import ForgottenError, SourceError
 from muntin.files.paths import stats_of
 from muntin.sources.listing import SourceFile
-from muntin.sources.logged.delta.table_log import table_log
-from muntin.sources.logged.of_iceberg.declaration import IcebergSource
-from muntin.sources.logged.of_iceberg.snapshots import snapshot_log
 from muntin.sources.logged.table_changes import Step, last_steps, steps_of
-from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from muntin.definition.schedule import Interval
     from muntin.sources.logged.log import Added, Commit, Log
+    from muntin.sources.tables import TableSource
 
     Stepped = list[tuple[Added, Step]]
-
-_LOGS: Mapping[type, Callable[[Any], Log]] = {TableSource: table_log, IcebergSource: snapshot_log}
 
 
 def table_files(source: TableSource, intervals: Sequence[Interval], first_us: int) -> dict[Interval, list[SourceFile]]:
@@ -69,7 +64,7 @@ def log_of(source: TableSource) -> Log:
     Raises:
         SourceError, StorageError: as `table_files`.
     """
-    log = _LOGS[type(source)](source)
+    log = source.log()
     return replace(log, made_us=dict(zip(log.made_us, accumulate(log.made_us.values(), max), strict=True))) if source.changes else log
 
 
@@ -79,7 +74,7 @@ def in_full(source: TableSource) -> TableSource:
     Raises:
         SourceError, StorageError: as `table_files`.
     """
-    return _LOGS[type(source)](source).in_full(source)
+    return source.log().in_full(source)
 
 
 def files_now(source: TableSource) -> list[SourceFile]:

@@ -26,13 +26,12 @@ from muntin.sources.reading.cut_rows import MARK, NO_BYTE_OF_TEXT, Cut, lines
 from muntin.sources.reading.mended import BadRow, Mended
 from muntin.sources.reading.scan import in_every_file, uncast
 from muntin.sources.sessions.plain_text import content, encoding_in
-from muntin.sources.topics.content import content as content_of
-from muntin.sources.topics.ranges import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from muntin.sources import Source
+    from muntin.sources.source import Content
 
 _REJECTS = "muntin_rejects"
 Fault = tuple[str, str | None]  # a reason, and the column that it is about
@@ -50,8 +49,8 @@ def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Seque
     with TemporaryDirectory(prefix="muntin-") as folder:
         out = Mended(_in_utf_8(source), paths)
         for number, path in enumerate(paths):
-            if is_address(path):
-                _add_messages(source, path, str(Path(folder, f"{number}.parquet")), out)
+            if messages := source.content(path):
+                _add_messages(path, messages, str(Path(folder, f"{number}.parquet")), out)
             elif problem := file_problem(session, source, path):
                 _refuse(source, path, problem)
                 out.bad.append(BadRow(path, f"the file {problem}"))
@@ -88,22 +87,21 @@ def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, cop
     out.paths.append(copy)
 
 
-def _add_messages(source: Source, path: str, copy: str, out: Mended) -> None:
-    """Copy a range of messages, without messages that are no rows. The line of a message is its offset."""
-    found = content_of(source, path)  # type: ignore[arg-type]  # of this kind alone are addresses of ranges
-    Path(copy).write_bytes(found.file)
-    out.bad.extend(BadRow(path, each.reason, each.number, each.offset, each.column, each.text) for each in found.odd)
-    if found.odd:
+def _add_messages(path: str, content: Content, copy: str, out: Mended) -> None:
+    """Copy messages, without messages that are no rows. The line of a message is its offset."""
+    Path(copy).write_bytes(content.file)
+    out.bad.extend(BadRow(path, each.reason, each.number, each.offset, each.column, each.text) for each in content.odd)
+    if content.odd:
         out.changed.append(copy)
-    out.places[copy] = found.number, found.offset
+    out.places[copy] = content.number, content.offset
     out.files[copy] = path
     out.paths.append(copy)
 
 
 def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows: int) -> np.ndarray | None:
     """The line of each row of a file of text that has so many rows, from 1; of messages the offset; None where it is not known."""
-    if is_address(path):
-        return content_of(source, path).offset  # type: ignore[arg-type]  # as above
+    if messages := source.content(path):
+        return messages.offset
     if source.format not in ("csv", "json"):
         return None
     how = source.dialect

@@ -13,7 +13,6 @@ from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.row_groups import ROW
 from muntin.sources.sessions.listed_files import PLAIN, address_of, encoding_of
-from muntin.sources.topics.content import opened_as
 from muntin.states.columns import FILE_PATH
 
 if TYPE_CHECKING:
@@ -34,8 +33,7 @@ def literal(text: str) -> str:
 
 def files_sql(source: Source, paths: Sequence[str]) -> str:
     """Listed files as SQL has them, each path to the letter. No path goes into SQL as what is read by another way."""
-    opened = [opened_as(source, path) for path in paths] if source.format == "kafka" else paths  # type: ignore[arg-type]  # one kind has it
-    return f"[{', '.join(literal(address_of(path, encoding_of(source))) for path in opened)}]"
+    return f"[{', '.join(literal(address_of(source.opened_as(path), encoding_of(source))) for path in paths)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ def scan(
         rows: of a Parquet file, the only path, the numbers of the rows that are read; None: all.
         cast: whether columns are made what `cast_behind` says.
     """
-    if source.format == "kafka":
+    if source.message_columns:
         table = _messages(source, paths, named=named)
     else:
         table = with_columns(source, _files(source, paths, read_as, named=named, rows=rows), named=named)
@@ -143,7 +141,7 @@ def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
     how = f"filename = {literal(FILE_PATH) if named else 'false'}, hive_partitioning = false"
     rows = f"read_parquet({files_sql(source, paths)}, {how})"
     if named:
-        plain = f"regexp_replace({FILE_PATH}, '^kafka://[0-9a-f]+@', 'kafka://') AS {FILE_PATH}"
+        plain = f"regexp_replace({FILE_PATH}, '^([a-z]+://)[0-9a-f]+@', '\\1') AS {FILE_PATH}"
         rows = f"(SELECT * REPLACE ({plain}) FROM {rows})"
     return rows
 

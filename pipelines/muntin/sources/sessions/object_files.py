@@ -10,8 +10,6 @@ from muntin.definition.relative_paths import OBJECT_STORES, is_object_store
 from muntin.sources.sessions import listed_files
 from muntin.sources.sessions.fetched_files import fetched
 from muntin.sources.sessions.listed_files import address_of, encoding_of
-from muntin.sources.topics.content import file_system
-from muntin.sources.topics.ranges import SCHEME, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,8 +29,9 @@ def let_read(session: duckdb.DuckDBPyConnection, source: Source, paths: Iterable
         session.register_filesystem(listed_files.file_system())
     if stored and not session.filesystem_is_registered("s3"):
         session.register_filesystem(_file_system())
-    if any(map(is_address, paths)) and not session.filesystem_is_registered(SCHEME):
-        session.register_filesystem(file_system())
+    for own in source.file_systems(paths):
+        if not session.filesystem_is_registered(own.protocol):
+            session.register_filesystem(own)
 
 
 @cache

@@ -51,15 +51,17 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
 def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
     """The table of the upstream's windows, the table or the topic; else files, else their folders. What Spark reads is not known."""
     from muntin.jobs.inputs.upstream import upstream
-    from muntin.sources import KafkaSource, SparkSource, TableSource, WindowSource
+    from muntin.sources import FileSource, SparkSource, WindowSource
 
     match bound.source:
         case WindowSource() as source:
             return [str(upstream(bound, source).table)]
-        case TableSource() | KafkaSource() as source:
-            return [source.address]
         case SparkSource():
             return []
+        case FileSource():
+            pass
+        case source if hasattr(source, "address"):
+            return [source.address]
     if bound.members:
         return [path for name, member in bound.members.items() for path in _sources(member, [_only(batch, name) for batch in batches])]
     paths = sorted({file.path for batch in batches for file in batch.manifest})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from muntin.definition.durations import Duration, positive
-from muntin.files.catalogs import check_address
+from muntin.extensions.iceberg.catalogs import check_address
 from muntin.sinks.declaration import Declared
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from muntin.extensions.iceberg.catalogs import catalog_of
 from muntin.extensions.iceberg.mirrors.columns import documented, follow_columns, of_other_fields
 from muntin.extensions.iceberg.mirrors.found_tables import (
     MARK,
@@ -23,7 +24,6 @@ from muntin.extensions.iceberg.mirrors.found_tables import (
     version_of,
 )
 from muntin.extensions.iceberg.mirrors.named_files import own_folder
-from muntin.files.catalogs import catalog_of
 from muntin.jobs.published.mirrors import METADATA
 from muntin.sinks.delivery import Position
 from muntin.sinks.errors import BlockedError, MovedError, SinkError

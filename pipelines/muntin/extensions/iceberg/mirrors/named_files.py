@@ -5,8 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from muntin.extensions.iceberg.catalogs import catalog_of
 from muntin.extensions.iceberg.mirrors.declaration import IcebergSink
-from muntin.files.catalogs import catalog_of
 from muntin.sinks.errors import BlockedError, SinkError
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
-from muntin.sources.kafka import KafkaSource
+from muntin.sources.file_source import FileSource
 from muntin.sources.listing import source_files
 from muntin.sources.logged.table_files import files_now, in_full
 from muntin.sources.reading.dimensions.reading import read_dimension
 from muntin.sources.tables import TableSource
-from muntin.sources.topics.all_messages import all_messages
 from muntin.store.parquet import write_named
 from muntin.store.paths import DIMENSIONS
 
@@ -84,8 +83,8 @@ def _files(lookup: Lookup) -> tuple[Source, Sequence[SourceFile]]:
     if isinstance(source, TableSource):
         full = in_full(source)
         return full, files_now(full)
-    if isinstance(source, KafkaSource):
-        return source, all_messages(source)
+    if not isinstance(source, FileSource):  # of an extension
+        return source, source.all_now()
     any_interval = Interval(0, 1)
     return source, source_files(source, [any_interval])[0][any_interval]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -49,6 +50,11 @@ class Inputs:
         parts = {name: Inputs.joined([each.parts[name] for each in given]) for name in (given[-1].parts if given else ())}
         hidden = {interval: count for each in given for interval, count in each.hidden.items()}
         return Inputs(files, watermarks_us, given[-1].source if given else None, parts, hidden)
+
+
+def listing(source: Source) -> Listing:
+    """The listing of a source."""
+    return cast("Listing", import_module(source.listing))
 
 
 class Listing(Protocol):

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import MuntinError
-from muntin.jobs.inputs.listings.by_kind import listing
-from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.listings.listing import Inputs, listing
 from muntin.jobs.inputs.purged import purged
 from muntin.jobs.records.reports_table import report_of_source
 

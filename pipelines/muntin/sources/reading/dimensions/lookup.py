@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.errors import DefinitionError
 from muntin.sources.file_source import FileSource
-from muntin.sources.kafka import KafkaSource
 from muntin.sources.spark_frames import SparkSource
 from muntin.sources.tables import TableSource
 
@@ -16,12 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from muntin.sources.source import Source
+
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
     """A look-up. See `lookup`. `keys`: column of the events -> column of the dimension; `columns`: None for all others."""
 
-    source: FileSource | TableSource | KafkaSource
+    source: Any
     keys: Mapping[str, str]
     since: str
     until: str | None
@@ -48,7 +49,7 @@ class Lookup:
     @property
     def place(self) -> str:
         """Where its rows lie, for people."""
-        return self.source.address if isinstance(self.source, KafkaSource) else self.source.path
+        return self.source.path if isinstance(self.source, FileSource | TableSource) else self.source.address
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -57,7 +58,7 @@ class Lookup:
 
 
 def lookup(
-    source: FileSource | TableSource | KafkaSource,
+    source: Source,
     *,
     keys: Sequence[str] | Mapping[str, str],
     since: str,
@@ -91,7 +92,7 @@ def lookup(
             "have to start Spark. Let a task before the run write it, as frame.write.format('delta').mode('overwrite').save('rates'), and "
             "look up sources.table('rates')"
         )
-    if not isinstance(source, FileSource | TableSource | KafkaSource):
+    if not (isinstance(source, FileSource | TableSource) or hasattr(source, "all_now")):
         named = getattr(source, "call", repr(source))
         raise DefinitionError(
             f"lookup: {named} cannot be looked up; give files, a table of Delta or Iceberg, or a topic, as "

@@ -12,7 +12,6 @@ from blake3 import blake3
 
 from muntin.engine.versions import islands
 from muntin.errors import SourceError
-from muntin.sources.kafka import OWN
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import check_numbers, told_columns
@@ -104,7 +103,7 @@ def _last_messages(session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup
     if not lookup.source.message_key:
         return rows
     key, partition, offset = lookup.source.message_key
-    fields = [column for column in columns if column not in OWN]
+    fields = [column for column in columns if column not in lookup.source.message_columns]
     empty = " AND ".join(f"{quoted(field)} IS NULL" for field in fields)
     told = ", ".join(quoted(column) for column in (*lookup.keys.values(), lookup.since))
     query = (

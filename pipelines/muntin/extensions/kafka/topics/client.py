@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from muntin.definition.extras import need
 from muntin.errors import BrokerError
+from muntin.extensions.kafka.topics.connection import REGISTRY, settings
 from muntin.files.connections import variable_of
 from muntin.sources.per_thread import of_this_thread
-from muntin.sources.topics.connection import REGISTRY, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from muntin.sources.kafka import KafkaSource
+    from muntin.extensions.kafka.source import KafkaSource
 
 ANSWER_S = 6
 """Seconds until a question must be answered."""

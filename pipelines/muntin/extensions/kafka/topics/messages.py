@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.errors import BrokerError, SourceError
+from muntin.extensions.kafka.topics.client import Told, broker_error, to_consume, told_apart
 from muntin.sources.per_thread import of_this_thread
-from muntin.sources.topics.client import Told, broker_error, to_consume, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muntin.sources.kafka import KafkaSource
-    from muntin.sources.topics.ranges import Range
+    from muntin.extensions.kafka.source import KafkaSource
+    from muntin.extensions.kafka.topics.ranges import Range
 
 MESSAGES = pa.schema(
     [

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from muntin.sources.topics.client import ANSWER_S, answer, to_ask, until_led, worded
+from muntin.extensions.kafka.topics.client import ANSWER_S, answer, to_ask, until_led, worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muntin.sources.kafka import KafkaSource
+    from muntin.extensions.kafka.source import KafkaSource
 
 Offsets = dict[int, int]
 """Partition -> offset."""

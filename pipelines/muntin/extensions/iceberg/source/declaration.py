@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muntin.files.catalogs import check_address
+from muntin.extensions.iceberg.catalogs import check_address
 from muntin.sources.tables import TableSource, checked_table_terms
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muntin.definition.durations import Duration
+    from muntin.sources.logged.log import Log
     from muntin.sources.logged.numbered_fields import NumberedField
     from muntin.sources.tables import OnChange
     from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
@@ -27,6 +28,12 @@ class IcebergSource(TableSource):
     numbered: tuple[NumberedField, ...] = ()  # type: ignore[assignment]
 
     call = "sources.iceberg(...)"
+
+    def log(self) -> Log:
+        """The snapshots of the table, as they are now."""
+        from muntin.extensions.iceberg.source.snapshots import snapshot_log
+
+        return snapshot_log(self)
 
     @property
     def address(self) -> str:

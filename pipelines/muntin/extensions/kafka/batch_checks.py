@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from muntin.definition.schedule import Interval
-    from muntin.jobs.inputs.listings.kept_borders import Kept
+    from muntin.extensions.kafka.borders import Kept
+    from muntin.extensions.kafka.source import KafkaSource
+    from muntin.extensions.kafka.topics.broker import Offsets, Topic
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.kafka import KafkaSource
-    from muntin.sources.topics.broker import Offsets, Topic
 
 
 def now_us() -> int:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from muntin.sources.topics.json_fields import with_fields
-from muntin.sources.topics.texts import texts, told
+from muntin.extensions.kafka.topics.json_fields import with_fields
+from muntin.extensions.kafka.topics.texts import texts, told
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from muntin.sources.kafka import KafkaSource
+    from muntin.extensions.kafka.source import KafkaSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from muntin.store.store import Change, File, Snapshot, Texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from muntin.extensions.kafka.topics.broker import Offsets
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.topics.broker import Offsets
 
 _SCHEMA = pa.schema(
     [

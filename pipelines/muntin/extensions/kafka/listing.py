@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.jobs.inputs.listings.kept_borders import keep as note
-from muntin.jobs.inputs.listings.kept_borders import kept
+from muntin.extensions.kafka.batch_checks import check_over, check_reported, check_same, check_there, now_us, spans
+from muntin.extensions.kafka.borders import keep as note
+from muntin.extensions.kafka.borders import kept
+from muntin.extensions.kafka.topics.broker import Broker
+from muntin.extensions.kafka.topics.first_messages import first_messages
+from muntin.extensions.kafka.topics.ranges import Range
 from muntin.jobs.inputs.listings.listing import Inputs
-from muntin.jobs.inputs.listings.topic_checks import check_over, check_reported, check_same, check_there, now_us, spans
 from muntin.sources.listing import SourceFile
-from muntin.sources.topics.broker import Broker
-from muntin.sources.topics.first_messages import first_messages
-from muntin.sources.topics.ranges import Range
 from muntin.store.retries import after_conflicts
 from muntin.timeline.borders import between_neighbours
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from muntin.definition.schedule import Interval
+    from muntin.extensions.kafka.source import KafkaSource
+    from muntin.extensions.kafka.topics.broker import First, Offsets, Topic
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.kafka import KafkaSource
-    from muntin.sources.topics.broker import First, Offsets, Topic
 
 _TRIES = 8
 

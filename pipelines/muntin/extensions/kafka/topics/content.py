@@ -16,16 +16,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.errors import BrokerError, SourceError
-from muntin.sources.topics.messages import messages
-from muntin.sources.topics.ranges import SCHEME, named, parsed
-from muntin.sources.topics.values import decoded
+from muntin.extensions.kafka.topics.messages import messages
+from muntin.extensions.kafka.topics.ranges import SCHEME, named, parsed
+from muntin.extensions.kafka.topics.values import decoded
 
 if TYPE_CHECKING:
     import numpy as np
     from fsspec import AbstractFileSystem
 
-    from muntin.sources.kafka import KafkaSource
-    from muntin.sources.topics.values import Odd
+    from muntin.extensions.kafka.source import KafkaSource
+    from muntin.extensions.kafka.topics.values import Odd
 
 KEPT_BYTES = 2**26
 """Of ranges that a task reads several times: for their columns, for their rows, for their bad messages."""

@@ -15,15 +15,15 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from muntin.sources.topics.broker import First
-from muntin.sources.topics.client import broker_error, to_consume
+from muntin.extensions.kafka.topics.broker import First
+from muntin.extensions.kafka.topics.client import broker_error, to_consume
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from muntin.sources.kafka import KafkaSource
-    from muntin.sources.topics.broker import Offsets
-    from muntin.sources.topics.client import Told
+    from muntin.extensions.kafka.source import KafkaSource
+    from muntin.extensions.kafka.topics.broker import Offsets
+    from muntin.extensions.kafka.topics.client import Told
 
     Firsts = Mapping[int, Mapping[int, First]]  # instant -> partition -> the first of it
 

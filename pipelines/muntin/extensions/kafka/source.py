@@ -6,19 +6,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from muntin.definition.checks import check_choice
+from muntin.extensions.kafka.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
+from muntin.extensions.kafka.topics.ranges import Range, is_address, parsed
 from muntin.sources.dialect import USUAL
 from muntin.sources.repeated_rows import checked_changes
 from muntin.sources.row_source import RowSource, checked_terms
-from muntin.sources.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
-from muntin.sources.topics.ranges import Range, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from fsspec import AbstractFileSystem
+
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.sources.source import OnBadFile, OnSchema
+    from muntin.sources.listing import SourceFile
+    from muntin.sources.source import Content, OnBadFile, OnSchema
     from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
 Value = Literal["json", "avro", "protobuf", "text", "raw"]
@@ -48,6 +51,8 @@ class KafkaSource(RowSource):
     on_schema: ClassVar[OnSchema] = "error"
     checksum = bundles = False
     call = "sources.kafka(...)"
+    listing = "muntin.extensions.kafka.listing"
+    message_columns: ClassVar[tuple[str, ...]] = OWN
     message_key: ClassVar[tuple[str, ...]] = ("kafka_key", "kafka_partition", "kafka_offset")
 
     @property
@@ -59,6 +64,34 @@ class KafkaSource(RowSource):
     def address(self) -> str:
         """The topic, for people and for lineage."""
         return f"kafka://{self.broker}/{self.topic}"
+
+    def content(self, path: str) -> Content | None:
+        """The messages of a range."""
+        from muntin.extensions.kafka.topics.content import content
+
+        return content(self, path) if is_address(path) else None
+
+    def opened_as(self, path: str) -> str:
+        """The address with the name of this way of reading; the path of a copy on the disk as it is."""
+        from muntin.extensions.kafka.topics.content import opened_as
+
+        return opened_as(self, path)
+
+    def file_systems(self, paths: Sequence[str]) -> Sequence[AbstractFileSystem]:
+        """The file system of all topics, where a path is an address of messages."""
+        from muntin.extensions.kafka.topics.content import file_system
+
+        return (file_system(),) if any(map(is_address, paths)) else ()
+
+    def all_now(self) -> list[SourceFile]:
+        """All messages of the topic, as a dimension has them.
+
+        Raises:
+            BrokerError: the broker does not answer, refuses, or has no such topic.
+        """
+        from muntin.extensions.kafka.topics.all_messages import all_messages
+
+        return all_messages(self)
 
     def settled(self, path: str) -> int:
         """The size of a range of messages, in bytes."""

@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.errors import BrokerError
+from muntin.extensions.kafka.topics.connection import REGISTRY, settings
+from muntin.extensions.kafka.topics.json_fields import spelled
 from muntin.sources.nested_types import element, map_types, members, plain_name
-from muntin.sources.topics.connection import REGISTRY, settings
-from muntin.sources.topics.json_fields import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from muntin.sources.kafka import KafkaSource
+    from muntin.extensions.kafka.source import KafkaSource
 
 Faults = dict[int, str]
 """Number of a message -> why it cannot be read."""
@@ -93,7 +93,7 @@ def _avro(source: KafkaSource) -> Callable[[bytes], Any]:
 
 
 def _protobuf(source: KafkaSource) -> Callable[[bytes], Any]:
-    from muntin.sources.topics.protobuf_fields import fields_of
+    from muntin.extensions.kafka.topics.protobuf_fields import fields_of
 
     if source.registry is None:
         return lambda value: fields_of(source.schema.FromString(value))  # type: ignore[attr-defined]

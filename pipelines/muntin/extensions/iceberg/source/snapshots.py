@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import SourceError, StorageError
-from muntin.files.catalogs import catalog_of
+from muntin.extensions.iceberg.catalogs import catalog_of
+from muntin.extensions.iceberg.source.fields import check_fields, with_columns_of
 from muntin.files.connections import connection_of_environment
 from muntin.sources.logged.log import Added, Commit, Log
-from muntin.sources.logged.of_iceberg.fields import check_fields, with_columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pyiceberg.table.metadata import TableMetadata
     from pyiceberg.table.snapshots import Snapshot
 
+    from muntin.extensions.iceberg.source.declaration import IcebergSource
     from muntin.files.connections import Connection
-    from muntin.sources.logged.of_iceberg.declaration import IcebergSource
     from muntin.sources.tables import TableSource
 
 _LOCAL = re.compile(r"file:/+(?=/)|file:(?=/)")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muntin.extensions.kafka.topics.broker import Broker
+from muntin.extensions.kafka.topics.ranges import Range
 from muntin.sources.listing import SourceFile
-from muntin.sources.topics.broker import Broker
-from muntin.sources.topics.ranges import Range
 
 if TYPE_CHECKING:
-    from muntin.sources.kafka import KafkaSource
+    from muntin.extensions.kafka.source import KafkaSource
 
 
 def all_messages(source: KafkaSource) -> list[SourceFile]:

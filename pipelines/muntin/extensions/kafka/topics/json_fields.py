@@ -22,7 +22,7 @@ from muntin.sources.new_session import connect
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from muntin.sources.kafka import KafkaSource
+    from muntin.extensions.kafka.source import KafkaSource
 
 Faults = dict[int, tuple[str, str | None]]
 """Number of a message -> why it is no row, and the column that it is about."""
