@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from muntin import Pipeline, aggregates, sources, windows
+from muntin.extensions.kafka.source import KafkaSource
 from muntin.jobs.inspect.read import read
 from muntin.jobs.records.reports import RunReport
 from muntin.jobs.run import run
@@ -32,7 +33,7 @@ def order(amount: float, happened: float, stamped: float | None = None, *, shop:
     return shop, json.dumps(value).encode(), ms(happened if stamped is None else stamped)
 
 
-def topic_of(broker: Broker | str, topic: str, **settings: Any) -> sources.KafkaSource:
+def topic_of(broker: Broker | str, topic: str, **settings: Any) -> KafkaSource:
     """The source."""
     address = broker if isinstance(broker, str) else broker.address
     return sources.kafka(address, topic, **{"value": "json", "columns": FIELDS, "event_time": "at", **settings})
