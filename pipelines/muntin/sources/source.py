@@ -132,7 +132,7 @@ class Source(parts.Source, Protocol):
         ...
 
     def content(self, path: str) -> Content | None:
-        """What lies at an address that is no file; None: it is a file."""
+        """The rows at an address that is no file; None: it is a file."""
         ...
 
     def opened_as(self, path: str) -> str:
