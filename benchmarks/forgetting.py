@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, forget, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.forgetting.forget import plan_forget
+from muntin.extensions.forgetting.forget import plan_forget
 from muntin.jobs.housekeeping.without_keys import holding
 from muntin.jobs.state.bound import bind
 from muntin.states.forgotten_keys import Plain, key_of

@@ -137,7 +137,7 @@ def spark_server(port: int) -> list[str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.log.level": "ERROR",
-        "spark.python.daemon.module": "muntin.spark.zygote.daemon",
+        "spark.python.daemon.module": "muntin.extensions.zygote.daemon",
         "spark.sql.shuffle.partitions": "4",
     }
     chosen = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]

@@ -4,7 +4,7 @@ from muntin.extensions import alerts
 from muntin.extensions.airflow.dag import airflow_dag
 from muntin.extensions.airflow.forget_dag import forget_dag
 from muntin.extensions.airflow.group import muntin_tasks
-from muntin.jobs.forgetting.forget import forget
+from muntin.extensions.forgetting.forget import forget
 from muntin.jobs.inspect.plan import Plan, plan
 from muntin.jobs.inspect.read import read
 from muntin.jobs.inspect.sql import sql

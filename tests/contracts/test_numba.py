@@ -15,7 +15,7 @@ def plus(n):
 USED = """
 import sys
 from kernel import plus
-from muntin.spark.zygote.daemon import load_compiled_code
+from muntin.extensions.zygote.daemon import load_compiled_code
 if "prepared" in sys.argv:
     load_compiled_code()
 before = set(sys.modules)

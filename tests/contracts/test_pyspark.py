@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from muntin.cli.failure import _JAVA, explained
+from muntin.extensions.zygote.unpacked import without_archives
 from muntin.jobs.inputs.materialised.materialise import _reported
 from muntin.quality.gx import _brief
 from muntin.quality.spark_frame import NO_GLOB
 from muntin.spark.workers_python import about_python
-from muntin.spark.zygote.unpacked import without_archives
 from muntin.tasks.memory import lack_of_memory
 
 if TYPE_CHECKING:

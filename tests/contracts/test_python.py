@@ -18,7 +18,7 @@ def test_a_frame_names_the_file_of_who_called() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc")
 def test_glibc_takes_the_two_thresholds() -> None:
-    from muntin.spark.zygote.daemon import _MMAP_THRESHOLD, _TRIM_THRESHOLD
+    from muntin.extensions.zygote.daemon import _MMAP_THRESHOLD, _TRIM_THRESHOLD
 
     words = (
         f"import ctypes; c = ctypes.CDLL('libc.so.6'); print(*(c.mallopt(each, 1 << 28) for each in {_MMAP_THRESHOLD, _TRIM_THRESHOLD}))"

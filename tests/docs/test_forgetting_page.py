@@ -9,7 +9,7 @@ import pytest
 from muntin import read, run
 from muntin.cli.main import main
 from muntin.definition.relative_paths import at_home
-from muntin.jobs.forgetting.forget import plan_forget
+from muntin.extensions.forgetting.forget import plan_forget
 
 TEXT = (Path(__file__).parents[2] / "docs/forgetting.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)

@@ -20,7 +20,7 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 """
 DAEMON = """
-from muntin.spark.zygote.daemon import load
+from muntin.extensions.zygote.daemon import load
 load()
 print(sorted(name for name in sys.modules if name.startswith("pyspark.sql.connect")))
 """
@@ -33,7 +33,7 @@ print(sum(batch.rows_read for batch in small.run("root").batches))
 
 FREED = """
 import numpy as np, psutil
-from muntin.spark.zygote.daemon import load
+from muntin.extensions.zygote.daemon import load
 load()
 used = lambda: psutil.Process().memory_info().rss
 del (first := [np.ones(1_000_000)])[:]  # the first that is freed raises glibc's own threshold
@@ -49,7 +49,7 @@ print((before - used()) / 320e6)
 
 COLLECTED = """
 import gc
-from muntin.spark.zygote.daemon import load
+from muntin.extensions.zygote.daemon import load
 load()
 print(len(gc.get_objects()) < 1_000 < gc.get_freeze_count())
 """

@@ -13,7 +13,7 @@ WORKER = "An exception was thrown from the Python worker. Please see the stack t
 WRONG = {
     f"{WORKER}ModuleNotFoundError: No module named 'duckdb'\n": "run a Python at /usr/bin/python3 that has no module 'duckdb'",
     f"{WORKER}ModuleNotFoundError: No module named 'muntin.jobs'\n": "has no module 'muntin.jobs'",
-    "Error from python worker:\n  /usr/bin/python3: Error while finding module specification for 'muntin.spark.zygote.daemon' "
+    "Error from python worker:\n  /usr/bin/python3: Error while finding module specification for 'muntin.extensions.zygote.daemon' "
     "(ModuleNotFoundError: No module named 'muntin')\n": "has no module 'muntin'",
     f"{WORKER}[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11, PySpark cannot run "
     "with different minor versions.\n": "Spark's workers run Python 3.9 at /usr/bin/python3",

@@ -18,8 +18,8 @@ from deltalake import DeltaTable
 
 from muntin import forget, run
 from muntin.errors import ConflictError
+from muntin.extensions.forgetting.forget import plan_forget
 from muntin.jobs.doctor.diagnosis import diagnose
-from muntin.jobs.forgetting.forget import plan_forget
 from muntin.jobs.state.bound import bind
 from muntin.store import log_append
 from muntin.store.delta import DeltaStore

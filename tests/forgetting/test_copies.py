@@ -7,8 +7,8 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import forget, sources, windows
-from muntin.jobs.forgetting.copies import COPIES
-from muntin.jobs.forgetting.forget import plan_forget
+from muntin.extensions.forgetting.copies import COPIES
+from muntin.extensions.forgetting.forget import plan_forget
 from muntin.jobs.upkeep.vacuum import vacuum
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.forgetting.visits import Visits

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from muntin import forget
-from muntin.jobs.forgetting.contents import UnreadableError, content_says
-from muntin.jobs.forgetting.forget import Forgetting, plan_forget
+from muntin.extensions.forgetting.contents import UnreadableError, content_says
+from muntin.extensions.forgetting.forget import Forgetting, plan_forget
 from muntin.states.forgotten_keys import Plain
 from tests.case_counts import at_length, cases, paired, some
 from tests.forgetting.visits import Visits, others_are

@@ -14,14 +14,14 @@ from muntin.errors import DefinitionError, StateError
 from muntin.extensions import alerts
 from muntin.extensions.alerts.findings import findings
 from muntin.extensions.alerts.gathered import ended_well
+from muntin.extensions.forgetting.forget import plan_forget
+from muntin.extensions.forgetting.remembered import count_again, new_secret, remembered, undo
+from muntin.extensions.forgetting.texts import overwrite, tells_of
 from muntin.extensions.page.installation import Known
 from muntin.extensions.page.views.overview import line
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.finalize.finalize import finalize
-from muntin.jobs.forgetting.forget import plan_forget
-from muntin.jobs.forgetting.remembered import count_again, new_secret, remembered, undo
-from muntin.jobs.forgetting.texts import overwrite, tells_of
 from muntin.jobs.inspect.status import status
 from muntin.jobs.publish.publish import is_stale
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from muntin import forget
+from muntin.extensions.forgetting.forget import plan_forget
+from muntin.extensions.forgetting.remembered import undo
 from muntin.jobs.doctor.diagnosis import diagnose
-from muntin.jobs.forgetting.forget import plan_forget
-from muntin.jobs.forgetting.remembered import undo
 from tests.case_counts import some
 from tests.forgetting.visits import KINDS, PEOPLE, Visits, drawn, others_are
 from tests.properties.equal_values import bitwise

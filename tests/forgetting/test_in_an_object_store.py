@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from muntin import forget, read, run
+from muntin.extensions.forgetting.forget import plan_forget
 from muntin.files.paths import path_of, sizes_below
-from muntin.jobs.forgetting.forget import plan_forget
 from tests.end_to_end.hourly import hour
 from tests.forgetting.visits import Visits
 from tests.storage.three_batches import HERE

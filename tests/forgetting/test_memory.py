@@ -14,9 +14,9 @@ import pytest
 
 from muntin import forget, read
 from muntin.errors import StateError
+from muntin.extensions.forgetting.remembered import new_secret, remembered
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
-from muntin.jobs.forgetting.remembered import new_secret, remembered
 from muntin.jobs.state.forgotten import forgotten
 from tests.case_counts import at_length, cases
 from tests.forgetting.visits import Visits

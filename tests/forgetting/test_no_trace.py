@@ -14,9 +14,9 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import forget, windows
+from muntin.extensions.forgetting.forget import plan_forget
+from muntin.extensions.forgetting.remembered import new_keys, remembered
 from muntin.jobs.doctor.diagnosis import diagnose
-from muntin.jobs.forgetting.forget import plan_forget
-from muntin.jobs.forgetting.remembered import new_keys, remembered
 from muntin.jobs.housekeeping import without_keys
 from muntin.jobs.state import forgotten_log
 from muntin.store import parquet

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muntin import forget
-from muntin.jobs.forgetting.remembered import remembered
+from muntin.extensions.forgetting.remembered import remembered
 from tests.case_counts import some
 from tests.forgetting.stops import Stop
 from tests.forgetting.visits import Visits, drawn, others_are

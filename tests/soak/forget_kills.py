@@ -41,7 +41,7 @@ def work(kind: str, folder: str, what: str, began: Any) -> None:
 def forget_killed(folder: Path, dice: Random, *, kills: int = KILLS) -> str:
     """So many kills that landed, each on a copy of the same state."""
     kind, processes = dice.choice([*KINDS]), multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["tests.soak.forget_kills", "muntin.jobs.forgetting.forget"])
+    processes.set_forkserver_preload(["tests.soak.forget_kills", "muntin.extensions.forgetting.forget"])
     visits, kept = Visits(folder, kind), folder / "kept"
     for hour in range(HOURS):
         visits.write(hour, drawn(dice, hour), bad=["bob", "eve"])

@@ -5,7 +5,7 @@ import socket
 import pyspark.daemon
 import pytest
 
-from muntin.spark.zygote.quick_answers import answer_at_once
+from muntin.extensions.zygote.quick_answers import answer_at_once
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from muntin.spark.zygote.alive import has_children, is_running, started_at
-from muntin.spark.zygote.zygote import LENGTH
+from muntin.extensions.zygote.alive import has_children, is_running, started_at
+from muntin.extensions.zygote.zygote import LENGTH
 from tests.cluster.standalone import eventually
 
 CHECKOUT = Path(__file__).parents[2]
@@ -34,7 +34,7 @@ DAEMON = """
 import os, sys
 sys.path.insert(0, os.getcwd())
 from pathlib import Path
-from muntin.spark.zygote.shared import is_of_a_session, key, run
+from muntin.extensions.zygote.shared import is_of_a_session, key, run
 
 def load():
     with open({here!r} + "/loaded", "a") as file:
@@ -132,7 +132,8 @@ def test_who_ends_a_daemon_ends_its_fork_alone(running: Server) -> None:
 
 def test_an_end_before_the_answer_ends_the_fork_that_comes() -> None:
     ours, theirs = socket.socketpair()
-    asks = "import socket, sys; from muntin.spark.zygote.shared import wait_for_fork as wait; wait(socket.socket(fileno=int(sys.argv[1])))"
+    waits = "from muntin.extensions.zygote.shared import wait_for_fork"
+    asks = f"import socket, sys; {waits}; wait_for_fork(socket.socket(fileno=int(sys.argv[1])))"
     daemon = subprocess.Popen([sys.executable, "-c", asks, str(theirs.fileno())], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
     theirs.close()
     assert ours.recv(4), "it asks"

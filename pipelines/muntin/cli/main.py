@@ -44,7 +44,6 @@ COMMANDS = {
     "sinks": "sinks",
     "doctor": "doctor",
     "repair": "doctor",
-    "forget": "forget",
     "maintain": "upkeep.maintain",
     "vacuum": "upkeep.maintain",
 }

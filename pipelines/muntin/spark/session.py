@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from muntin.definition.extras import need
 from muntin.errors import DefinitionError, StateError
+from muntin.registry import extension
 from muntin.spark.java import check_java, name_java
 
 if TYPE_CHECKING:
@@ -19,14 +20,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-# Workers are forks of this daemon, which has done the heavy imports: a session's first task does not wait for them.
-DAEMON = "muntin.spark.zygote.daemon"
-
 _NAME = "muntin"
 _PORT = 15002
 _PATIENCE_S = 10
 
-EVERYWHERE = {"spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false", "spark.python.daemon.module": DAEMON}
+EVERYWHERE = {"spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false"}
 # A local driver listens on ports of the machine: on loopback, and for who has the secret, which Java makes and tells to nobody.
 CLOSED = {
     "spark.authenticate": "true",
@@ -122,6 +120,13 @@ def opened(address: str, *, computes: bool = True) -> Iterator[SparkSession]:
         session.stop()
 
 
+def _daemon() -> dict[str, str]:
+    """The setting by which Spark starts the processes of Python that an extension has."""
+    with suppress(KeyError):
+        return {"spark.python.daemon.module": extension("spark", "daemon")}
+    return {}
+
+
 def _classic(address: str, *, computes: bool) -> SparkSession:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -133,7 +138,7 @@ def _classic(address: str, *, computes: bool) -> SparkSession:
         raise StateError(
             f"this process has a Spark at {running.master}; stop it before you ask for {address}, or give its session: spark=..."
         )
-    settings = EVERYWHERE if not is_local(address) else LOCAL if computes else {**LOCAL, **HANDS_OUT}
+    settings = _daemon() | (EVERYWHERE if not is_local(address) else LOCAL if computes else {**LOCAL, **HANDS_OUT})
     builder = SparkSession.builder.appName(_NAME).master(address)
     for key, value in settings.items():
         builder = builder.config(key, value)

@@ -12,8 +12,8 @@ import pytest
 from muntin import read, run
 from muntin.cli.definition import load_pipeline
 from muntin.definition.relative_paths import at_home
-from muntin.jobs.forgetting.forget import plan_forget
-from muntin.jobs.forgetting.remembered import new_keys, remembered, undo
+from muntin.extensions.forgetting.forget import plan_forget
+from muntin.extensions.forgetting.remembered import new_keys, remembered, undo
 from muntin.tasks import Local
 from tests.docs.test_forgetting_page import BLOCKS
 from tests.docs.test_forgetting_page import ROWS as VISITS

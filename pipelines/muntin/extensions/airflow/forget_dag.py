@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import sys
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from muntin.definition.amounts import many
 from muntin.definition.extras import need
 from muntin.errors import StateError
-from muntin.jobs.forgetting import DAG_ENDS
+from muntin.jobs.state.forgotten import DAG_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.forgetting.forget import Totals
 
 log = logging.getLogger("muntin")
 
@@ -29,7 +28,7 @@ def forget_dag(
     requests: Callable[[], Iterable[Mapping[str, Any]]],
     *,
     root: str | AnyPath | None = None,
-    totals: Totals = "keep",
+    totals: Literal["keep", "redo"] = "keep",
     schedule: Any = "@daily",  # noqa: ANN401 - whatever airflow.sdk.DAG takes
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
 ) -> DAG:
@@ -73,7 +72,7 @@ def _forget_new(
     pipeline: Pipeline,
     requests: Callable[[], Iterable[Mapping[str, Any]]],
     root: str | AnyPath | None,
-    totals: Totals,
+    totals: Literal["keep", "redo"],
     context: Mapping[str, Any],
 ) -> dict[str, Any] | None:
     """The entry of the register: what was found, without keys; None where no request is new.
@@ -83,17 +82,16 @@ def _forget_new(
     """
     from muntin.extensions.airflow.place import located
     from muntin.extensions.airflow.sending import connections_of
-    from muntin.jobs.forgetting.forget import forget
-    from muntin.jobs.forgetting.remembered import new_keys
+    from muntin.registry import extension
     from muntin.sinks.delivery import Reach
 
     here, place = located(pipeline, context, root)
     asked = list(requests())
-    keys = new_keys(here, asked, root=place)
+    keys = extension("forgetting", "new_keys")(here, asked, root=place)
     log.info("%s asked for, %d to forget", many(len(asked), "key"), len(keys))
     if not keys:
         return None
-    done = forget(here, keys, root=place, totals=totals, progress=log.info, reach=Reach(connections_of(here.to)))
+    done = extension("muntin", "forget")(here, keys, root=place, totals=totals, progress=log.info, reach=Reach(connections_of(here.to)))
     if not done.done:
         left = [f"{each.what} in {each.place}" for each in done.left]
         raise StateError(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
-from muntin.spark.zygote.daemon import load_compiled_code
+from muntin.registry import extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,11 +40,15 @@ _first_files: dict[str, File] = {}
 """Module -> its file when it was imported: of a library its first module, of ours each; no library that Airflow had imported before."""
 
 
+def _compiled_code() -> None:
+    extension("spark", "load_compiled_code")()
+
+
 def import_ahead() -> None:
     """Import what tasks need. What cannot be imported is named in the log; a task that needs it says so, too."""
     before = set(sys.modules)
     loads: list[Callable[[], object]] = [partial(import_module, name) for name in MODULES]
-    for load in (*loads, load_compiled_code, _great_expectations):
+    for load in (*loads, _compiled_code, _great_expectations):
         try:
             load()
         except Exception as wrong:  # noqa: BLE001 - Airflow goes on without it

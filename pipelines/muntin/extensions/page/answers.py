@@ -23,8 +23,8 @@ from muntin.extensions.page.views.tables import refused_table, verdicts, window_
 from muntin.extensions.page.views.timeline import BATCHES, timeline
 from muntin.extensions.page.views.trends import trends
 from muntin.extensions.page.zone import instant
-from muntin.jobs.forgetting.remembered import remembered
 from muntin.jobs.inspect.some_windows import Asked
+from muntin.registry import extension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +94,7 @@ def answer(  # noqa: C901 - a case for each page
         case "suites":
             view = {"verdicts": verdicts(at)}
         case "forgotten":
-            view = {"now": remembered(at.pipeline, root=at.known.root)}
+            view = {"now": extension("forgetting", "remembered")(at.pipeline, root=at.known.root)}
         case "window":
             view = _window(at, asked, runs)
         case _:

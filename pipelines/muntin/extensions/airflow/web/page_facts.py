@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import from_us
-from muntin.jobs.forgetting import DAG_ENDS
+from muntin.jobs.state.forgotten import DAG_ENDS
 from muntin.registry import extension
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The zygote: a process that has imported everything and forks on request, until the server ends. See `muntin.spark.zygote`.
+"""The zygote: a process that has imported everything and forks on request, until the server ends. See `muntin.extensions.zygote`.
 
 A client sends, over a socket: the length of its request, with its streams 0, 1 and 2; then JSON of its environment, folder, words of the
 command line and paths of modules. It gets the number of the fork. The connection is open as long as the fork and its workers run.
@@ -16,7 +16,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from muntin.spark.zygote.alive import is_running, started_at
+from muntin.extensions.zygote.alive import is_running, started_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.extras import is_installed
+from muntin.extensions.forgetting.contents import UnreadableError, file_says
 from muntin.files.paths import sizes_below
-from muntin.jobs.forgetting.contents import UnreadableError, file_says
 from muntin.jobs.published.mirrors import METADATA
 from muntin.registry import extension
 from muntin.states.forgotten_keys import text_of_value

@@ -6,10 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from muntin.extensions.forgetting.contents import file_says
+from muntin.extensions.forgetting.said import says, values_of
+from muntin.extensions.forgetting.table_files import footer_of_file, of_rows
 from muntin.files.paths import relative
-from muntin.jobs.forgetting.contents import file_says
-from muntin.jobs.forgetting.said import says, values_of
-from muntin.jobs.forgetting.table_files import footer_of_file, of_rows
 from muntin.jobs.published.mirrors import FOLDER as MIRRORS
 from muntin.jobs.published.mirrors import METADATA
 from muntin.jobs.published.staging_folders import STAGED_FILE

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.errors import StateError
+from muntin.extensions.forgetting.copies import COPIES, MEND, copies_of, copy_says
+from muntin.extensions.forgetting.loose import is_of_rows, loose_says, words_of
+from muntin.extensions.forgetting.mirrored import bounds_that_tell, manifests_of
+from muntin.extensions.forgetting.said import unsaid
+from muntin.extensions.forgetting.table_files import footer_of_file, is_of_log, log_says, old_file_says, values_in
+from muntin.extensions.forgetting.texts import tells_of, texts_of
+from muntin.extensions.forgetting.verdicts import texts_in
 from muntin.files.paths import ascending, relative, sizes_below
-from muntin.jobs.forgetting.copies import COPIES, MEND, copies_of, copy_says
-from muntin.jobs.forgetting.loose import is_of_rows, loose_says, words_of
-from muntin.jobs.forgetting.mirrored import bounds_that_tell, manifests_of
-from muntin.jobs.forgetting.said import unsaid
-from muntin.jobs.forgetting.table_files import footer_of_file, is_of_log, log_says, old_file_says, values_in
-from muntin.jobs.forgetting.texts import tells_of, texts_of
-from muntin.jobs.forgetting.verdicts import texts_in
 from muntin.jobs.housekeeping.without_keys import rows_in_file
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.store.log_checkpoint import old_commits, old_files

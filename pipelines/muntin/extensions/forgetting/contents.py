@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.definition.extras import is_installed
-from muntin.jobs.forgetting.said import says, table_says
+from muntin.extensions.forgetting.said import says, table_says
 from muntin.jobs.housekeeping.without_keys import ranges_tell
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from muntin.extensions.forgetting.texts import without
 from muntin.files.pages import opened
-from muntin.jobs.forgetting.texts import without
 from muntin.jobs.records.verdicts_table import TABLE, write_verdicts
 from muntin.store.reading import read_files
 from muntin.store.retries import after_conflicts

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from muntin.extensions.forgetting.contents import file_says
 from muntin.files.paths import sizes_below
-from muntin.jobs.forgetting.contents import file_says
 from muntin.jobs.published.mirrors import METADATA
 from muntin.jobs.published.staging_folders import STAGED_FILE
 from muntin.jobs.state.notes import rewrite

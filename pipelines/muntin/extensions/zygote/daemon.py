@@ -2,7 +2,7 @@
 
 Named by `spark.python.daemon.module`; everything else is Spark's own. With `MUNTIN_KEEP_MEMORY=off` in its environment a worker gives
 memory back as soon as it is free, for machines with little of it. With `MUNTIN_ZYGOTE=off` each session of Spark Connect imports
-anew, as Spark does without Muntin; else they share the zygote (`muntin.spark.zygote.shared`).
+anew, as Spark does without Muntin; else they share the zygote (`muntin.extensions.zygote.shared`).
 """
 
 import ctypes
@@ -62,7 +62,7 @@ def work() -> None:
     """The work of Spark's daemon: fork a worker for each request."""
     from pyspark.daemon import manager
 
-    from muntin.spark.zygote.quick_answers import answer_at_once
+    from muntin.extensions.zygote.quick_answers import answer_at_once
 
     answer_at_once()
     manager()
@@ -70,8 +70,8 @@ def work() -> None:
 
 def main() -> None:
     """Be the daemon of a session, or have a Python be it that has imported already."""
-    from muntin.spark.zygote.shared import is_of_a_session, key, run
-    from muntin.spark.zygote.unpacked import use_folders
+    from muntin.extensions.zygote.shared import is_of_a_session, key, run
+    from muntin.extensions.zygote.unpacked import use_folders
 
     use_folders()
     if is_of_a_session() and os.environ.get("MUNTIN_ZYGOTE") != "off":

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from muntin.errors import StateError
+from muntin.extensions.forgetting.notes_and_ledgers import notes_without
+from muntin.extensions.forgetting.remembered import bound_home, plain_keys
+from muntin.extensions.forgetting.table_files import log_says, of_rows, old_file_says
+from muntin.extensions.forgetting.texts import overwrite, texts_of
+from muntin.extensions.forgetting.traces import MENDS, Trace, all_traces, states_below, tables_below, undecided
+from muntin.extensions.forgetting.verdicts import verdicts_without
 from muntin.files.paths import relative, remove_folder, sizes_below
-from muntin.jobs.forgetting.notes_and_ledgers import notes_without
-from muntin.jobs.forgetting.remembered import bound_home, plain_keys
-from muntin.jobs.forgetting.table_files import log_says, of_rows, old_file_says
-from muntin.jobs.forgetting.texts import overwrite, texts_of
-from muntin.jobs.forgetting.traces import MENDS, Trace, all_traces, states_below, tables_below, undecided
-from muntin.jobs.forgetting.verdicts import verdicts_without
 from muntin.jobs.housekeeping.without_keys import batches_holding, without_keys
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed

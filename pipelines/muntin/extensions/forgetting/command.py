@@ -18,8 +18,8 @@ from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
+    from muntin.extensions.forgetting.forget import Forgetting
     from muntin.files.paths import AnyPath
-    from muntin.jobs.forgetting.forget import Forgetting
 
 Key = Annotated[
     list[str] | None,
@@ -77,7 +77,7 @@ def forget(
     deed = yes and not prove
     with working() as tell:
         pipeline, folder = placed(file, name, root)
-        from muntin.jobs.forgetting import forget as jobs
+        from muntin.extensions.forgetting import forget as jobs
 
         asked, how = _asked(pipeline, key, keys), _TOTALS[totals]
         if deed:
@@ -109,7 +109,7 @@ def _asked(pipeline: "Pipeline", texts: list[str] | None, file: Path | None) -> 
 def _remember(file: Path, root: "AnyPath | None", name: str | None, keys: "Sequence[Any]", until: datetime | None, *, undo: bool) -> int:
     with working():
         pipeline, folder = placed(file, name, root)
-        from muntin.jobs.forgetting import remembered as jobs
+        from muntin.extensions.forgetting import remembered as jobs
 
         if not keys:
             told = f"{many(jobs.new_secret(pipeline, root=folder), 'key')} hashed with one more secret"
@@ -126,7 +126,7 @@ def _remember(file: Path, root: "AnyPath | None", name: str | None, keys: "Seque
 def _register(file: Path, root: "AnyPath | None", name: str | None, *, as_json: bool) -> int:
     with working():
         pipeline, folder = placed(file, name, root)
-        from muntin.jobs.forgetting.remembered import remembered
+        from muntin.extensions.forgetting.remembered import remembered
 
         now = remembered(pipeline, root=folder)
     if as_json:
