@@ -10,7 +10,7 @@ from threading import Event, Thread
 import psutil
 from pyspark.sql import SparkSession
 
-from muntin.spark.session import DAEMON
+from muntin.extensions.zygote import DAEMON
 from tests.cluster.standalone import Cluster, standalone
 
 SMALL = {

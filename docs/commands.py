@@ -9,10 +9,10 @@ from typing import NamedTuple
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from muntin.cli.main import app
+from muntin.cli.main import command_line
 
 PAGE = Path(__file__).parent / "command-line.md"
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = typer.main.get_command(command_line()).commands  # type: ignore[attr-defined]
 SHARED = 3
 """An option of so many commands stands once, above the commands."""
 MOST = 20

@@ -109,7 +109,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
-    from muntin.spark.session import DAEMON
+    from muntin.extensions.zygote import DAEMON
 
     settings = {
         "spark.python.daemon.module": DAEMON,

@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from muntin import run
-from muntin.spark.session import DAEMON
+from muntin.extensions.zygote import DAEMON
 from tests.cluster.events import END, START, pipeline
 
 

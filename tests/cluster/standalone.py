@@ -13,7 +13,7 @@ from pathlib import Path
 import pyspark
 from tenacity import retry, stop_after_delay, wait_fixed
 
-from muntin.spark.session import DAEMON
+from muntin.extensions.zygote import DAEMON
 from tests.servers import free_port
 
 SPARK_HOME = Path(pyspark.__file__).parent
