@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from muntin.files.paths import AnyPath
 
+DAG_ENDS = ".forget_keys"
+"""The end of the name of the DAG that forgets, behind that of the pipeline. Who may read this DAG may see what was forgotten."""
 OWNER_FILE = "muntin.json"
 FORMAT = 1
 """Of the states that this Muntin reads and writes. A change of what lies on the disk counts it up."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from muntin.definition.amounts import many
 from muntin.definition.extras import need
 from muntin.errors import StateError
-from muntin.jobs.state.forgotten import DAG_ENDS
+from muntin.store.state import DAG_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

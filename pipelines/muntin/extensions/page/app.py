@@ -24,7 +24,7 @@ from muntin.extensions.page.views.around import no_airflow
 from muntin.extensions.page.views.explained import no_runs
 from muntin.extensions.page.views.overview import RECENT, overview
 from muntin.extensions.page.zone import show_as_asked
-from muntin.jobs.state.forgotten import DAG_ENDS
+from muntin.store.state import DAG_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.states.forgotten_keys import Columns, Key
 
-DAG_ENDS = ".forget_keys"
-"""The end of the name of the DAG that forgets, behind that of the pipeline. Who may read this DAG may see what was forgotten."""
-
 SECRET = "MUNTIN_FORGET_KEY"  # noqa: S105 - the name of a variable
 Action = Literal["forget", "done", "until", "undo", "rotate"]
 HashName = tuple[tuple[str, ...], str]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import from_us
-from muntin.jobs.state.forgotten import DAG_ENDS
 from muntin.registry import extension
+from muntin.store.state import DAG_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

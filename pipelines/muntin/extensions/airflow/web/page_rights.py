@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
 from fastapi import HTTPException, Request
 
-from muntin.jobs.state.forgotten import DAG_ENDS
+from muntin.store.state import DAG_ENDS
 
 
 def enter(request: Request, user: GetUserDep) -> None:
