@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from muntin.registry import extension, names_of
@@ -15,7 +16,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extensio
     try:
         return extension("sinks", name)
     except KeyError:
-        raise AttributeError(f"module 'muntin.sinks' has no attribute {name!r}") from None
+        ours = sys.modules[__name__]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=ours) from None
 
 
 def __dir__() -> list[str]:
