@@ -13,6 +13,7 @@ from muntin.jobs.records.approvals import Approval
 from muntin.jobs.records.attempts import begun, forget
 from muntin.jobs.records.costs import metered
 from muntin.jobs.records.quality_notes import note_despite
+from muntin.jobs.records.verdicts import recorded_verdicts
 from muntin.jobs.run import concluded
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.tasks import runner_for
@@ -65,9 +66,12 @@ def publish_despite(
     if held is None:
         raise StateError(unknown(verdict, every))
     note_despite(bound.folder, held.reports, approval)  # first: whatever ends this, the approval is known
+    quality = tuple(each["report"] for each in recorded_verdicts(bound, held.staged.folder).values())
     intervals = [Interval(start, pipeline.intervals.after(start)) for start in held.starts]
     with metered() as meter, runner_for(spark, needed=spark_needed(pipeline)) as runner:
-        finished = finish(bound, runner, intervals, validate=True, tell=progress or (lambda _: None), approval=approval, staged=held.staged)
+        finished = finish(
+            bound, runner, intervals, validate=True, tell=progress or (lambda _: None), approval=approval, staged=(held.staged, quality)
+        )
         report = concluded(bound, runner, intervals, finished, meter)
     forget(bound.folder, begun(verdict, intervals, "publish"))
     return report

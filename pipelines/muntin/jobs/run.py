@@ -7,29 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us, instant_us
-from muntin.definition.schedule import Interval
-from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.accumulate.earlier_states.adoption import adopt
+from muntin.jobs import steps
 from muntin.jobs.check import check
-from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
-from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
-from muntin.jobs.inputs.source_changes import source_changes
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
-from muntin.jobs.published.given_tables import copies
 from muntin.jobs.published.promotion import lacking
 from muntin.jobs.records import metrics, telemetry
-from muntin.jobs.records.approved_reports import with_approvals
 from muntin.jobs.records.attempts import attempted
-from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.costs import metered
 from muntin.jobs.records.reports import RunReport
-from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
+from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.send import after_run
 from muntin.jobs.sending.send import reported as reported_sinks
 from muntin.jobs.state.bound import Bound, bind, claimed
 from muntin.jobs.state.given_spans import tables_read
-from muntin.jobs.upkeep.rebuild import automatic_intervals, left_behind
+from muntin.jobs.upkeep.rebuild import left_behind
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
@@ -39,10 +31,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from muntin.definition.pipeline import Pipeline
+    from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
     from muntin.jobs.publish.finish import Finished
     from muntin.jobs.records.costs import Meter
-    from muntin.jobs.records.reports import BatchReport
     from muntin.store.store import Store
     from muntin.tasks import Runner
 
@@ -88,8 +80,6 @@ def run(
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
-    changes, looked_up = source_changes(bound), lookup_changes(bound, intervals)
-    intervals = sorted({*intervals, *changes.intervals, *looked_up.intervals, *automatic_intervals(bound)})
     with _states_measured(bound), attempted(bound.folder, intervals) as attempt, metered() as meter:
 
         def begin(step: str) -> None:
@@ -99,22 +89,15 @@ def run(
         check(bound, intervals, validate=validate, allow_missing=allow_missing)
         bound = claimed(bound)
         attempt.state = bound.folder
-        if adopt(bound):  # what earlier definitions read may have met rows that are others by now
-            looked_up = lookup_changes(bound, intervals)
-            intervals = sorted({*intervals, *looked_up.intervals})
         with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
             begin("accumulate")
-            bound = with_dimensions(bound, written=True)
-            done = accumulate(bound, runner, intervals, allow_missing=allow_missing)
-            meter.bytes_read = sum(file.bytes for one in done for file in one.manifest)
-            changed = record_accumulated(bound.store, done, utc_now())
-            changes.remember(bound)
-            looked_up.remember(bound)
-            telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
-            finished = finish(bound, runner, intervals, validate=validate, tell=begin, promoting=promoting)
-            report = concluded(bound, runner, intervals, finished, meter, changed=changed, sending=lambda: attempt.step("send"))
-    lines = tuple(line for one in done for line in one.schema_changes)
-    return replace(report, remarks=(*report.remarks, *looked_up.remarks), schema_changes=lines)
+            done = steps.read(bound, runner, intervals, allow_missing=allow_missing, begun=attempt.reads)
+            meter.bytes_read = sum(file.bytes for batch in done.batches for file in batch.manifest)
+            finished = finish(done.bound, runner, done.intervals, validate=validate, tell=begin, promoting=promoting)
+            sending = lambda: attempt.step("send")  # noqa: E731
+            report = concluded(done.bound, runner, done.intervals, finished, meter, changed=done.changed, sending=sending)
+    lines = tuple(line for batch in done.batches for line in batch.schema_changes)
+    return replace(report, remarks=(*report.remarks, *done.remarks), schema_changes=lines)
 
 
 def concluded(
@@ -136,16 +119,12 @@ def concluded(
         changed: start of a batch -> whether its source is another than at the last run.
         sending: called before sinks are sent to.
     """
-    own_reports = batch_reports(bound, intervals, changed)
-    reports = with_approvals(bound.store, [*own_reports, *_waited(bound, intervals, finished)], finished.published, finished.said)
-    batches = reports[: len(own_reports)]
-    record_published(bound.store, reports, utc_now(), meter.cost, copies(bound))
-    own = [interval.start_us for interval in intervals]
-    telemetry.record(lambda: metrics.of_publishing(bound.pipeline.name, reports, own, finished.published))
+    own = {from_us(interval.start_us) for interval in intervals}
+    reports = steps.conclude(bound, intervals, finished, meter.cost, changed=changed)
     sending()
     sent = after_run(bound, runner.spark)
     return RunReport(
-        tuple(batches),
+        tuple(report for report in reports if report.interval_start in own),
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
         {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
         finished.quality,
@@ -158,13 +137,6 @@ def concluded(
         blocked_sinks=sum(one.needs_a_person for one in sent),
         tables=tables_read(bound),
     )
-
-
-def _waited(bound: Bound, intervals: Sequence[Interval], finished: Finished) -> list[BatchReport]:
-    """The reports of batches that earlier runs had read, and that this run published."""
-    own, after = {interval.start_us for interval in intervals}, bound.pipeline.intervals.after
-    waited = sorted({start for starts in finished.published.values() for start in starts} - own)
-    return batch_reports(bound, [Interval(start, after(start)) for start in waited])
 
 
 @contextmanager

@@ -11,18 +11,18 @@ from muntin.extensions.airflow import log_lines
 from muntin.extensions.airflow.assets.events import announced, spelled
 from muntin.extensions.airflow.one_definition import check_same
 from muntin.extensions.airflow.sending import sent_to_sinks
+from muntin.jobs.published.change_lines import change_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from muntin.extensions.airflow.assets.partitions import Partitions
     from muntin.extensions.airflow.place import Place
-    from muntin.jobs.published.changes import Changes
+    from muntin.jobs.publish.finish import Finished
     from muntin.jobs.records.announcements import Announcer
     from muntin.jobs.records.approvals import Approval
     from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.metrics import Metric
-    from muntin.jobs.records.reports import BatchReport
     from muntin.tasks import Runner
 
     Published = Mapping[str, Sequence[int]]
@@ -65,8 +65,9 @@ def publish(
     """
     from muntin.jobs.records.announcements import begin
     from muntin.jobs.records.approvals import Approval, spelled_approval
-    from muntin.jobs.records.metrics import of_publishing
+    from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.quality_notes import note_despite
+    from muntin.jobs.steps import conclude
     from muntin.jobs.upkeep.rebuild import left_behind
 
     check_same(place, accumulated)
@@ -74,14 +75,14 @@ def publish(
     approval = Approval(**answer) if answer else None
     if approval:
         note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)  # first: whatever ends this, it is known
-    done, missing, quality, said = _publish(place, staged, quality, runner, approval)
-    batches = {place.interval.start_us, *(start for starts in done.values() for start in starts), *said}
-    reports = _record(place, sorted(batches), cost, done, said, changed=accumulated["source_changed"])
-    record(lambda: of_publishing(place.bound.pipeline.name, reports, [place.interval.start_us], done))
+    finished = _finished(place, staged, quality, runner, approval)
+    done, missing = finished.published, [list(hole) for hole in finished.missing]
+    changed = {place.interval.start_us: accumulated["source_changed"]}
+    reports = conclude(place.bound, [place.interval], finished, cost() if cost else Cost(), changed=changed, record=record)
     report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
     for line in log_lines.published(place.interval, report, done, missing):
         log.info(line)
-    for words in sorted({*map(spelled_approval, said.values())}):
+    for words in sorted({*map(spelled_approval, finished.said.values())}):
         log.warning("published %s", words)
     if left := left_behind(place.bound):
         log.warning(log_lines.left_behind(left))
@@ -90,78 +91,32 @@ def publish(
         "published": {window: spelled(starts) for window, starts in done.items()},
         "announced": announced(place, done, partitions, announcer),
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
-        "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
-        **({"reports": list(quality)} if place.bound.alerts else {}),
+        "quality": {of_window["window"]: of_window["verdict"] for of_window in finished.quality},
+        **({"reports": list(finished.quality)} if place.bound.alerts else {}),
         **({"sinks": sent_to_sinks(place.bound, runner)} if place.bound.sinks else {}),
     }
 
 
-def _publish(
-    place: Place, staged: Mapping[str, Any], quality: Quality, runner: Runner, approval: Approval | None
-) -> tuple[Published, Holes, Quality, Said]:
-    """The published batches by window, the missing intervals, the reports of validation, and approvals of published batches."""
-    from muntin.jobs.publish.publish import publish as commit
+def _finished(place: Place, staged: Mapping[str, Any], quality: Quality, runner: Runner, approval: Approval | None) -> Finished:
+    """Publish what is staged; where another run published since, finalize and validate again."""
+    from muntin.jobs.publish.finish import Finished, finish
     from muntin.jobs.published.promotion import promote_complete
     from muntin.jobs.published.staging_folders import load_staged
-    from muntin.jobs.records.approvals import said_of
 
-    done: dict[str, Sequence[int]] = {}
+    holes = tuple((low, high) for low, high in staged["missing"])
     if staged["folder"] is None:
-        _log_promoted(promote_complete(place.bound))
-        return done, staged["missing"], quality, {}
-    try:
-        loaded = load_staged(place.bound.store, staged["folder"])
-        promoted = commit(place.bound, loaded, committed=done.__setitem__, changed=_log_changes, approval=approval)
-    except ConflictError as wrong:
-        log.info("%s", wrong)
-        both, missing, judged, said = _again(place, staged["folder"], done, runner, approval)
-        return both, missing, judged, {**said_of(approval, quality, done), **said}
-    _log_promoted(promoted)
-    there = {window.window: window.starts for window in loaded.windows}  # by this try, or by the one before, which was killed
-    return done, staged["missing"], quality, said_of(approval, quality, there)
-
-
-def _log_promoted(windows: Sequence[str]) -> None:
-    if windows:
-        log.info("promoted: %s: readers know the windows of this definition now", ", ".join(windows))
-
-
-def _log_changes(window: str, changes: Changes) -> None:
-    from muntin.jobs.published.change_lines import change_lines
-
-    for line in change_lines(window, [changes]):
-        log.info(line)
-
-
-def _again(place: Place, folder: str, done: Published, runner: Runner, approval: Approval | None) -> tuple[Published, Holes, Quality, Said]:
-    """Finalize, validate and publish again, until no other run publishes in between."""
-    from muntin.jobs.publish.finish import finish
-
-    place.bound.store.discard(folder)
-    finished = finish(place.bound, runner, [place.interval], validate=True, tell=log.info, approval=approval)
-    _log_promoted(finished.promoted)
+        finished = Finished({}, holes, tuple(quality), promoted=tuple(promote_complete(place.bound)))
+    else:
+        try:
+            loaded = load_staged(place.bound.store, staged["folder"])
+        except ConflictError as wrong:
+            log.info("%s", wrong)
+            loaded = None
+        given = None if loaded is None else (loaded, tuple(quality))
+        finished = finish(place.bound, runner, [place.interval], validate=True, tell=log.info, approval=approval, staged=given)
+    if finished.promoted:
+        log.info("promoted: %s: readers know the windows of this definition now", ", ".join(finished.promoted))
     for window, parts in finished.changed.items():
-        for changes in parts:
-            _log_changes(window, changes)
-    both = {
-        window: tuple(sorted({*done.get(window, ()), *finished.published.get(window, ())})) for window in {**done, **finished.published}
-    }
-    return both, [list(hole) for hole in finished.missing], finished.quality, finished.said
-
-
-def _record(
-    place: Place, starts: Sequence[int], cost: Callable[[], Cost] | None, done: Published, said: Said, *, changed: bool
-) -> list[BatchReport]:
-    """Record the reports of these batches, and return them. `said`: of the batches that were published despite a failed suite."""
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.published.given_tables import copies
-    from muntin.jobs.records.approved_reports import with_approvals
-    from muntin.jobs.records.batch_reports import batch_reports
-    from muntin.jobs.records.costs import Cost
-    from muntin.jobs.records.reports_table import record_published, utc_now
-
-    own = place.interval
-    intervals = [Interval(start, place.bound.pipeline.intervals.after(start)) for start in starts]
-    reports = with_approvals(place.bound.store, batch_reports(place.bound, intervals, {own.start_us: changed}), done, said)
-    record_published(place.bound.store, reports, utc_now(), cost() if cost else Cost(), copies(place.bound))
-    return reports
+        for line in change_lines(window, parts):
+            log.info(line)
+    return finished

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from muntin.extensions.airflow.place import Place
     from muntin.jobs.published.staged_windows import Staged
     from muntin.jobs.records.reports import Accumulated
+    from muntin.jobs.steps import Record
     from muntin.tasks import Runner
 
 FEW_ROWS = 100_000
@@ -29,35 +30,29 @@ def check(place: Place) -> None:
     try_out(place.bound, [place.interval])
 
 
-def accumulate(place: Place, runner: Runner, reported: Callable[[Sequence[Accumulated]], None] = lambda _: None) -> dict[str, Any]:
+def accumulate(
+    place: Place,
+    runner: Runner,
+    reported: Callable[[Sequence[Accumulated]], None] = lambda _: None,
+    record: Record = lambda _: None,
+) -> dict[str, Any]:
     """Read the interval's events into states; from an upstream every batch published since the last run.
 
     Args:
         place: of the run.
         runner: who runs the tasks.
         reported: a function that gets the batches that were read.
+        record: takes the metrics of the step.
 
     Returns:
         JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
     """
-    from muntin.jobs.accumulate.accumulate import accumulate as read
-    from muntin.jobs.accumulate.earlier_states.adoption import adopt
-    from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
-    from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
-    from muntin.jobs.inputs.source_changes import source_changes
-    from muntin.jobs.records.reports_table import record_accumulated, utc_now
-    from muntin.jobs.upkeep.rebuild import automatic_intervals
+    from muntin.jobs.steps import read
 
-    adopt(place.bound)
-    changes, looked_up = source_changes(place.bound, unread=True), lookup_changes(place.bound, [place.interval])
-    again = automatic_intervals(place.bound)
-    bound = with_dimensions(place.bound, written=True)
-    batches = read(bound, runner, sorted({place.interval, *changes.intervals, *looked_up.intervals, *again}))
-    changed = record_accumulated(place.bound.store, batches, utc_now())
-    changes.remember(place.bound)
-    looked_up.remember(bound)
-    for remark in looked_up.remarks:
+    done = read(place.bound, runner, [place.interval], unread=True, record=record)
+    for remark in done.remarks:
         log.warning(remark)
+    batches, changed = done.batches, done.changed
     reported(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):

@@ -54,8 +54,6 @@ def add_tasks(
 
     def accumulate(**context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Read the interval's events into states. A definition that does not fit is refused before Spark is looked for."""
-        from muntin.jobs.records.metrics import of_reading
-
         with reported(context), noting(context) as now, running(context) as runner:
             at = place(context)
             steps.check(at)
@@ -63,10 +61,9 @@ def add_tasks(
             def read(batches: Sequence[Accumulated]) -> None:
                 """Let Airflow know what was read."""
                 now.meter.bytes_read = sum(file.bytes for batch in batches for file in batch.manifest)
-                record(lambda: of_reading(pipeline.name, batches))
                 lineage.accumulated(at.bound, batches, context["task"])
 
-            return steps.accumulate(at, runner, read)
+            return steps.accumulate(at, runner, read, record)
 
     def finalize(accumulated: dict[str, Any], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""

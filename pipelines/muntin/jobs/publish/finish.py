@@ -10,7 +10,6 @@ from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.publish import publish
 from muntin.jobs.publish.validate import validate_staged
 from muntin.jobs.records.approvals import said_of
-from muntin.jobs.records.verdicts import recorded_verdicts
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.store.retries import after_conflicts
 
@@ -62,11 +61,11 @@ def finish(
     promoting: bool = True,
     again: bool = False,
     approval: Approval | None = None,
-    staged: Staged | None = None,
+    staged: tuple[Staged, Quality] | None = None,
 ) -> Finished:
     """Finalize, validate, publish; once more from finalize on if another run published in between.
 
-    `promoting`, `again`, `approval`: see `publish`. `staged`: windows that were staged and validated before, to begin with.
+    `promoting`, `again`, `approval`: see `publish`. `staged`: windows that were staged before, and their reports, to begin with.
 
     Raises:
         ConflictError: other runs published in between every time.
@@ -87,7 +86,7 @@ def finish(
         tell("validate")
         return windows, tuple(validate_staged(bound, runner, windows, approval))
 
-    given = [(staged, tuple(each["report"] for each in recorded_verdicts(bound, staged.folder).values()))] if staged else []
+    given = [staged] if staged else []
 
     def attempted() -> Finished:
         windows, quality = given.pop() if given else staged_anew()
@@ -111,6 +110,8 @@ def finish(
         except ConflictError:
             bound.store.discard(windows.folder)
             raise
+        there = {window.window: window.starts for window in windows.windows}  # by this try, or by a try before, which was killed
+        said.update(said_of(approval, quality, there))
         missing = tuple((low, high) for low, high in windows.missing)
         return Finished(published_starts, missing, quality, tuple(windows.remarks), changes, tuple(promoted), said)
 

@@ -76,6 +76,13 @@ class Noted:
     state: AnyPath
     attempt: Attempt | None
 
+    def reads(self, intervals: Sequence[Interval]) -> None:
+        """Note the batches that are read."""
+        if self.attempt or intervals:
+            attempt = self.attempt or begun(uuid4().hex, intervals, "accumulate")
+            self.attempt = replace(attempt, spans=_joined(intervals))
+            self.step(attempt.step)
+
     def step(self, name: str) -> None:
         """Note that a step begins."""
         self._note(lambda attempt: replace(attempt, step=name, at_us=_now_us()))

@@ -1,0 +1,115 @@
+"""The steps of a run, in the one order that the command, Airflow's tasks, an approval and a rebuild share.
+
+check      the definition fits what is there (`muntin.jobs.check`); nothing is written
+read       states of the batches, and of those for which something has changed
+finish     finalize, validate, publish (`muntin.jobs.publish.finish`): in Airflow a task each
+conclude   reports of what was published; then sinks are sent to
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muntin.definition.schedule import Interval
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.accumulate.earlier_states.adoption import adopt
+from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
+from muntin.jobs.inputs.source_changes import source_changes
+from muntin.jobs.published.given_tables import copies
+from muntin.jobs.records import metrics, telemetry
+from muntin.jobs.records.approved_reports import with_approvals
+from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
+from muntin.jobs.upkeep.rebuild import automatic_intervals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from muntin.jobs.publish.finish import Finished
+    from muntin.jobs.records.costs import Cost
+    from muntin.jobs.records.metrics import Metric
+    from muntin.jobs.records.reports import Accumulated, BatchReport
+    from muntin.jobs.state.bound import Bound
+    from muntin.tasks import Runner
+
+    Record = Callable[[Callable[[], Sequence[Metric]]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchesRead:
+    """The result of the step read.
+
+    Attributes:
+        bound: the pipeline state, with the dimensions as they were read.
+        intervals: of all batches that were read, in order: those asked for, and those for which something has changed.
+        batches: what was read of each.
+        changed: start of a batch -> whether its source is another than at the last run.
+        remarks: sentences on batches that are not read again, though something has changed for them.
+    """
+
+    bound: Bound
+    intervals: Sequence[Interval]
+    batches: Sequence[Accumulated]
+    changed: Mapping[int, bool]
+    remarks: Sequence[str]
+
+
+def read(
+    bound: Bound,
+    runner: Runner,
+    intervals: Sequence[Interval],
+    *,
+    allow_missing: bool = False,
+    unread: bool = False,
+    begun: Callable[[Sequence[Interval]], None] = lambda _: None,
+    record: Record = telemetry.record,
+) -> BatchesRead:
+    """Read batches into states, and the batches for which a source, a dimension or the definition has changed.
+
+    Args:
+        bound, runner, intervals: the pipeline state, who runs the tasks, the batches that are asked for.
+        allow_missing: whether a batch without files is empty.
+        unread: whether batches of an upstream that were never read count as changed.
+        begun: called with all batches before the first is read.
+        record: takes the metrics of the step.
+    """
+    adopt(bound)  # first: what earlier definitions read may have met rows that are others by now
+    changes, looked_up = source_changes(bound, unread=unread), lookup_changes(bound, intervals)
+    wanted = sorted({*intervals, *changes.intervals, *looked_up.intervals, *automatic_intervals(bound)})
+    begun(wanted)
+    with_rows = with_dimensions(bound, written=True)
+    batches = accumulate(with_rows, runner, wanted, allow_missing=allow_missing)
+    changed = record_accumulated(with_rows.store, batches, utc_now())
+    changes.remember(bound)
+    looked_up.remember(with_rows)
+    record(lambda: metrics.of_reading(bound.pipeline.name, batches))
+    return BatchesRead(with_rows, wanted, batches, changed, looked_up.remarks)
+
+
+def conclude(
+    bound: Bound,
+    intervals: Sequence[Interval],
+    finished: Finished,
+    cost: Cost,
+    *,
+    changed: Mapping[int, bool] | None = None,
+    record: Record = telemetry.record,
+) -> list[BatchReport]:
+    """Write down the reports of a run's batches, and of batches that waited and are published by it; in order.
+
+    Args:
+        bound, intervals: the pipeline state, and the run's own batches.
+        finished: what finalize, validate and publish made of them.
+        cost: of the run.
+        changed: as `BatchesRead` has it.
+        record: takes the metrics of the step.
+    """
+    own = [interval.start_us for interval in intervals]
+    starts = sorted({*own, *(start for each in finished.published.values() for start in each), *finished.said})
+    batches = [Interval(start, bound.pipeline.intervals.after(start)) for start in starts]
+    reports = with_approvals(bound.store, batch_reports(bound, batches, changed), finished.published, finished.said)
+    record_published(bound.store, reports, utc_now(), cost, copies(bound))
+    record(lambda: metrics.of_publishing(bound.pipeline.name, reports, own, finished.published))
+    return reports
