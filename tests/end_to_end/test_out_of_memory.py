@@ -42,12 +42,12 @@ def test_sql_that_reaches_its_limit(made: Hourly, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MUNTIN_SQL_MEMORY", "4MB")
     before, wanted = read(made.pipeline, "hour", root=made.root), ["accumulate of [2024-01-01T01:00, 2024-01-01T02:00)", "01.parquet"]
     with pytest.raises(OutOfMemoryError, match=r"MUNTIN_SQL_MEMORY.*Nothing is lost.*more memory") as told:
-        run(made.pipeline, root=made.root, start=hour(1), end=hour(2))  # in threads whose sessions are open
+        run(made.pipeline, root=made.root, start=hour(1), end=hour(2), spark=Local())  # in threads whose sessions are open
     assert [words for words in wanted if words not in str(told.value)] == []
     assert read(made.pipeline, "hour", root=made.root).equals(before)
     assert "MUNTIN_SQL_MEMORY" in (failure(made) or "")
     monkeypatch.delenv("MUNTIN_SQL_MEMORY")
-    run(made.pipeline, root=made.root, start=hour(1), end=hour(2))
+    run(made.pipeline, root=made.root, start=hour(1), end=hour(2), spark=Local())
     run(made.pipeline, root=made.folder / "clean", start=hour(0), end=hour(2))
     assert read(made.pipeline, "hour", root=made.root).equals(read(made.pipeline, "hour", root=made.folder / "clean"))
     assert failure(made) is None
