@@ -139,8 +139,8 @@ def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
 
 def tells_instant(text: str) -> str:
     """SQL for whether a text of a time begins with its year, and has no odd offset, and no zone by a word other than UTC."""
-    told = f"regexp_matches({text}, '{YEAR_FIRST}') AND NOT ({_no_zone(text)})"
-    return f"CASE WHEN {_usual(text)} THEN true ELSE {told} END"  # a regular expression costs as much as the cast
+    condition = f"regexp_matches({text}, '{YEAR_FIRST}') AND NOT ({_no_zone(text)})"
+    return f"CASE WHEN {_usual(text)} THEN true ELSE {condition} END"  # a regular expression costs as much as the cast
 
 
 def _usual(text: str) -> str:
@@ -148,7 +148,7 @@ def _usual(text: str) -> str:
 
 
 def _no_zone(text: str) -> str:
-    """SQL for whether a text of a time has a zone that nobody can tell."""
+    """SQL for whether a text of a time has a zone that cannot be identified."""
     return f"{names_zone(text)} OR regexp_matches({text}, '{_NO_OFFSET}')"
 
 
@@ -247,5 +247,5 @@ def _name(value: str) -> str:
     return value.strip('"').replace("'", "''")
 
 
-def _unless(wrong: str, told: str, value: str, kind: str) -> str:
-    return f"CASE WHEN {wrong} THEN ('{told}' || ({value})::VARCHAR)::{kind} ELSE ({value})::{kind} END"
+def _unless(wrong: str, message: str, value: str, kind: str) -> str:
+    return f"CASE WHEN {wrong} THEN ('{message}' || ({value})::VARCHAR)::{kind} ELSE ({value})::{kind} END"

@@ -45,16 +45,16 @@ _FAR_US, _CYCLE_US = _second(_END) * 1_000_000, (_second(_END + _CYCLE_YEARS) - 
 @lru_cache
 def _changes(name: str, first_year: int, last_year: int) -> tuple[tuple[Ints, Ints], Ints]:
     """For each fold the local times at which the offset of a zone changes, and the offsets before, between and after; microseconds."""
-    info, found = ZoneInfo(name), list[int]()
+    info, change_seconds = ZoneInfo(name), list[int]()
     seconds = [*range(_second(first_year), _second(last_year), _STRIDE_S), _second(last_year)]
     shown = [_offset(info, at) for at in seconds]
     offsets = shown[:1]
     for (low, high), (before, after) in zip(pairwise(seconds), pairwise(shown), strict=True):
         if before != after:
-            found.append(first_change(partial(_offset, info), low, high))
+            change_seconds.append(first_change(partial(_offset, info), low, high))
             offsets.append(after)
-    changes, known = np.array(found, np.int64) * 1_000_000, np.array(offsets, np.int64)
-    return (changes + np.maximum(known[:-1], known[1:]), changes + np.minimum(known[:-1], known[1:])), known
+    changes, offsets_us = np.array(change_seconds, np.int64) * 1_000_000, np.array(offsets, np.int64)
+    return (changes + np.maximum(offsets_us[:-1], offsets_us[1:]), changes + np.minimum(offsets_us[:-1], offsets_us[1:])), offsets_us
 
 
 def _offset(info: ZoneInfo, second: int) -> int:

@@ -67,9 +67,13 @@ def _as_written(kind: str) -> str:
 def _of_structs(one: list[tuple[str, str]], other: list[tuple[str, str]]) -> str | None:
     """The struct with the members of both, as a table has the columns of its files; None if two of a name contradict."""
     here, there = dict(one), dict(other)
-    found = {name: common_type(here.get(name, _NULL), there.get(name, _NULL)) for name in here | there}
-    known = [(name, kind) for name, kind in found.items() if kind is not None]
-    return struct(known) if len(known) == len(found) and len({name.lower() for name in found}) == len(found) else None
+    common_kinds = {name: common_type(here.get(name, _NULL), there.get(name, _NULL)) for name in here | there}
+    typed_members = [(name, kind) for name, kind in common_kinds.items() if kind is not None]
+    return (
+        struct(typed_members)
+        if len(typed_members) == len(common_kinds) and len({name.lower() for name in common_kinds}) == len(common_kinds)
+        else None
+    )
 
 
 def _of_numbers(one: str, other: str) -> str | None:
@@ -88,5 +92,5 @@ def _digits(kind: str) -> tuple[int, int] | None:
     """How many digits a type has before and behind the point; None if that is not exact."""
     if kind in _DIGITS:
         return _DIGITS[kind], 0
-    found = _DECIMAL.fullmatch(kind)
-    return (int(found[1]) - int(found[2]), int(found[2])) if found else None
+    match = _DECIMAL.fullmatch(kind)
+    return (int(match[1]) - int(match[2]), int(match[2])) if match else None

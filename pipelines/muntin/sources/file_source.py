@@ -114,8 +114,8 @@ def _shown_twice(schedule: Schedule) -> list[tuple[Interval, Interval]]:
     where = zone(schedule.timezone)
     for change, (before, after) in zip(where.changes[1:], pairwise(where.offsets), strict=True):
         if change >= schedule.first_us and (apart := before - after) > 0:
-            found = [schedule.around(change - apart - 1)]
-            while found[-1].end_us < change:
-                found.append(Interval(found[-1].end_us, schedule.after(found[-1].end_us)))
-            return [(each, schedule.around(each.start_us + apart)) for each in found]
+            intervals = [schedule.around(change - apart - 1)]
+            while intervals[-1].end_us < change:
+                intervals.append(Interval(intervals[-1].end_us, schedule.after(intervals[-1].end_us)))
+            return [(each, schedule.around(each.start_us + apart)) for each in intervals]
     return []

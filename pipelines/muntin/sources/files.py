@@ -143,10 +143,21 @@ def files(
     all_files = all_files or event_time is None
     check_template(known(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
-    told = {**(columns or {}), **(types or {}), **(hive or {})}
+    column_types = {**(columns or {}), **(types or {}), **(hive or {})}
     changed = checked_changes(id, operation, deletes, changes_within, dedupe)
     terms = checked_terms(
-        event_time, unit, timezone, ambiguous, nonexistent, told, arrival_order, arrival_time, time_format, dedupe, dedupe_within, changed
+        event_time,
+        unit,
+        timezone,
+        ambiguous,
+        nonexistent,
+        column_types,
+        arrival_order,
+        arrival_time,
+        time_format,
+        dedupe,
+        dedupe_within,
+        changed,
     )
     if terms["dedupe_within_us"] is not None:
         _check_types_of_ids(terms["dedupe"], form, terms["types"])

@@ -67,13 +67,15 @@ def source_files(source: FileSource, intervals: Iterable[Interval]) -> tuple[dic
     """
     folders = Folders()
     patterns = {interval: source.patterns(interval) for interval in intervals}
-    found = {interval: folders.matches(pattern) for interval, pattern in patterns.items()}
-    untold = [path for paths in found.values() for path in paths if path not in folders.facts]
+    paths_of_interval = {interval: folders.matches(pattern) for interval, pattern in patterns.items()}
+    untold = [path for paths in paths_of_interval.values() for path in paths if path not in folders.facts]
     facts = {**folders.facts, **stats_of(untold)}
-    apart = {path for interval, paths in found.items() for path in paths if not source.hidden and is_hidden(path, patterns[interval])}
-    files = {interval: _files([path for path in paths if path not in apart], facts) for interval, paths in found.items()}
+    apart = {
+        path for interval, paths in paths_of_interval.items() for path in paths if not source.hidden and is_hidden(path, patterns[interval])
+    }
+    files = {interval: _files([path for path in paths if path not in apart], facts) for interval, paths in paths_of_interval.items()}
     check_folders(source.hive, (file.path for each in files.values() for file in each))
-    return files, {interval: len(_files([path for path in paths if path in apart], facts)) for interval, paths in found.items()}
+    return files, {interval: len(_files([path for path in paths if path in apart], facts)) for interval, paths in paths_of_interval.items()}
 
 
 def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:
@@ -171,6 +173,6 @@ class Folders:
         return [name[len(begin) :] for name in near]
 
     def _listed(self, folder: str) -> list[str]:
-        found = names_in(folder)
-        self.facts.update((f"{folder}/{name}", stat) for name, stat in found.items() if stat)
-        return [*found]
+        stats_of_names = names_in(folder)
+        self.facts.update((f"{folder}/{name}", stat) for name, stat in stats_of_names.items() if stat)
+        return [*stats_of_names]

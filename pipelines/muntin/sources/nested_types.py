@@ -34,8 +34,8 @@ def plain_name(name: str) -> str:
 
 def element(kind: str) -> str | None:
     """The type of a list's elements; None of other types."""
-    found = _LIST.fullmatch(kind)
-    return found[1] if found else None
+    match = _LIST.fullmatch(kind)
+    return match[1] if match else None
 
 
 def map_types(kind: str) -> tuple[str, str]:
@@ -46,15 +46,15 @@ def map_types(kind: str) -> tuple[str, str]:
 
 def _parts(text: str) -> list[str]:
     """A text cut at the commas outside of brackets and quotes."""
-    found, depth, quotes = [""], 0, False
+    parts, depth, quotes = [""], 0, False
     for letter in text:
         quotes ^= letter == '"'
         depth += 0 if quotes else (letter == "(") - (letter == ")")
         if letter == "," and not depth and not quotes:
-            found.append("")
+            parts.append("")
         else:
-            found[-1] += letter
-    return found
+            parts[-1] += letter
+    return parts
 
 
 def of_leaves(kind: str, change: Callable[[str], str]) -> str:
@@ -63,8 +63,8 @@ def of_leaves(kind: str, change: Callable[[str], str]) -> str:
     >>> of_leaves("STRUCT(a DATE, b BIGINT[])", lambda leaf: "VARCHAR")
     'STRUCT(a VARCHAR, b VARCHAR[])'
     """
-    if found := _LIST.fullmatch(kind):
-        return of_leaves(found[1], change) + found[2]
+    if match := _LIST.fullmatch(kind):
+        return of_leaves(match[1], change) + match[2]
     if kind.upper().startswith("STRUCT("):
         return struct([(name, of_leaves(member, change)) for name, member in members(kind)])
     if kind.upper().startswith("MAP("):
@@ -74,9 +74,9 @@ def of_leaves(kind: str, change: Callable[[str], str]) -> str:
 
 def leaves(kind: str) -> list[str]:
     """The types inside of a type that hold no other; of a plain type itself."""
-    found = list[str]()
-    of_leaves(kind, lambda leaf: found.append(leaf) or leaf)  # type: ignore[func-returns-value]
-    return found
+    leaf_types = list[str]()
+    of_leaves(kind, lambda leaf: leaf_types.append(leaf) or leaf)  # type: ignore[func-returns-value]
+    return leaf_types
 
 
 def inside(value: str, kind: str, change: Callable[[str, str], str], depth: int = 0) -> str:
@@ -92,8 +92,8 @@ def inside(value: str, kind: str, change: Callable[[str, str], str], depth: int 
     'CASE WHEN x IS NOT NULL THEN struct_pack(a := f((x).a), b := list_transform((x).b, lambda muntin_0: f(muntin_0))) END'
     """
     one = f"muntin_{depth}"
-    if found := _LIST.fullmatch(kind):
-        return f"list_transform({value}, lambda {one}: {inside(one, found[1], change, depth + 1)})"
+    if match := _LIST.fullmatch(kind):
+        return f"list_transform({value}, lambda {one}: {inside(one, match[1], change, depth + 1)})"
     if kind.upper().startswith("STRUCT("):
         packed = ", ".join(f"{name} := {inside(f'({value}).{name}', member, change, depth)}" for name, member in members(kind))
         return f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"

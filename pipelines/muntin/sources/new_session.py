@@ -47,8 +47,8 @@ def connect(
     session.execute("SET enable_progress_bar = false")
     session.execute("SET enable_external_file_cache = false")
     if in_place:
-        known = {name for (name,) in session.execute("FROM duckdb_optimizers()").fetchall()}
-        session.execute(f"SET disabled_optimizers = '{','.join(name for name in _MOVES if name in known)}'")
+        optimizers = {name for (name,) in session.execute("FROM duckdb_optimizers()").fetchall()}
+        session.execute(f"SET disabled_optimizers = '{','.join(name for name in _MOVES if name in optimizers)}'")
     _limit(session, memory)
     if not files:
         session.execute("SET enable_external_access = false")

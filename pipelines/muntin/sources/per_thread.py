@@ -33,9 +33,9 @@ def of_all_threads(what: str) -> Iterator[dict[Any, Any]]:
 
 
 def _free_ended() -> None:
-    kept = list(_kept)  # first, so that a thread which begins meanwhile is not taken for one that has ended
+    keys = list(_kept)  # first, so that a thread which begins meanwhile is not taken for one that has ended
     alive = {thread.ident for thread in threading.enumerate()}
-    for which in kept:
+    for which in keys:
         if which[1] not in alive:
             _kept.pop(which, None)
 

@@ -63,5 +63,5 @@ def _folders(source: FileSource, interval: Interval, files: Sequence[SourceFile]
 
 def _found(source: FileSource, pattern: str) -> list[str]:
     """The folders that a pattern names; the pattern where there are none."""
-    found = [each for each in matching(pattern) if path_of(each).is_dir() and (source.hidden or not is_hidden(each, pattern))]
-    return found or [pattern]
+    folders = [each for each in matching(pattern) if path_of(each).is_dir() and (source.hidden or not is_hidden(each, pattern))]
+    return folders or [pattern]

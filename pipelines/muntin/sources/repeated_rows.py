@@ -127,7 +127,7 @@ class Changes:
 
     @property
     def takes_back(self) -> str:
-        """SQL that is true for rows that take a row back, and false for others."""
+        """SQL that is true for rows that take a row back, and false for other rows."""
         return f"coalesce({self.deletes}, false)"
 
     @property
@@ -142,12 +142,12 @@ class Changes:
     def needs(self) -> tuple[tuple[str, str], ...]:
         """The conditions that rows must meet, as `Taken` has them."""
         late = f"'{CHANGES_NOTHING} {spell(self.within_us)} before, or never (changes_within)'"
-        found = [(f"{ORDINAL} NOT IN (FROM {TOO_LATE})", late)]
-        found.append((f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'"))
+        conditions = [(f"{ORDINAL} NOT IN (FROM {TOO_LATE})", late)]
+        conditions.append((f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'"))
         if self.operation and self.words:
-            known = _says(self.operation, (*_BRINGS, *_UPDATES, *_DELETES))
-            found.append((known, f"'operation is not known: ' || coalesce({_quoted(self.operation)}::VARCHAR, 'null')"))
-        return tuple(found)
+            is_known_operation = _says(self.operation, (*_BRINGS, *_UPDATES, *_DELETES))
+            conditions.append((is_known_operation, f"'operation is not known: ' || coalesce({_quoted(self.operation)}::VARCHAR, 'null')"))
+        return tuple(conditions)
 
 
 def checked_changes(
@@ -206,9 +206,9 @@ def checked_changes_of_table(
         )
     if given := [name for name, value in others.items() if value is not None]:
         raise DefinitionError(f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place; leave it out")
-    told = f"{_quoted(CHANGE)} IN {TAKES_BACK}"
-    ids, found = checked_changes(id, None, told, changes_within, None)
-    return ids, found and replace(found, of_table=True)
+    takes_back = f"{_quoted(CHANGE)} IN {TAKES_BACK}"
+    ids, changes_of_id = checked_changes(id, None, takes_back, changes_within, None)
+    return ids, changes_of_id and replace(changes_of_id, of_table=True)
 
 
 def _says(operation: str, words: tuple[str, ...]) -> str:

@@ -138,7 +138,7 @@ def checked_terms(
     times = {name: kinds.get(name) for name in (event_time, arrival_time) if name}
     check_local_times(timezone, ambiguous, nonexistent, order, times)
     ids, changes = changed
-    told = ids or checked_dedupe(dedupe)
+    identity_columns = ids or checked_dedupe(dedupe)
     return {
         "event_time": event_time,
         "unit": unit,
@@ -149,7 +149,7 @@ def checked_terms(
         "arrival_order": order,
         "arrival_time": arrival_time,
         "time_format": time_format,
-        "dedupe": told,
-        "dedupe_within_us": 2 * changes.within_us if changes else checked_within(dedupe_within, told),
+        "dedupe": identity_columns,
+        "dedupe_within_us": 2 * changes.within_us if changes else checked_within(dedupe_within, identity_columns),
         "changes": changes,
     }

@@ -35,7 +35,7 @@ class TableSource(LastingFiles):
 
     @property
     def address(self) -> str:
-        """The table for those who follow data from place to place."""
+        """The table as lineage tools name it."""
         return self.path
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:

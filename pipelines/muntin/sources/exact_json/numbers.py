@@ -1,4 +1,4 @@
-"""Numbers of JSON lines that DuckDB's reader does not keep: it makes doubles of those with a fraction before anybody says a type."""
+"""Numbers of JSON lines that DuckDB's reader does not keep: it makes doubles of numbers with a fraction before a type is given."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def lost_number(text: str, used: Callable[[str], bool]) -> tuple[str, str] | Non
     with suppress(ValueError, RecursionError):  # a bad line, which other code finds
         line = json.loads(text, parse_float=_number)
         for name, value in line.items() if isinstance(line, dict) else ():
-            if used(name) and (found := _first(value)):
-                return name, found
+            if used(name) and (number := _first(value)):
+                return name, number
     return None
 
 
@@ -69,4 +69,4 @@ def _first(value: Any) -> str | None:  # noqa: ANN401 - any JSON
     if isinstance(value, _Lost):
         return str(value)
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((found for each in inner if (found := _first(each))), None)
+    return next((number for each in inner if (number := _first(each))), None)

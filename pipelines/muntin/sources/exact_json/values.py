@@ -47,13 +47,13 @@ class _Object(dict[str, Any]):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
-    found, names = _Object(pairs), [name for name, _ in pairs]
-    found.twice = frozenset() if len(found) == len(names) else frozenset(name for name in found if names.count(name) > 1)
-    return found
+    json_object, names = _Object(pairs), [name for name, _ in pairs]
+    json_object.twice = frozenset() if len(json_object) == len(names) else frozenset(name for name in json_object if names.count(name) > 1)
+    return json_object
 
 
 class _Constant:
-    """NaN or an infinity, which some writers take for JSON: no type has them, and where nobody reads them they do no harm."""
+    """NaN or an infinity, which some writers take for JSON: no type has them, and in a column that is not read they do no harm."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -82,12 +82,12 @@ def parsed(text: str) -> _Object:
     if is_deep(text):
         raise MisfitError(f"it is {TOO_DEEP}")
     try:
-        found = _DECODER.decode(text)
+        json_value = _DECODER.decode(text)
     except ValueError:
         raise MisfitError("it cannot be parsed") from None
-    if not isinstance(found, _Object):
-        raise MisfitError(f"the value is no object but {_what(found)}")
-    return found
+    if not isinstance(json_value, _Object):
+        raise MisfitError(f"the value is no object but {_what(json_value)}")
+    return json_value
 
 
 def member(of: Any, name: str, kind: str, *, strict: bool) -> Any:  # noqa: ANN401 - any JSON, and texts in lists, dicts and pairs
@@ -114,8 +114,8 @@ def _in_kind(value: Any, kind: str, strict: bool) -> Any:  # noqa: ANN401, FBT00
         return [_in_kind(each, inner, strict) for each in _needed(value, list)]
     if kind.startswith("STRUCT("):
         parts = [(plain_name(name), of) for name, of in members(kind)]
-        found = _needed(value, _Object)
-        return {name: _inside(found, name, of, strict) for name, of in parts}
+        json_object = _needed(value, _Object)
+        return {name: _inside(json_object, name, of, strict) for name, of in parts}
     if kind.startswith("MAP("):
         of = map_types(kind)[1]
         return [(_encodable(name), _inside(value, name, of, strict)) for name in _needed(value, _Object)]

@@ -80,8 +80,8 @@ def _pairs(fields: Sequence[NumberedField], own: Sequence[pa.Field], path: str) 
 def _same(fields: Sequence[NumberedField], own: Sequence[pa.Field], path: str) -> bool:
     """Whether each column or member has the name of its field, and no name is of another."""
     pairs = [*_pairs(fields, own, path)]
-    known, taken = {there.name for _, there in pairs}, {field.name.lower() for field in fields}
-    if any(each.name not in known and each.name.lower() in taken for each in own):
+    names_in_file, lower_names = {there.name for _, there in pairs}, {field.name.lower() for field in fields}
+    if any(each.name not in names_in_file and each.name.lower() in lower_names for each in own):
         return False
     return all(field.name == there.name and _same_inside(field, there, path) for field, there in pairs)
 

@@ -53,12 +53,12 @@ def steps_of(commit: Commit) -> Iterator[tuple[Added, Step]]:
     yield from ((each, Step(commit.version)) for each in commit.added if each.path in commit.data_added)
 
 
-def last_steps(found: Sequence[tuple[Added, Step]]) -> Iterator[tuple[Added, Step]]:
+def last_steps(file_steps: Sequence[tuple[Added, Step]]) -> Iterator[tuple[Added, Step]]:
     """Each file of a batch once, as its last commit left it."""
-    first = {added.path: step for added, step in reversed(found)}
-    last = {added.path: at for at, (added, _) in enumerate(found)}
+    first = {added.path: step for added, step in reversed(file_steps)}
+    last = {added.path: at for at, (added, _) in enumerate(file_steps)}
     for at in sorted(last.values()):
-        added, step = found[at]
+        added, step = file_steps[at]
         yield added, step._replace(began=first[added.path].version, begun=first[added.path].said)
 
 

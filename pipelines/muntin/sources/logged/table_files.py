@@ -45,17 +45,17 @@ def table_files(source: TableSource, intervals: Sequence[Interval], first_us: in
     """
     log = log_of(source)
     by_time = _by_interval(log, intervals)
-    found = {}
+    files_of_interval = {}
     for interval in intervals:
         begins = interval.start_us <= first_us
         stepped, versions = _held(source, log, interval) if begins else _added(source, log, interval, by_time[interval])
         log.check(source, [each for each, _ in stepped])
         steps = last_steps(stepped)
-        found[interval] = [
+        files_of_interval[interval] = [
             SourceFile(log.address(each), each.size, 0, versions, step=step if source.changes else None) for each, step in steps
         ]
-    _check_there(source, log, found)
-    return found
+    _check_there(source, log, files_of_interval)
+    return files_of_interval
 
 
 def log_of(source: TableSource) -> Log:
@@ -92,15 +92,15 @@ def files_now(source: TableSource) -> list[SourceFile]:
 def _by_interval(log: Log, intervals: Sequence[Interval]) -> Mapping[Interval, list[int]]:
     """The versions that were made in each interval, ascending."""
     versions = sorted(log.made_us, key=lambda version: (log.made_us[version], version))
-    found, at = {}, 0
+    versions_of_interval, at = {}, 0
     for interval in sorted(intervals, key=lambda each: each.start_us):
         while at < len(versions) and log.made_us[versions[at]] < interval.start_us:
             at += 1
         end = at
         while end < len(versions) and log.made_us[versions[end]] < interval.end_us:
             end += 1
-        found[interval] = sorted(versions[at:end])
-    return found
+        versions_of_interval[interval] = sorted(versions[at:end])
+    return versions_of_interval
 
 
 def _added(source: TableSource, log: Log, interval: Interval, versions: Sequence[int]) -> tuple[Stepped, str]:
@@ -118,12 +118,12 @@ def _new(source: TableSource, log: Log, commit: Commit) -> Iterator[tuple[Added,
     elif not commit.data_removed:
         yield from ((each, Step(commit.version)) for each in commit.added if each.path in commit.data_added)
     elif source.on_change == "error":
-        made = spell_instant(log.made_us[commit.version])
-        which = f"{log.named([commit.version])} ({commit.operation or 'no name'}, {made})"
+        commit_time = spell_instant(log.made_us[commit.version])
+        which = f"{log.named([commit.version])} ({commit.operation or 'no name'}, {commit_time})"
         raise SourceError(
             f"{source.path}: {which} removed or changed rows, which windows may hold already; "
             f'say on_change="skip" in {source.call} to pass over such versions, or begin anew behind it: '
-            f"let start= of the pipeline be after {made}. With changes=True rows are changed where they are"
+            f"let start= of the pipeline be after {commit_time}. With changes=True rows are changed where they are"
         )
 
 
@@ -140,19 +140,19 @@ def _held(source: TableSource, log: Log, interval: Interval) -> tuple[Stepped, s
 
 
 def _cleaned(source: TableSource, log: Log, interval: Interval) -> ForgottenError:
-    made = spell_instant(log.made_us[log.oldest])
+    oldest_time = spell_instant(log.made_us[log.oldest])
     return ForgottenError(
-        f"{source.path}: the log begins with {log.named([log.oldest])} of {made}, so what was added in {interval} is not known any "
+        f"{source.path}: the log begins with {log.named([log.oldest])} of {oldest_time}, so what was added in {interval} is not known any "
         f"more ({log.kept_by}); read batches sooner, or let start= of the pipeline be such that its first interval ends "
-        f"after {made}"
+        f"after {oldest_time}"
     )
 
 
-def _check_there(source: TableSource, log: Log, found: Mapping[Interval, Sequence[SourceFile]]) -> None:
+def _check_there(source: TableSource, log: Log, files_of_interval: Mapping[Interval, Sequence[SourceFile]]) -> None:
     """Refuse files that are gone: what a compaction replaced is removed by a later VACUUM."""
-    there = stats_of([file.path for files in found.values() for file in files])
+    there = stats_of([file.path for files in files_of_interval.values() for file in files])
     cleaner, setting = log.removed_by
-    for interval, files in found.items():
+    for interval, files in files_of_interval.items():
         for file in files:
             if file.path not in there:
                 raise ForgottenError(

@@ -34,8 +34,8 @@ def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) 
         source: says how the file is written.
         path: of the file.
     """
-    found = _found(session, source, path_of(path))
-    return f"{found}; {_EXPECTED[source.format]} was expected" if found else ""
+    problem = _found(session, source, path_of(path))
+    return f"{problem}; {_EXPECTED[source.format]} was expected" if problem else ""
 
 
 def check_whole(source: Source, paths: Sequence[str], used: Callable[[str], bool], rows: range | None) -> None:

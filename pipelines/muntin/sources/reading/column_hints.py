@@ -51,10 +51,10 @@ def check_named(source: Source, columns: Collection[str]) -> None:
     Raises:
         SourceError: names the first that is not.
     """
-    known = {name.lower() for name in columns}
+    lower_names = {name.lower() for name in columns}
     for what, names in (("arrival_order", [source.arrival_order] if source.arrival_order else []), ("dedupe", source.dedupe)):
         for name in names:
-            if name.lower() not in known and not (what == "arrival_order" and name == source.arrival_time):
+            if name.lower() not in lower_names and not (what == "arrival_order" and name == source.arrival_time):
                 raise SourceError(no_column(what, name, columns, source))
 
 
@@ -66,8 +66,8 @@ def lacks_types(session: duckdb.DuckDBPyConnection, source: Source, paths: Seque
     for path in paths:
         with suppress(duckdb.Error):
             there = described(session, f"FROM {scan(plain, [path])}")
-            known = {name.lower() for name in there}
-            if lacking := [name for name in in_every_file(source) if name.lower() not in known]:
-                what = "event_time" if lacking[0] == source.event_time else "types"
-                return SourceError(f"{path}: {no_column(what, lacking[0], there, source)}")
+            lower_names = {name.lower() for name in there}
+            if missing_columns := [name for name in in_every_file(source) if name.lower() not in lower_names]:
+                what = "event_time" if missing_columns[0] == source.event_time else "types"
+                return SourceError(f"{path}: {no_column(what, missing_columns[0], there, source)}")
     return None

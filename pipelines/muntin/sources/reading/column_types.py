@@ -57,11 +57,11 @@ def told_columns(
         SourceError: a used column has the name of another but for capitals, or values that no type of states has.
     """
     if source.format == "parquet":
-        told = described(session, f"FROM {scan(source, paths)}")
+        column_types = described(session, f"FROM {scan(source, paths)}")
         if declared:
-            check_declared(session, source, told, paths, used)
-        looked_at, ours = _looked_at(source, told, used), _ours(told, used)
-        columns = told | {name: carried(kind) for name, kind in looked_at.items()}
+            check_declared(session, source, column_types, paths, used)
+        looked_at, ours = _looked_at(source, column_types, used), _ours(column_types, used)
+        columns = column_types | {name: carried(kind) for name, kind in looked_at.items()}
         return Told(Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours})
     read_as = _of_text(session, source, paths, used) if source.format in ("csv", "json") else UNTOLD
     return Told(read_as, described(session, f"FROM {scan(source, paths, read_as)}"))
@@ -70,61 +70,65 @@ def told_columns(
 def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Reading:
     rows = f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}"
     guessed = told_once().answer(rows, paths, lambda: described(session, rows))
-    told = {name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf) for name, kind in guessed.items()}
-    looked_at = _looked_at(source, told, used)
+    column_types = {name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf) for name, kind in guessed.items()}
+    looked_at = _looked_at(source, column_types, used)
     if source.format == "json":
-        renamed = _check_names(session, source, told, paths, used)
-        told = {name: kind for name, kind in told.items() if name not in renamed}
-    types = {name: read_before(kind, source.format) if name in looked_at else kind for name, kind in told.items()}
-    said = _of_json(session, source, told) if source.format == "json" else read_types(source)
+        renamed = _check_names(session, source, column_types, paths, used)
+        column_types = {name: kind for name, kind in column_types.items() if name not in renamed}
+    types = {name: read_before(kind, source.format) if name in looked_at else kind for name, kind in column_types.items()}
+    said = _of_json(session, source, column_types) if source.format == "json" else read_types(source)
     if source.format == "csv":
-        texts = [name for name, kind in told.items() if kind == "VARCHAR" and used(name)]
+        texts = [name for name, kind in column_types.items() if kind == "VARCHAR" and used(name)]
         looked_at |= dict.fromkeys(_empty(session, source, paths, Reading(types | said), texts), '"NULL"')
         declared = {name.lower() for name in source.columns}
-        said |= {name: "VARCHAR" for name in told if name.lower() in declared}
-    exact = [name for name, kind in told.items() if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}]
-    return Reading(types | said, looked_at, _ours(told, used), exact if source.format == "json" else ())
+        said |= {name: "VARCHAR" for name in column_types if name.lower() in declared}
+    exact = [
+        name
+        for name, kind in column_types.items()
+        if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}
+    ]
+    return Reading(types | said, looked_at, _ours(column_types, used), exact if source.format == "json" else ())
 
 
 def _empty(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: Reading, names: Sequence[str]) -> list[str]:
     """The columns of CSV without any value, of some columns: they have no type yet."""
-    known = (*said_types(source), source.event_time, source.arrival_time)
-    names = [name for name in names if name not in known]
+    typed_names = (*said_types(source), source.event_time, source.arrival_time)
+    names = [name for name in names if name not in typed_names]
     if not names:
         return []
     rows = scan(replace(source, types={}, columns={}, hive={}), paths, read_as)
     counts = ", ".join(f"count({quoted(name)})" for name in names)
-    (found,) = session.execute(f"SELECT {counts} FROM (FROM {rows} LIMIT {_AT_ONCE})").fetchall()
-    few = [name for name, count in zip(names, found, strict=True) if not count]
+    (value_counts,) = session.execute(f"SELECT {counts} FROM (FROM {rows} LIMIT {_AT_ONCE})").fetchall()
+    few = [name for name, count in zip(names, value_counts, strict=True) if not count]
     return [name for name in few if not session.execute(f"SELECT 1 FROM {rows} WHERE {quoted(name)} IS NOT NULL LIMIT 1").fetchall()]
 
 
-def _ours(told: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
+def _ours(column_types: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
     """The columns that have names of ours.
 
     Raises:
         SourceError: the definition uses such a column.
     """
-    found = tuple(name for name in told if name.lower().startswith("muntin_"))
-    if wanted := [name for name in found if used(name)]:
+    muntin_names = tuple(name for name in column_types if name.lower().startswith("muntin_"))
+    if wanted := [name for name in muntin_names if used(name)]:
         raise SourceError(f"column {wanted[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source")
-    return found
+    return muntin_names
 
 
-def _looked_at(source: Source, told: Mapping[str, str], used: Callable[[str], bool]) -> dict[str, str]:
-    """The columns whose values may not be among those of the type in which states have them."""
+def _looked_at(source: Source, column_types: Mapping[str, str], used: Callable[[str], bool]) -> dict[str, str]:
+    """The columns whose values may not fit the type in which states have them."""
     said, times = said_types(source), (source.event_time, source.arrival_time)
-    odd = {name: kind for name, kind in told.items() if name not in said and not is_carried_as_it_is(kind, source.format)}
+    odd = {name: kind for name, kind in column_types.items() if name not in said and not is_carried_as_it_is(kind, source.format)}
     return {name: kind for name, kind in odd.items() if used(name) and (name not in times or kind == WITH_ZONE)}
 
 
-def _of_json(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str]) -> dict[str, str]:
+def _of_json(session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str]) -> dict[str, str]:
     """Column -> SQL type in which JSON lines are read, where the definition says a type."""
-    said = {name: kind for name, kind in said_types(source).items() if name in told}
+    said = {name: kind for name, kind in said_types(source).items() if name in column_types}
     if not said:
         return {}
     spelled = described(session, "SELECT " + ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in said.items()))
-    return {name: _before_cast(told[name], kind) for name, kind in spelled.items()}
+    return {name: _before_cast(column_types[name], kind) for name, kind in spelled.items()}
 
 
 def check_numbers(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]) -> None:
@@ -140,31 +144,31 @@ def check_numbers(session: duckdb.DuckDBPyConnection, source: Source, paths: Seq
 
 def _check(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]) -> None:
     lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
-    found = session.execute(f"SELECT line FROM ({lines}) WHERE {may_have_lost('line')}")
-    while some := found.fetchmany(_AT_ONCE):
+    suspect_lines = session.execute(f"SELECT line FROM ({lines}) WHERE {may_have_lost('line')}")
+    while some := suspect_lines.fetchmany(_AT_ONCE):
         for (line,) in some:
             if lost := lost_number(line, fractions.__contains__):
-                found.fetchall()
+                suspect_lines.fetchall()
                 raise SourceError(f"{', '.join(paths)}: {lost[0]} holds {lost[1]}, {NO_DOUBLE}")
 
 
-def _before_cast(told: str, said: str) -> str:
+def _before_cast(guessed_kind: str, said: str) -> str:
     """The type in which a column of JSON is read, before it is cast to the type that the definition says."""
     if is_nested(said):
         return "JSON"
-    return as_text(told) if said == "VARCHAR" and is_nested(told) else "VARCHAR"
+    return as_text(guessed_kind) if said == "VARCHAR" and is_nested(guessed_kind) else "VARCHAR"
 
 
 def _check_names(
-    session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
+    session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
 ) -> list[str]:
     """The new names that DuckDB gives to columns of JSON whose names differ from another in capitals only: by these no file has them.
 
     Raises:
         SourceError: the definition uses them.
     """
-    small = {name.lower() for name in told}
-    odd = [name for name in told if (found := _NUMBERED.fullmatch(name)) and found[1].lower() in small]
+    small = {name.lower() for name in column_types}
+    odd = [name for name in column_types if (match := _NUMBERED.fullmatch(name)) and match[1].lower() in small]
     hidden = sorted({*odd} - _written(session, source, paths)) if odd else []
     for name in hidden:
         if used(own := name.rpartition("_")[0]) or used(name):
@@ -200,8 +204,8 @@ def times_in(name: str, kind: str, value: str) -> Iterator[tuple[str, str]]:
     """
     if kind.endswith("[]") or kind.startswith("MAP("):
         inner, values = (kind[:-2], value) if kind.endswith("[]") else (_values_of_map(kind), f"map_values({value})")
-        for found, texts in times_in(name, inner, "muntin_each"):
-            yield found, f"flatten(list_transform({values}, lambda muntin_each: {texts}))"
+        for inner_name, texts in times_in(name, inner, "muntin_each"):
+            yield inner_name, f"flatten(list_transform({values}, lambda muntin_each: {texts}))"
     elif kind.startswith("STRUCT("):
         for member, inner in members(kind):
             yield from times_in(f"{name}.{member}", inner, f"{value}.{member}")

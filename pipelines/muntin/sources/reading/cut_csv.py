@@ -76,12 +76,12 @@ def _usual(marks: _Marks, cells: int) -> re.Pattern[bytes]:
 
 def _usual_row(data: bytes, at: int, usual: re.Pattern[bytes], cells: int) -> _Row | None:
     """Faster than `_row`, which can do any row."""
-    found = usual.match(data, at)
-    return _Row(_without_return(data, at, found.end() - 1), found.end(), cells) if found else None
+    match = usual.match(data, at)
+    return _Row(_without_return(data, at, match.end() - 1), match.end(), cells) if match else None
 
 
-def _miscounted(found: int, wanted: int) -> str:
-    return "" if found == wanted else f"{many(found, 'cell')} instead of {wanted}"
+def _miscounted(cells: int, wanted: int) -> str:
+    return "" if cells == wanted else f"{many(cells, 'cell')} instead of {wanted}"
 
 
 def _row(data: bytes, at: int, marks: _Marks) -> _Row:
@@ -99,8 +99,8 @@ def _row(data: bytes, at: int, marks: _Marks) -> _Row:
                 return _Row(_without_return(data, begin, first), first + 1, cells, _OPEN)
             if data[at : at + 1] not in (mark, b"\n", b"") and data[at : at + 2] != b"\r\n":
                 return _Row(_without_return(data, begin, first), first + 1, cells, _BEHIND)
-        found, cell = ends.search(data, at), at
-        at = found.start() if found else len(data)
+        match, cell = ends.search(data, at), at
+        at = match.start() if match else len(data)
         fault = fault or _alone(data, cell, at if data[at : at + 1] == mark else _without_return(data, cell, at))
         if data[at : at + 1] != mark:
             return _Row(_without_return(data, begin, at), at + 1, cells, fault)

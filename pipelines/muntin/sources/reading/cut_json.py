@@ -80,11 +80,11 @@ def _not_objects(session: duckdb.DuckDBPyConnection, cut: Cut) -> dict[int, str]
     texts = [cut.text(row) for row in rows]
     session.register(_LINES, pa.table({"number": pa.array(rows, pa.int64()), "text": pa.array(texts, pa.string())}))
     try:
-        found = dict(session.execute(_FAULTS).fetchall())
+        fault_of_row = dict(session.execute(_FAULTS).fetchall())
     finally:
         session.unregister(_LINES)
-    twice = (row for row, text in zip(rows, texts, strict=True) if row not in found and _has_name_twice(text))
-    return found | dict.fromkeys(twice, "a name stands twice in an object")
+    twice = (row for row, text in zip(rows, texts, strict=True) if row not in fault_of_row and _has_name_twice(text))
+    return fault_of_row | dict.fromkeys(twice, "a name stands twice in an object")
 
 
 def _has_name_twice(text: str) -> bool:

@@ -75,8 +75,8 @@ def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:
     last = ends[open_quotes == 0]
     begin = np.append(0, last + 1)[: len(last)]
     returns = np.append(all_bytes, 0)[np.maximum(last - 1, 0)] == ord("\r")
-    found = np.searchsorted(ends, begin)[last - begin - returns > 0] + 1
-    return found[1:] if header else found
+    line_numbers = np.searchsorted(ends, begin)[last - begin - returns > 0] + 1
+    return line_numbers[1:] if header else line_numbers
 
 
 def is_text(data: bytes) -> bool:

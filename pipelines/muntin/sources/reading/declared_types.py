@@ -34,14 +34,14 @@ _GREGORIAN = (3, 1)  # the first version that writes no instant by the other cal
 
 
 def check_declared(
-    session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
+    session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
 ) -> None:
-    """Refuse columns that DuckDB would read as others.
+    """Refuse columns that DuckDB would read in another type.
 
     Args:
         session: of DuckDB.
         source: says the types of the definition.
-        told: name -> SQL type, as DuckDB tells.
+        column_types: name -> SQL type, as DuckDB tells.
         paths: of Parquet files.
         used: whether the definition may use a column of a name.
 
@@ -56,7 +56,7 @@ def check_declared(
                 if used(field.name):
                     _check_type(source, path, field)
             if _is_julian(schema.metadata or {}):
-                _check_days(session, source, path, {name: kind for name, kind in told.items() if used(name)})
+                _check_days(session, source, path, {name: kind for name, kind in column_types.items() if used(name)})
 
 
 def _check_apart(path: str, schema: pa.Schema, used: Callable[[str], bool]) -> None:
@@ -105,9 +105,9 @@ def _is_julian(facts: Mapping[bytes, bytes]) -> bool:
     return _ROWS in facts and tuple(int("0" + "".join(filter(str.isdigit, part))) for part in version) < _GREGORIAN
 
 
-def _check_days(session: duckdb.DuckDBPyConnection, source: Source, path: str, told: Mapping[str, str]) -> None:
-    """Refuse times of a file that nobody knows without the calendar of its writer."""
-    for name, kind in told.items():
+def _check_days(session: duckdb.DuckDBPyConnection, source: Source, path: str, column_types: Mapping[str, str]) -> None:
+    """Refuse times of a file whose instants depend on the calendar of its writer."""
+    for name, kind in column_types.items():
         if name not in source.hive and any(map(is_time, leaves(kind))):
             column = quoted(name)
             lost = f"{column} IS NOT NULL AND TRY({since_clocks(column, kind)}) IS NULL"

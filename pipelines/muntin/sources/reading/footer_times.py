@@ -65,7 +65,7 @@ def told_extent(
     ends = session.execute(query).fetchall()  # counted here: DuckDB takes longer to plan a query than to answer it
     counts = {(path, group): count for path, group, _, count, _, _ in ends}
     clocks, files = {each[:3] for each in ends}, {path for path, _ in counts}
-    if len(files) != len(paths) or not len(ends) == 2 * len(counts) == 2 * len(clocks) or not all(taken for *_, taken in ends):
+    if len(files) != len(paths) or not len(ends) == 2 * len(counts) == 2 * len(clocks) or not all(is_accepted for *_, is_accepted in ends):
         return None
     moments = [moment for *_, moment, _ in ends]
     return Extent(sum(counts.values()), min(moments), max(moments))

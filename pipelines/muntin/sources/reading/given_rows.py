@@ -72,15 +72,15 @@ def _files(table: GivenTable) -> tuple[Source, list[str], str]:
     if isinstance(source, str):
         source = files(source, event_time=table.start, all_files=True)
     if isinstance(source, FileSource):
-        found, _ = source_files(source, [_ALWAYS])
-        paths = [file.path for file in found[_ALWAYS]]
+        files_of_interval, _ = source_files(source, [_ALWAYS])
+        paths = [file.path for file in files_of_interval[_ALWAYS]]
         if not paths and source.missing == "error":
             raise SourceError('there is no file; of no spans there is a file without rows, or say missing="empty" in sources.files(...)')
         return _both_times(cast("Source", source), table), paths, ""
     whole = in_full(cast("TableSource", source))
     log = log_of(whole)
-    found = table_files(whole, [_ALWAYS], _ALWAYS.start_us)
-    return _both_times(cast("Source", whole), table), [file.path for file in found[_ALWAYS]], log.named([log.newest])
+    files_of_interval = table_files(whole, [_ALWAYS], _ALWAYS.start_us)
+    return _both_times(cast("Source", whole), table), [file.path for file in files_of_interval[_ALWAYS]], log.named([log.newest])
 
 
 def _both_times(source: Source, table: GivenTable) -> Source:
@@ -107,8 +107,8 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> tuple[pa.T
     chosen, files = [*stored, *(f"{sql} AS {name}" for name, sql in times.items())], scan(source, paths, read_as)
 
     def text(name: str, row: int) -> str | None:
-        found = session.execute(f"SELECT {quoted(name)}::VARCHAR FROM {files} LIMIT 1 OFFSET {row}").fetchall()
-        return found[0][0] if found else None  # files may have changed since
+        texts = session.execute(f"SELECT {quoted(name)}::VARCHAR FROM {files} LIMIT 1 OFFSET {row}").fetchall()
+        return texts[0][0] if texts else None  # files may have changed since
 
     return session.sql(f"SELECT {', '.join(chosen)} FROM {files}").to_arrow_table(), text
 
@@ -136,11 +136,11 @@ def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, text: Text, 
     spans = given_spans(pa.table(stored | times), table.keys, ", ".join(filter(None, (table.named, version))))
     if len(twice := repeated_rows(spans)):
         at = spans.table.slice(int(twice[0]), 1).to_pylist()[0]
-        told = ", ".join(f"{name} {value}" for name, value in at.items() if name not in (START, END))
+        cells = ", ".join(f"{name} {value}" for name, value in at.items() if name not in (START, END))
         since, until = (spell_instant(int(each[twice[0]])) for each in (spans.start, spans.end))
         raise SourceError(
-            f"{many(len(twice), 'row')} too many, the first of the span from {since} to {until}{told and ', ' + told}, which stands there "
-            "twice: both would be one window; leave one out, or name a column in columns= that tells them apart"
+            f"{many(len(twice), 'row')} too many, the first of the span from {since} to {until}{cells and ', ' + cells}, which stands "
+            "there twice: both would be one window; leave one out, or name a column in columns= that tells them apart"
         )
     return spans
 

@@ -162,14 +162,14 @@ def accepted_rows(
 
 def _of_arrival(pipeline: Pipeline) -> list[str]:
     """The columns of arrival in a state that is a row."""
-    told = FILE_NUMBER if pipeline.origin.section else ROW_IN_SPLIT
-    return [*([ARRIVAL_TIME] if pipeline.origin.arrival_time else []), told]
+    number_column = FILE_NUMBER if pipeline.origin.section else ROW_IN_SPLIT
+    return [*([ARRIVAL_TIME] if pipeline.origin.arrival_time else []), number_column]
 
 
 def _condition(pipeline: Pipeline, times: Taken) -> str:
     """SQL for the rows that are accepted and not left out."""
-    kept = [f"({pipeline.where})"] if pipeline.where else []
-    return " AND ".join([times.condition, *kept, *([f"NOT {times.forgotten}"] if times.forgotten else [])])
+    conditions = [f"({pipeline.where})"] if pipeline.where else []
+    return " AND ".join([times.condition, *conditions, *([f"NOT {times.forgotten}"] if times.forgotten else [])])
 
 
 def tally(rows: str, times: Taken, *, local: bool, also: Sequence[str] = ()) -> str:
@@ -177,7 +177,9 @@ def tally(rows: str, times: Taken, *, local: bool, also: Sequence[str] = ()) -> 
 
     Arguments as for `states`; `local`: whether the rows have `ODD`: those that come twice are counted, and those that never were.
     """
-    taken = f"FILTER (WHERE {times.condition})"
+    filter_clause = f"FILTER (WHERE {times.condition})"
     odd = [f"count(*) FILTER (WHERE {ODD} = {sign})" if local else "0" for sign in (1, -1)]
-    chosen = ", ".join([*also, "count(*)", f"count(*) {taken}", f"max({EVENT_TIME}) {taken}", f"min({EVENT_TIME}) {taken}", *odd])
+    chosen = ", ".join(
+        [*also, "count(*)", f"count(*) {filter_clause}", f"max({EVENT_TIME}) {filter_clause}", f"min({EVENT_TIME}) {filter_clause}", *odd]
+    )
     return f"SELECT {chosen} FROM {rows}" + (f" GROUP BY {', '.join(also)}" if also else "")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _ONE_ROW = f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)"
 
 
-def lifts_sql(field: Field, made: Callable[[str], str] = str) -> dict[str, str]:
-    """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes. `made`: as for `lift_sql`."""
-    return {column: lift_sql(lift, made) for column, lift in field.lifts.items()}
+def lifts_sql(field: Field, transform: Callable[[str], str] = str) -> dict[str, str]:
+    """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes. `transform`: as for `lift_sql`."""
+    return {column: lift_sql(lift, transform) for column, lift in field.lifts.items()}
 
 
 def facts_of(field: Field) -> str:
@@ -27,8 +27,8 @@ def facts_of(field: Field) -> str:
     return field.facts_with(lift_sql)
 
 
-def lift_sql(lift: Lift, made: Callable[[str], str] = str) -> str:
-    """A lift as a SQL aggregate over the relation `SOURCE_ROWS`. `made`: what becomes of each aggregate that is no query.
+def lift_sql(lift: Lift, transform: Callable[[str], str] = str) -> str:
+    """A lift as a SQL aggregate over the relation `SOURCE_ROWS`. `transform`: what becomes of each aggregate that is no query.
 
     >>> lift_sql(Narrowed("coalesce(sum(x), 0)", "y > 0"))
     'coalesce(sum(x) FILTER (WHERE (y > 0)), 0)'
@@ -38,14 +38,14 @@ def lift_sql(lift: Lift, made: Callable[[str], str] = str) -> str:
     """
     match lift:
         case Narrowed(PerGroup() as groups, where):
-            return _per_group(groups, f" FILTER (WHERE ({where}))", made)
+            return _per_group(groups, f" FILTER (WHERE ({where}))", transform)
         case Narrowed(str(text), where):
-            return made(narrowed(text, where))
+            return transform(narrowed(text, where))
         case OfNothing(inner, rows):
-            return f"(SELECT {lift_sql(inner, made)} FROM {rows} AS {SOURCE_ROWS})"
+            return f"(SELECT {lift_sql(inner, transform)} FROM {rows} AS {SOURCE_ROWS})"
         case PerGroup():
-            return _per_group(lift, "", made)
-    return made(str(lift))
+            return _per_group(lift, "", transform)
+    return transform(str(lift))
 
 
 def expression_sql(expression: Expression) -> str:
@@ -55,13 +55,13 @@ def expression_sql(expression: Expression) -> str:
     return expression
 
 
-def _per_group(groups: PerGroup, only: str, made: Callable[[str], str]) -> str:
+def _per_group(groups: PerGroup, only: str, transform: Callable[[str], str]) -> str:
     """The rows of a state grouped once more; `only`: the FILTER of the rows."""
     group, places = groups.group, range(len(groups.lifts))
     rows = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({SOURCE_ROWS}){only}) AS muntin_row)"
     if groups.elements:
         rows = _elements(groups.elements, rows)
-    chosen = "".join(f", {lift_sql(lift, made)} AS p{at}" for at, lift in enumerate(groups.lifts))
+    chosen = "".join(f", {lift_sql(lift, transform)} AS p{at}" for at, lift in enumerate(groups.lifts))
     names = "".join(f", 'p{at}': p{at}" for at in places)
     grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {SOURCE_ROWS} WHERE ({group}) IS NOT NULL GROUP BY 1)"
     return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"

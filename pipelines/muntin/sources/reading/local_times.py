@@ -70,8 +70,8 @@ def by_arrival(rows: str, local: str, order: str, batch: str) -> str:
     alone = f"max({_PLACE}) OVER ({hour}) - min({_PLACE}) OVER ({hour}) + 1 = count(*) OVER ({hour})"
     gone_back = f"coalesce(sum({_BACK}) OVER ({hour} ORDER BY {_PLACE}), 0) = 1"
     showing = f"CASE WHEN {gone_back} THEN {SECOND}({_LOCAL}) ELSE {FIRST}({_LOCAL}) END"
-    told = f"CASE WHEN {_HOUR} IS NOT NULL AND {once} AND {alone} THEN {showing} END"
-    return f"(SELECT * EXCLUDE ({_LOCAL}, {_PLACE}, {_HOUR}, {_BACK}), {told} AS {TOLD} FROM ({back}))"
+    instant_sql = f"CASE WHEN {_HOUR} IS NOT NULL AND {once} AND {alone} THEN {showing} END"
+    return f"(SELECT * EXCLUDE ({_LOCAL}, {_PLACE}, {_HOUR}, {_BACK}), {instant_sql} AS {TOLD} FROM ({back}))"
 
 
 def reason(source: Source, what: str, local: str, lacks: str) -> str:

@@ -126,8 +126,8 @@ def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str, used: Ca
     cut = cut_json(session, data, exact, guessed) if source.format == "json" else cut_csv(data, source.separator, source.dialect)
     cut = Cut(data) if cut is None else cut
     if NO_BYTE_OF_TEXT in cut.faults.values() and (encoding := encoding_in(path, source.dialect.encoding)) != UTF_8:
-        told = f"bytes that are no {encoding}"
-        cut.faults.update({row: told for row, fault in cut.faults.items() if fault == NO_BYTE_OF_TEXT})
+        fault_text = f"bytes that are no {encoding}"
+        cut.faults.update({row: fault_text for row, fault in cut.faults.items() if fault == NO_BYTE_OF_TEXT})
     return cut
 
 
@@ -135,8 +135,8 @@ def _written(session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, copy:
     """Write the rows of a file that can be read; return the other rows, with their faults."""
     faults: dict[int, Fault] = {row: (why, None) for row, why in cut.faults.items()}
     good = _write(cut, faults, copy)
-    if source.format == "csv" and (found := _miscast(session, source, cut, good, copy)):
-        faults |= found
+    if source.format == "csv" and (cast_faults := _miscast(session, source, cut, good, copy)):
+        faults |= cast_faults
         _write(cut, faults, copy)
     return faults
 
@@ -161,7 +161,7 @@ def _miscast(session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, rows:
         return {}
     try:
         session.execute(uncast(source, copy, _REJECTS)).fetchall()
-        found = session.execute(f"SELECT line_byte_position, column_name FROM {_REJECTS} WHERE error_type = 'CAST'").fetchall()
+        rejects = session.execute(f"SELECT line_byte_position, column_name FROM {_REJECTS} WHERE error_type = 'CAST'").fetchall()
     except duckdb.Error:  # which the reading itself tells
         return {}
     finally:
@@ -170,7 +170,7 @@ def _miscast(session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, rows:
     sizes = np.array([cut.end[row] - cut.begin[row] + 1 for row in rows], np.int64)
     begins = len(cut.header) + np.cumsum(sizes) - sizes
     out: dict[int, Fault] = {}
-    for at, column in sorted(found):
+    for at, column in sorted(rejects):
         row = rows[int(np.searchsorted(begins, at, side="right")) - 1]
         out.setdefault(row, (f"{column} cannot be read as {types.get(column, 'it is told')}", column))
     return out

@@ -57,8 +57,8 @@ def check_pages(paths: Sequence[str], used: Callable[[str], bool], rows: range |
 def _has_none(first: bytes) -> bool:
     """Whether the first header of a file, which stands at its begin, has no checksum. Where other bytes stand there, the footer tells."""
     with suppress(IndexError, ValueError):
-        found = _header(memoryview(first), most=_CRC)
-        return found.keys() == {1, 2, _SIZE}
+        integers = _header(memoryview(first), most=_CRC)
+        return integers.keys() == {1, 2, _SIZE}
     return False
 
 
@@ -100,17 +100,17 @@ def _header(data: memoryview, most: int = 2**15) -> dict[int, int]:
     Raises:
         IndexError, ValueError: it is none.
     """
-    found, at, field = dict[int, int](), 0, 0
+    integers, at, field = dict[int, int](), 0, 0
     while head := data[at]:
         delta, kind = divmod(head, 16)
         field, at = (field + delta, at + 1) if delta else _integer(data, at + 1)
         if field > most:
-            return found
+            return integers
         if kind in _INTEGERS:
-            found[field], at = _integer(data, at)
+            integers[field], at = _integer(data, at)
         else:
             at = _behind(data, at, kind)
-    return found | {0: at + 1}
+    return integers | {0: at + 1}
 
 
 def _behind(data: memoryview, at: int, kind: int) -> int:

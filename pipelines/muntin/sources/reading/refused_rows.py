@@ -59,12 +59,12 @@ def refused(
     )
 
 
-def refused_of_kept(source: Source, kept: str, columns: Mapping[str, str], times: Taken) -> str:
+def refused_of_kept(source: Source, table: str, columns: Mapping[str, str], times: Taken) -> str:
     """The rows of a table that are not accepted, as `refused` gives them. The table has all rows of its files, with `FILE_PATH`."""
     position = f"{ROW_IN_SPLIT} - min({ROW_IN_SPLIT}) OVER (PARTITION BY {FILE_PATH})"
     return (
         f"SELECT {reason(source, columns, times)} AS reason, {FILE_PATH} AS file, position, {_as_text(source, columns)} "
-        f"FROM (SELECT *, {position} AS position FROM {kept}) WHERE NOT coalesce({times.condition}, false) ORDER BY {ROW_IN_SPLIT}"
+        f"FROM (SELECT *, {position} AS position FROM {table}) WHERE NOT coalesce({times.condition}, false) ORDER BY {ROW_IN_SPLIT}"
     )
 
 

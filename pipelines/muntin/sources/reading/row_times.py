@@ -37,7 +37,7 @@ def event_time(source: Source, columns: Mapping[str, str]) -> str:
 
 
 def undecided_arrival(source: Source, columns: Mapping[str, str]) -> tuple[str, str] | None:
-    """SQL for a local time of arrival, and for whether nobody knows its instant; None where each has one."""
+    """SQL for a local time of arrival, and for whether its instant is unknown; None where each row has an instant."""
     local = local_time(source, source.arrival_time, columns) if source.arrival_time else None
     return None if local is None or decides(source) else (local, f"{local} IS NOT NULL AND {at(source, local)} IS NULL")
 
@@ -83,8 +83,8 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     if kind == "VARCHAR" and source.time_format:
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
-        told = _finite_us(f"try_cast(CASE WHEN {tells_instant(column)} THEN {column} END AS TIMESTAMPTZ)")
-        return f"CASE WHEN regexp_matches({column}, '{OFFSET}') THEN {told} ELSE {at(source, local)} END" if local else told
+        instant_us = _finite_us(f"try_cast(CASE WHEN {tells_instant(column)} THEN {column} END AS TIMESTAMPTZ)")
+        return f"CASE WHEN regexp_matches({column}, '{OFFSET}') THEN {instant_us} ELSE {at(source, local)} END" if local else instant_us
     mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in INTEGERS else "name a timestamp, an integer or a text column"
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
 
@@ -118,8 +118,8 @@ def local_time(source: Source, name: str, columns: Mapping[str, str]) -> str | N
 def _timestamp_us(column: str, kind: str) -> str:
     """SQL for a timestamp or a day in microseconds; nanoseconds are cut off downwards."""
     if kind.endswith("_NS"):
-        made = "make_timestamptz" if kind.startswith(_WITH_ZONE) else "make_timestamp"
-        return _finite_us(f"{made}({_counted(f'epoch_ns({column})', 'ns')})")
+        function = "make_timestamptz" if kind.startswith(_WITH_ZONE) else "make_timestamp"
+        return _finite_us(f"{function}({_counted(f'epoch_ns({column})', 'ns')})")
     return _finite_us(column if kind.startswith(_WITH_ZONE) else f"{column}::TIMESTAMP")
 
 

@@ -58,12 +58,12 @@ class RowValue:
 def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, Of] | None:
     """Column of a state -> what it is made of, and the SQL of a row's value; None if a column cannot be computed from values."""
     lifts = {column: lift for each in fields for column, lift in each.lifts.items()}
-    told = {column: _value(lift) for column, lift in lifts.items()}
+    values = {column: _value(lift) for column, lift in lifts.items()}
     if frames.by_arrival or frames.lifts or any(each.is_state or each.source for each in fields):
         return None
     ends = {FIRST_EVENT: Of("least", EVENT_TIME), LAST_EVENT: Of("greatest", EVENT_TIME)}
-    found = {column: each for column, each in told.items() if each}
-    return (ends if frames.event_times else {}) | found if len(found) == len(told) else None
+    computable_values = {column: each for column, each in values.items() if each}
+    return (ends if frames.event_times else {}) | computable_values if len(computable_values) == len(values) else None
 
 
 def _value(lift: Lift) -> Of | None:
@@ -89,9 +89,9 @@ def typed_values(
         of_values: SQL of a value -> its SQL type.
         natural, kinds: column of a state -> the SQL type that DuckDB's aggregate has, and that of the state.
     """
-    found = {column: _typed(each, of_values, natural[column], kinds[column]) for column, each in values.items()}
-    out = {column: each for column, each in found.items() if each}
-    return out if len(out) == len(found) else None
+    row_value_of_column = {column: _typed(each, of_values, natural[column], kinds[column]) for column, each in values.items()}
+    out = {column: each for column, each in row_value_of_column.items() if each}
+    return out if len(out) == len(row_value_of_column) else None
 
 
 def _typed(value: Of, of_values: Mapping[str, str], natural: str, kind: str) -> RowValue | None:

@@ -114,19 +114,19 @@ def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: boo
         return _by_path(
             f"read_csv({files}, {_dialect(source, looked_at=not read_as.types)}, {_AS_TEXT}, {name}{typed})", files, named=named
         )
-    known = f"columns = {_by_name(read_as.types)}" if read_as.types else _GUESSED_JSON
-    return _by_path(f"read_json({files}, format = 'newline_delimited', {known}, {_AS_TEXT}, {name})", files, named=named)
+    columns_sql = f"columns = {_by_name(read_as.types)}" if read_as.types else _GUESSED_JSON
+    return _by_path(f"read_json({files}, format = 'newline_delimited', {columns_sql}, {_AS_TEXT}, {name})", files, named=named)
 
 
 def _parquet(source: Source, paths: Sequence[str], name: str, rows: range | None, *, named: bool) -> str:
     """The rows of files of Parquet, with the columns of their table where it knows them by number."""
-    found = list[str]()
+    relations = list[str]()
     for chosen, files in groupby(paths, lambda path: selected(source.numbered, path) if source.numbered else ()):
         table = f"read_parquet({files_sql(source, [*files])}, {_AS_IT_STANDS}, {name})"
         columns = ", ".join([*(f"{sql} AS {quoted(column)}" for sql, column in chosen), *([FILE_PATH] if chosen and named else [])])
         part = "" if rows is None else f" WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop}"
-        found.append(f"(SELECT {columns or '*'} FROM {table}{part})" if columns or part else table)
-    return found[0] if len(found) == 1 else f"({' UNION ALL BY NAME '.join(f'FROM {each}' for each in found)})"
+        relations.append(f"(SELECT {columns or '*'} FROM {table}{part})" if columns or part else table)
+    return relations[0] if len(relations) == 1 else f"({' UNION ALL BY NAME '.join(f'FROM {each}' for each in relations)})"
 
 
 def _by_path(table: str, files: str, *, named: bool) -> str:
@@ -245,8 +245,8 @@ def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
         lost = _LOST.get(kind, f"more than states have of a {kind}")
         mend = f"say types={{'{name}': 'VARCHAR'}}" + (", or 'DOUBLE', which rounds it" if "DOUBLE" in kind else "")
         out[name] = Cast(carry(value_of(name, kind), kind, source.format, cut=name in times), f"{name} holds {lost}; {mend}")
-    told = {name: in_type(value_of(name, kind), kind, cut=name in times) for name, kind in said.items()}
-    return out | {name: Cast(sql, f"{name} cannot be read as {said[name]}") for name, sql in told.items()}
+    casts = {name: in_type(value_of(name, kind), kind, cut=name in times) for name, kind in said.items()}
+    return out | {name: Cast(sql, f"{name} cannot be read as {said[name]}") for name, sql in casts.items()}
 
 
 def _read_as(kind: str) -> str:

@@ -104,11 +104,11 @@ def targets_of(
     """
     out = {}
     for name, kind in natural.items():
-        known = targets.get(name, stored_type(kind))
-        wide = known if _fits(kind, known) else common_type(known, stored_type(kind))
-        if wide is None or (name in hashed and not alike(stored_type(kind), known)):
+        earlier_type = targets.get(name, stored_type(kind))
+        wide = earlier_type if _fits(kind, earlier_type) else common_type(earlier_type, stored_type(kind))
+        if wide is None or (name in hashed and not alike(stored_type(kind), earlier_type)):
             raise SourceError(
-                f"{', '.join(paths)}: {name} is {kind} here and {known} in earlier batches; "
+                f"{', '.join(paths)}: {name} is {kind} here and {earlier_type} in earlier batches; "
                 f'cast in the definition, as agg.sum("x::DOUBLE"), or say the column\'s type in sources.files(..., types={{"x": "DOUBLE"}})'
             )
         out[name] = wide

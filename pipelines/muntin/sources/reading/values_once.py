@@ -38,8 +38,8 @@ class _OfRow:
             return None
         value, by = (f"CASE WHEN ({lift.where}) THEN {each} END" if isinstance(lift, Narrowed) else each for each in (plain.of, plain.by))
         if plain.by:
-            kept = at_extreme(value, natural)
-            return cls(plain.what, f"CASE WHEN ({by}) IS NOT NULL THEN {kept} END", kind) if kept else None
+            extreme = at_extreme(value, natural)
+            return cls(plain.what, f"CASE WHEN ({by}) IS NOT NULL THEN {extreme} END", kind) if extreme else None
         if natural == "FLOAT" and plain.startswith("arg_"):
             value = f"({value}) + 0::FLOAT"  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
         return cls(plain.what, value, kind)
@@ -99,13 +99,13 @@ def values_once(
 
 
 def _holders(rows: Mapping[str, _OfRow]) -> dict[str, str]:
-    """SQL of a value in a type -> the column that holds it: one with the value itself rather than one of a sum."""
+    """SQL of a value in a type -> the column that holds it: a column with the value itself rather than a sum."""
     ordered = sorted(rows.items(), key=lambda item: item[1].what == "sum")
-    found: dict[str, str] = {}
+    column_of_value: dict[str, str] = {}
     for column, each in ordered:
-        if each.what != "count" and not (each.what == "sum" and _narrower(each, found)):
-            found.setdefault(each.cast, column)
-    return found
+        if each.what != "count" and not (each.what == "sum" and _narrower(each, column_of_value)):
+            column_of_value.setdefault(each.cast, column)
+    return column_of_value
 
 
 def _narrower(total: _OfRow, holders: Mapping[str, str]) -> str | None:

@@ -52,10 +52,10 @@ def parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
     from muntin.sources.sessions.duckdb_session import any_session
 
     [(tree,)] = any_session().execute(_PARSED, [_SELECT + lift]).fetchall()
-    found = json.loads(tree)
-    if found["error"]:
-        raise DefinitionError(f"{lift!r} is not a SQL expression: {found['error_message']}")
-    return found["statements"]
+    syntax_tree = json.loads(tree)
+    if syntax_tree["error"]:
+        raise DefinitionError(f"{lift!r} is not a SQL expression: {syntax_tree['error_message']}")
+    return syntax_tree["statements"]
 
 
 @cache
@@ -90,9 +90,9 @@ def _words(text: str) -> Words:
     """The words of a text, by DuckDB's own rules: a string, a quoted name or a bracket is one word; a comment is none."""
     import duckdb
 
-    found = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
+    starts = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
     small = text.encode().lower()
-    return [(at, _first_word(small[at:end])) for at, end in pairwise([*found, len(small)])]
+    return [(at, _first_word(small[at:end])) for at, end in pairwise([*starts, len(small)])]
 
 
 def _first_word(text: bytes) -> bytes:

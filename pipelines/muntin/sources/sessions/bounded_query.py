@@ -37,12 +37,12 @@ def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Tab
         DefinitionError: it takes longer, or more. SourceError: the variable is no number of seconds. Exception: what the query raises.
     """
     limit_s, [(memory,)] = seconds(USUAL_S), session.execute("SELECT current_setting('memory_limit')").fetchall()
-    done: list[pa.Table] = []
+    tables: list[pa.Table] = []
     wrong: list[BaseException] = []
 
     def work() -> None:
         try:
-            done.append(query())
+            tables.append(query())
         except BaseException as raised:  # noqa: BLE001 - the caller gets it
             wrong.append(raised)
         finally:
@@ -57,8 +57,8 @@ def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Tab
         if thread.is_alive():
             session.interrupt()
             thread.join(_LISTENS_WITHIN_S)
-    if done:
-        return done[0]
+    if tables:
+        return tables[0]
     if monotonic() - begun >= limit_s:
         raise DefinitionError(f"sql: the query takes longer than {limit_s:g} s; {SECONDS}={2 * limit_s:g} lets it run longer")
     if _most() >= most or isinstance(wrong[0], duckdb.OutOfMemoryException):

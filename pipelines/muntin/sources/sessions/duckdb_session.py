@@ -109,16 +109,16 @@ def said(wrong: duckdb.Error) -> str:
         .removesuffix(" You might need to add explicit type casts")
         .rstrip(".")
     )
-    return _GUESS.sub(lambda found: found[0] if did_you_mean(found[1], [found[2]]) else f"{found[1]} does not exist", text)
+    return _GUESS.sub(lambda match: match[0] if did_you_mean(match[1], [match[2]]) else f"{match[1]} does not exist", text)
 
 
 def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
     """The remedy for an error of DuckDB's."""
     first, text = ", ".join(paths), said(wrong)
-    if found := _NO_DOUBLE.search(text):
+    if match := _NO_DOUBLE.search(text):
         return SourceError(
-            f"{first}: {found[1]} holds {found[2]}, which no double is, and earlier batches have doubles there; "
-            f'write the column in one type, or say types={{"{found[1]}": "DOUBLE"}} in sources.files(...), which rounds it'
+            f"{first}: {match[1]} holds {match[2]}, which no double is, and earlier batches have doubles there; "
+            f'write the column in one type, or say types={{"{match[1]}": "DOUBLE"}} in sources.files(...), which rounds it'
         )
     if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and (
         "INT128" in text or "verflow" in text or "out of range" in text

@@ -40,12 +40,14 @@ def in_utf_8(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     rest, begin = iter(parts), b""
     while len(begin) < MOST_OF_A_MARK and (more := next(rest, b"")):
         begin += more
-    mark, known = next(((mark, known) for mark, known in _MARKS.items() if begin.startswith(mark)), (b"", encoding))
+    mark, actual_encoding = next(
+        ((mark, actual_encoding) for mark, actual_encoding in _MARKS.items() if begin.startswith(mark)), (b"", encoding)
+    )
     rest = chain([begin[len(mark) :]], rest)
-    if known == UTF_8:
+    if actual_encoding == UTF_8:
         yield from rest
         return
-    name = codecs.lookup(known).name
+    name = codecs.lookup(actual_encoding).name
     decoder = codecs.getincrementaldecoder(_WITHOUT_A_MARK.get(name, name))(_NO_TEXT)
     for part in rest:
         yield decoder.decode(part).encode(errors=_NO_TEXT)

@@ -56,17 +56,17 @@ class InParts(io.RawIOBase):
     def readinto(self, buffer: Buffer) -> int:
         """Fill a buffer with the next bytes; how many there were."""
         view = memoryview(buffer).cast("B")
-        found = self.read(len(view))
-        view[: len(found)] = found
-        return len(found)
+        content = self.read(len(view))
+        view[: len(content)] = content
+        return len(content)
 
     def read(self, length: int = -1) -> bytes:
         """The next bytes; fewer at the end."""
         left = max(0, self.size - self.at)
         length = left if length < 0 else min(length, left)
-        found = self.part(self.at, length) if length else b""
-        self.at += len(found)
-        return found
+        content = self.part(self.at, length) if length else b""
+        self.at += len(content)
+        return content
 
 
 class Fetched:
@@ -99,8 +99,8 @@ class Fetched:
     def fetch(self, path: str) -> ObjectStat:
         """A file as it is now; its content is kept, in the same request, if it is small and was not kept before."""
         with self._lock:
-            known = any(name == path for name, *_ in self._kept)
-        if known:
+            is_kept = any(name == path for name, *_ in self._kept)
+        if is_kept:
             return ObjectPath(path).stat()
         stat, content = ObjectPath(path).content(KEPT_BYTES)
         if stat.st_size <= KEPT_BYTES:
@@ -119,31 +119,31 @@ class Fetched:
     def _part(self, path: str, stat: ObjectStat, start: int, length: int) -> bytes:
         if stat.st_size > KEPT_BYTES:
             return ObjectPath(path).part(start, length)
-        known = (path, stat.st_ino, stat.st_mtime_ns)
+        key = (path, stat.st_ino, stat.st_mtime_ns)
         with self._lock:
-            found, behind = self._kept.get(known), stat.st_size
-        if found is None and start >= stat.st_size - END_BYTES:
+            content, behind = self._kept.get(key), stat.st_size
+        if content is None and start >= stat.st_size - END_BYTES:
             with self._lock:
-                found = self._ends.get(known)
-            found = self._end(known, path) if found is None else found
-            behind = len(found)
-        elif found is None:
-            now, found = ObjectPath(path).content()
-            self._keep((path, now.st_ino, now.st_mtime_ns), found)
+                content = self._ends.get(key)
+            content = self._end(key, path) if content is None else content
+            behind = len(content)
+        elif content is None:
+            now, content = ObjectPath(path).content()
+            self._keep((path, now.st_ino, now.st_mtime_ns), content)
         start += behind - stat.st_size
-        return bytes(found[start : start + length])
+        return bytes(content[start : start + length])
 
-    def _end(self, known: tuple[str, object, int], path: str) -> memoryview:
+    def _end(self, key: tuple[str, object, int], path: str) -> memoryview:
         content, _ = ObjectPath(path).end(END_BYTES)
         with self._lock:
-            self._ends[known] = memoryview(content)
+            self._ends[key] = memoryview(content)
             while len(self._ends) > _ENDS:
                 self._ends.popitem(last=False)
         return memoryview(content)
 
-    def _keep(self, known: tuple[str, object, int], content: memoryview) -> None:
+    def _keep(self, key: tuple[str, object, int], content: memoryview) -> None:
         with self._lock:
-            self._kept[known] = content
+            self._kept[key] = content
             while len(self._kept) > 1 and sum(map(len, self._kept.values())) > KEPT_BYTES:
                 self._kept.popitem(last=False)
 

@@ -47,10 +47,10 @@ def _in_order(condition: Tree) -> bool:
     parts = condition["children"] if condition["type"] == "CONJUNCTION_AND" else [condition]
     if not any(map(_may_fail, parts[1:])):
         return False
-    found = parts[-1]
+    expression = parts[-1]
     for each in reversed(parts[:-1]):
-        found = _case("false", each, found)
-    _become(condition, found)
+        expression = _case("false", each, expression)
+    _become(condition, expression)
     return True
 
 

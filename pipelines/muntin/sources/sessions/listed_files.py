@@ -76,7 +76,7 @@ def file_system() -> AbstractFileSystem:
             return True
 
         def modified(self, path: str) -> datetime:  # noqa: ARG002 - nothing is kept of it
-            """When it was written, which nobody uses."""
+            """Required by DuckDB; constant."""
             return datetime.fromtimestamp(0, UTC)
 
         def unstrip_protocol(self, name: str) -> str:

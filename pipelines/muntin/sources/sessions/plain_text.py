@@ -65,24 +65,24 @@ class PlainTexts:
         """
         facts = facts_of(path)
         with self._lock:
-            before, known = self._kept.get((path, encoding), (None, b""))
+            before, text = self._kept.get((path, encoding), (None, b""))
             large = self._large.get((path, encoding))
             if before:
                 self._kept.move_to_end((path, encoding))
             if large:
                 self._large.move_to_end((path, encoding))
         if before == facts:
-            return io.BytesIO(known), len(known)
+            return io.BytesIO(text), len(text)
         if large and large[0] == facts:
             return _read_apart(large[1], large[2]), large[2]
-        found = SpooledTemporaryFile[bytes](KEPT_BYTES)
-        size = sum(found.write(part) for part in parts(path, encoding))
-        found.seek(0)
+        spool = SpooledTemporaryFile[bytes](KEPT_BYTES)
+        size = sum(spool.write(part) for part in parts(path, encoding))
+        spool.seek(0)
         if size > KEPT_BYTES:
-            self._keep_large((path, encoding), facts, found, size)
-            return _read_apart(found, size), size
-        with found:
-            data = found.read()
+            self._keep_large((path, encoding), facts, spool, size)
+            return _read_apart(spool, size), size
+        with spool:
+            data = spool.read()
         self._keep((path, encoding), facts, data)
         return io.BytesIO(data), size
 

@@ -61,12 +61,12 @@ def row_expressions(lift: Lift, where: tuple[str, ...] = ()) -> Iterator[RowExpr
 @lru_cache(1000)
 def _in_calls(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The expressions in the aggregate calls of a text, each with the call's condition."""
-    found = list[tuple[str, tuple[str, ...]]]()
+    expressions = list[tuple[str, tuple[str, ...]]]()
     for call in aggregate_calls(parsed(text), into_queries=False):
         only = (as_sql(call["filter"]),) if call.get("filter") else ()
-        found += [(each, ()) for each in only]
-        found += [(as_sql(each), only) for each in expressions_of(call) if each["class"] not in ("COLUMN_REF", "CONSTANT", "STAR")]
-    return tuple(dict.fromkeys(found))
+        expressions += [(each, ()) for each in only]
+        expressions += [(as_sql(each), only) for each in expressions_of(call) if each["class"] not in ("COLUMN_REF", "CONSTANT", "STAR")]
+    return tuple(dict.fromkeys(expressions))
 
 
 def expressions_of(call: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -110,7 +110,7 @@ def _meant(sql: str) -> str:
             [(text,)] = any_session().execute(_PARSED, [f"SELECT ({quoted})"]).fetchall()  # in brackets a name is no alias
             if not json.loads(text)["error"]:
                 return f'; {word} is a word of SQL: write "{word}" for a column of this name'
-    name = found[1] if (found := _CALL.fullmatch(sql)) else sql
+    name = match[1] if (match := _CALL.fullmatch(sql)) else sql
     return f"; write '\"{name}\"' for a column of this name" if _MAY_BE_A_NAME.fullmatch(name) else ""
 
 

@@ -30,12 +30,12 @@ class ToldOnce:
         self._lock = Lock()
 
     def answer(self, question: str, paths: Sequence[str], tell: Callable[[], T]) -> T:
-        """An answer about files; as it was told before, if none of the files was written since. An error is not kept.
+        """An answer about files; the earlier answer, if no file was written since. An error is not kept.
 
         Args:
             question: its text, another for another answer.
             paths: of the files.
-            tell: gives the answer, which nobody changes.
+            tell: gives the answer, which must not be changed.
         """
         asked = None
         if not any(map(is_object_store, paths)):
@@ -45,16 +45,16 @@ class ToldOnce:
             if asked in self._told:
                 self._told.move_to_end(asked)
                 return self._told[asked]  # type: ignore[no-any-return]
-        told = tell()
+        reply = tell()
         with self._lock:
             if asked is not None:
-                self._told[asked] = told
+                self._told[asked] = reply
             while len(self._told) > _MOST:
                 self._told.popitem(last=False)
-        return told
+        return reply
 
 
 @cache
 def told_once() -> ToldOnce:
-    """The answers that this process has told."""
+    """The answers that this process has given."""
     return ToldOnce()

@@ -94,46 +94,46 @@ def layout(root: str) -> Layout:
         SourceError, StorageError: as `open_table`.
     """
     opened = open_table(root)
-    told, protocol = opened.metadata(), opened.protocol()
+    metadata, protocol = opened.metadata(), opened.protocol()
     fields = json.loads(opened.schema().to_json())["fields"]
-    mapped = protocol.min_reader_version >= _SECOND and told.configuration.get("delta.columnMapping.mode", "none") != "none"
+    mapped = protocol.min_reader_version >= _SECOND and metadata.configuration.get("delta.columnMapping.mode", "none") != "none"
     features = protocol.reader_features if protocol.min_reader_version >= _THIRD else ()
     types = {each["name"]: each["type"] for each in fields}
-    return Layout(types, tuple(told.partition_columns), frozenset(features or ()), mapped, dict(told.configuration))
+    return Layout(types, tuple(metadata.partition_columns), frozenset(features or ()), mapped, dict(metadata.configuration))
 
 
-def check_layout(source: TableSource, found: Layout) -> None:
+def check_layout(source: TableSource, table_layout: Layout) -> None:
     """Refuse a table that cannot be read as the source says.
 
     Raises:
         SourceError: it needs more of Delta than is known here, or lacks a column that the source names.
     """
-    if found.mapped:
+    if table_layout.mapped:
         raise SourceError(
             f"{source.path}: its columns have other names in its files (delta.columnMapping.mode), which sources.table cannot read; "
             f"read it with sources.spark(...)"
         )
-    if unknown := sorted(found.features - _READ):
+    if unknown := sorted(table_layout.features - _READ):
         raise SourceError(
             f"{source.path}: to read it takes Delta's {', '.join(unknown)}, which sources.table does not know; "
             f"read it with sources.spark(...)"
         )
-    for name in found.partitions:
-        if not _NAME.fullmatch(name) or _sql(found.types[name]) in (None, "BLOB"):
+    for name in table_layout.partitions:
+        if not _NAME.fullmatch(name) or _sql(table_layout.types[name]) in (None, "BLOB"):
             raise SourceError(f"{source.path}: sources.table cannot read its partition column {name!r}; read it with sources.spark(...)")
-    check_columns(source, found.types, {name for name, kind in found.types.items() if kind == "timestamp"})
+    check_columns(source, table_layout.types, {name for name, kind in table_layout.types.items() if kind == "timestamp"})
     if source.changes:
-        _check_kept(source, found, source.changes.within_us)
+        _check_kept(source, table_layout, source.changes.within_us)
 
 
-def _check_kept(source: TableSource, found: Layout, within_us: int) -> None:
+def _check_kept(source: TableSource, table_layout: Layout, within_us: int) -> None:
     """Refuse a table whose writer may remove what is needed while rows may still change.
 
     Raises:
         SourceError: names the property.
     """
     for name, usual in _KEPT.items():
-        kept_us = _interval_us(found.settings.get(name, usual))
+        kept_us = _interval_us(table_layout.settings.get(name, usual))
         if kept_us is not None and kept_us < within_us:
             raise SourceError(
                 f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps for {spell(kept_us)} what it "
@@ -169,10 +169,10 @@ def check_folders(source: TableSource, added: Iterable[Added]) -> None:
                 )
 
 
-def with_columns_of(source: TableSource, found: Layout) -> TableSource:
+def with_columns_of(source: TableSource, table_layout: Layout) -> TableSource:
     """The source with the columns of its table: columns that folders give, and columns that older files may lack."""
-    hive = {name: kind for name in found.partitions if (kind := _sql(found.types[name]))}
-    columns = {name: kind for name, each in found.types.items() if name not in hive and (kind := _sql(each))}
+    hive = {name: kind for name in table_layout.partitions if (kind := _sql(table_layout.types[name]))}
+    columns = {name: kind for name, each in table_layout.types.items() if name not in hive and (kind := _sql(each))}
     of_feed = {CHANGE: "VARCHAR"} if source.changes else {}
     return replace(source, hive=hive, columns={**columns, **of_feed}, types={**hive, **source.types})
 

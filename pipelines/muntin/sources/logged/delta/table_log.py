@@ -75,9 +75,9 @@ class TableLog(Log):
 
     def in_full(self, source: TableSource) -> TableSource:
         """The source with the columns of its table."""
-        found = layout(self.root)
-        check_layout(source, found)
-        return with_columns_of(source, found)
+        table_layout = layout(self.root)
+        check_layout(source, table_layout)
+        return with_columns_of(source, table_layout)
 
     def check(self, source: TableSource, added: Sequence[Added]) -> None:
         """Refuse files with rows that are marked as deleted, and in other folders than the log says."""
@@ -99,18 +99,18 @@ def table_log(source: TableSource) -> TableLog:
     """
     root = source.path
     folder = f"{root}/_delta_log"
-    found = sorted(int(match[1]) for name in names_in(folder) if (match := _COMMIT.fullmatch(name)))
-    if not found:
+    versions = sorted(int(match[1]) for name in names_in(folder) if (match := _COMMIT.fullmatch(name)))
+    if not versions:
         there = near(folder)
         mend = f"mend the path in sources.table(...){f'; {there}' if there else ''}"
         raise SourceError(f"{root}: there is no Delta table (no commit in {folder}); {mend}")
-    lost = sorted({*range(found[0], found[-1])} - {*found})
+    lost = sorted({*range(versions[0], versions[-1])} - {*versions})
     if lost:
         raise SourceError(f"{folder}: the commit of version {lost[0]} is lost, so nobody knows which rows it added; bring it back")
-    facts = stats_of([_path(root, version) for version in found])
+    facts = stats_of([_path(root, version) for version in versions])
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        made = threads.map(lambda version: _made_us(root, version, facts.get(_path(root, version))), found)
-        return TableLog(root, dict(zip(found, made, strict=True)))
+        commit_times_us = threads.map(lambda version: _made_us(root, version, facts.get(_path(root, version))), versions)
+        return TableLog(root, dict(zip(versions, commit_times_us, strict=True)))
 
 
 def _path(root: str, version: int) -> str:
@@ -121,12 +121,12 @@ def _made_us(root: str, version: int, stat: Stat | None) -> int:
     """When a version was committed, as its writer says; else when its file was written."""
     if stat is None:
         raise SourceError(f"{_path(root, version)}: gone since the log was listed; run again")
-    known = _path(root, version), stat.st_size, stat.st_mtime_ns
-    if known not in _MADE:
+    key = _path(root, version), stat.st_size, stat.st_mtime_ns
+    if key not in _MADE:
         info: Mapping[str, Any] = next((line["commitInfo"] for line in _lines(root, version) if "commitInfo" in line), {})
         made_ms = info.get("inCommitTimestamp", info.get("timestamp"))
-        _MADE[known] = stat.st_mtime_ns // 1000 if made_ms is None else int(made_ms) * 1000
-    return _MADE[known]
+        _MADE[key] = stat.st_mtime_ns // 1000 if made_ms is None else int(made_ms) * 1000
+    return _MADE[key]
 
 
 def _lines(root: str, version: int) -> list[dict[str, Any]]:

@@ -41,50 +41,52 @@ MET = pa.schema(
 """The columns of what a batch met: a key, between which event times, and a hash of the values that it found and their types; null: none."""
 
 
-def with_answers(session: duckdb.DuckDBPyConnection, source: Source, rows: str, taken: str, batch_us: int | None) -> tuple[str, pa.Table]:
+def with_answers(
+    session: duckdb.DuckDBPyConnection, source: Source, rows: str, looks_up: str, batch_us: int | None
+) -> tuple[str, pa.Table]:
     """SQL for rows with their answers, and what each batch met.
 
     Args:
         session: of DuckDB.
         source: of the rows.
         rows: a relation of rows as `staged` gives them, which has the same order whatever is read of it.
-        taken: SQL that is true for rows that look up.
+        looks_up: SQL that is true for rows that look up.
         batch_us: start of the batch; None: rows say it themselves, in `ROW_BATCH`.
     """
     dimensions = applied(source)
-    answers, found = dict[str, pa.Array](), list[pa.Table]()
+    answers, lookup_logs = dict[str, pa.Array](), list[pa.Table]()
     for each in dimensions:
         versions = versions_in(each.path)
-        version, of_batch = _looked_up(session, each, versions, rows, taken, batch_us)
+        version, of_batch = _looked_up(session, each, versions, rows, looks_up, batch_us)
         values = versions.values.take(pa.array(version, mask=version < 0))
         answers[each.name] = values
         for name in each.flat:
             column = values.type.get_field_index(name.partition(".")[2])
             answers[name] = pa.StructArray.flatten(values)[column]
-        found.append(of_batch)
+        lookup_logs.append(of_batch)
     session.register(ANSWERS, pa.table(answers))
     names = ", ".join(map(quoted, answers))
     joined = f"(SELECT r.* EXCLUDE ({names}), a.* FROM {rows} AS r POSITIONAL JOIN {ANSWERS} AS a)"
-    return joined, _by_batch(pa.concat_tables(found))
+    return joined, _by_batch(pa.concat_tables(lookup_logs))
 
 
-def _by_batch(found: pa.Table) -> pa.Table:
+def _by_batch(lookup_log: pa.Table) -> pa.Table:
     """The rows of what was met, batches ascending."""
-    batch = instants(found[BATCH])
-    return found if (np.diff(batch) >= 0).all() else found.take(pa.array(np.argsort(batch, kind="stable")))
+    batch = instants(lookup_log[BATCH])
+    return lookup_log if (np.diff(batch) >= 0).all() else lookup_log.take(pa.array(np.argsort(batch, kind="stable")))
 
 
 def _looked_up(
-    session: duckdb.DuckDBPyConnection, dimension: Dimension, versions: Versions, rows: str, taken: str, batch_us: int | None
+    session: duckdb.DuckDBPyConnection, dimension: Dimension, versions: Versions, rows: str, looks_up: str, batch_us: int | None
 ) -> tuple[Ints, pa.Table]:
     """The version of each row, -1 without one, and what each batch met."""
-    read = keys_of_rows(session, dimension, versions.keys, rows, taken, [ROW_BATCH] if batch_us is None else [])
+    read = keys_of_rows(session, dimension, versions.keys, rows, looks_up, [ROW_BATCH] if batch_us is None else [])
     ids, times = read[KEY].to_numpy(), read[TIME].to_numpy()
     batches = np.full(len(ids), batch_us, np.int64) if batch_us is not None else read[ROW_BATCH].to_numpy()
     version, stretch = valid_versions(ids, times, versions.first, versions.since, versions.until)
     at, low, high = met(stretch, times, batches, 2 * len(versions.since) + len(versions.key))
-    known = _table(dimension, batches[at], versions.key[ids[at]], low, high, version[at], versions)
-    return version, pa.concat_tables([known, *_unknown(dimension, read[UNKNOWN], batches, times)])
+    log_of_known_keys = _table(dimension, batches[at], versions.key[ids[at]], low, high, version[at], versions)
+    return version, pa.concat_tables([log_of_known_keys, *_unknown(dimension, read[UNKNOWN], batches, times)])
 
 
 def _table(dimension: Dimension, batch: Ints, key: Ints, low: Ints, high: Ints, version: Ints, versions: Versions | None) -> pa.Table:

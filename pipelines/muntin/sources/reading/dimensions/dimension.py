@@ -92,9 +92,9 @@ def with_keys(source: Source, columns: Mapping[str, str]) -> dict[str, str]:
 
 def _check(dimension: Dimension, source: Source, columns: Mapping[str, str]) -> None:
     what = f"lookups[{dimension.name!r}]"
-    if taken := next((name for name in columns if name.lower() == dimension.name.lower()), None):
+    if clashing_column := next((name for name in columns if name.lower() == dimension.name.lower()), None):
         raise DefinitionError(
-            f"{what}: the source has a column {taken!r}, too, so that nobody could tell the two; name the look-up otherwise"
+            f"{what}: the source has a column {clashing_column!r}, too, so that nobody could tell the two; name the look-up otherwise"
         )
     for name, kind in dimension.keys:
         if name not in columns:

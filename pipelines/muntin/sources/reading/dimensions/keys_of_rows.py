@@ -26,7 +26,7 @@ _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
 def keys_of_rows(
-    session: duckdb.DuckDBPyConnection, dimension: Dimension, keys: pa.Table, rows: str, taken: str, also: Sequence[str]
+    session: duckdb.DuckDBPyConnection, dimension: Dimension, keys: pa.Table, rows: str, looks_up: str, also: Sequence[str]
 ) -> pa.Table:
     """The keys and times of rows, in order.
 
@@ -35,7 +35,7 @@ def keys_of_rows(
         dimension: says which columns of the rows are the key.
         keys: of the dimension, ascending: columns k0, k1, ..., and `id`, from 0.
         rows: a relation of rows with `EVENT_TIME`.
-        taken: SQL that is true for rows that look up.
+        looks_up: SQL that is true for rows that look up.
         also: more columns of `rows`.
 
     Returns:
@@ -44,11 +44,11 @@ def keys_of_rows(
         up and the dimension lacks the key, else null. And `also`.
     """
     given = " AND ".join(f"r.{quoted(name)} IS NOT NULL" for name, _ in dimension.keys)
-    chosen = ", ".join([f"CASE WHEN {taken} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS {TIME}", *also])
-    found = None
+    chosen = ", ".join([f"CASE WHEN {looks_up} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS {TIME}", *also])
+    rows_with_ids = None
     if len(dimension.keys) == 1 and dimension.keys[0][1] in _WHOLE and len(keys):
-        found = _whole_numbers(session, keys, f"SELECT r.{quoted(dimension.keys[0][0])} AS {KEY}, {chosen} FROM {rows} AS r")
-    return _joined(session, dimension, keys, chosen, rows) if found is None else found
+        rows_with_ids = _whole_numbers(session, keys, f"SELECT r.{quoted(dimension.keys[0][0])} AS {KEY}, {chosen} FROM {rows} AS r")
+    return _joined(session, dimension, keys, chosen, rows) if rows_with_ids is None else rows_with_ids
 
 
 def _whole_numbers(session: duckdb.DuckDBPyConnection, keys: pa.Table, query: str) -> pa.Table | None:
@@ -57,14 +57,14 @@ def _whole_numbers(session: duckdb.DuckDBPyConnection, keys: pa.Table, query: st
     kind = read[KEY].type
     if not pa.types.is_integer(kind) or kind == pa.uint64():
         return None
-    known = keys["k0"].combine_chunks().cast(pa.int64())
-    values = DistinctValues(known)
-    ids = values.places(read[KEY].cast(pa.int64()).fill_null(known[0]).combine_chunks())
-    unknown, new = pa.nulls(len(ids), pa.uint64()), values.known.slice(len(known))
+    key_values = keys["k0"].combine_chunks().cast(pa.int64())
+    values = DistinctValues(key_values)
+    ids = values.places(read[KEY].cast(pa.int64()).fill_null(key_values[0]).combine_chunks())
+    unknown, new = pa.nulls(len(ids), pa.uint64()), values.known.slice(len(key_values))
     if len(new):
-        looks_up = (ids >= len(known)) & (read[TIME].to_numpy() != NEVER)
-        unknown = _hashes(session, new).take(pa.array(ids - len(known), mask=~looks_up))
-        ids[ids >= len(known)] = -1
+        looks_up = (ids >= len(key_values)) & (read[TIME].to_numpy() != NEVER)
+        unknown = _hashes(session, new).take(pa.array(ids - len(key_values), mask=~looks_up))
+        ids[ids >= len(key_values)] = -1
     return read.set_column(0, KEY, pa.array(ids)).append_column(UNKNOWN, unknown)
 
 
@@ -79,16 +79,16 @@ def _hashes(session: duckdb.DuckDBPyConnection, keys: pa.Array) -> pa.Array:
 def _joined(session: duckdb.DuckDBPyConnection, dimension: Dimension, keys: pa.Table, chosen: str, rows: str) -> pa.Table:
     """The rows with keys of any types."""
     ours = [f"{KEY}_{at}" for at in range(len(dimension.keys))]
-    told = ", ".join(f"r.{quoted(name)} AS {column}" for column, (name, _) in zip(ours, dimension.keys, strict=True))
+    key_columns = ", ".join(f"r.{quoted(name)} AS {column}" for column, (name, _) in zip(ours, dimension.keys, strict=True))
     same = " AND ".join(f"k.k{at}::{kind} = r.{quoted(name)}" for at, (name, kind) in enumerate(dimension.keys))
     number = f"(SELECT k.id FROM {_KEYS} AS k WHERE {same}) AS {KEY}"
-    inner = f"SELECT row_number() OVER () AS {_PLACE}, {number}, {told}, {chosen} FROM {rows} AS r"
+    inner = f"SELECT row_number() OVER () AS {_PLACE}, {number}, {key_columns}, {chosen} FROM {rows} AS r"
     unknown = f"CASE WHEN {KEY} IS NULL AND {TIME} <> {NEVER} THEN {text_hash(ours)} END AS {UNKNOWN}"
     others = f"* EXCLUDE ({', '.join(ours)}) REPLACE (coalesce({KEY}, -1)::BIGINT AS {KEY})"
     session.register(_KEYS, keys)
     try:
-        found = session.sql(f"SELECT {others}, {unknown} FROM ({inner})").to_arrow_table()
+        rows_with_ids = session.sql(f"SELECT {others}, {unknown} FROM ({inner})").to_arrow_table()
     finally:
         session.unregister(_KEYS)
-    in_order = (np.diff(found[_PLACE].to_numpy()) > 0).all()
-    return found if in_order else found.sort_by(_PLACE)  # a join that spilled gives rows in another order
+    in_order = (np.diff(rows_with_ids[_PLACE].to_numpy()) > 0).all()
+    return rows_with_ids if in_order else rows_with_ids.sort_by(_PLACE)  # a join that spilled gives rows in another order

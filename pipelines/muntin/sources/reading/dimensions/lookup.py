@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A look-up. See `lookup`. `keys`: column of the events -> column of the dimension; `columns`: None for all others."""
+    """A look-up. See `lookup`. `keys`: column of the events -> column of the dimension; `columns`: None for all other columns."""
 
     source: Any
     keys: Mapping[str, str]

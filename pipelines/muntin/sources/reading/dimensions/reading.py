@@ -58,21 +58,21 @@ def read_dimension(
         whole = bool(lookup.source.message_key)  # a message without a value is told by all of its fields
         read_as, columns = told_columns(session, source, paths, lambda column: whole or column in lookup.named or used(column))
         check_numbers(session, source, paths, read_as.fractions)
-        found = _dimension(name, lookup, columns, used)
+        dimension = _dimension(name, lookup, columns, used)
         rows = _last_messages(session, name, lookup, scan(source, paths, read_as), columns)
-        _stage(session, lookup, source, found, rows, columns)
+        _stage(session, lookup, source, dimension, rows, columns)
         _check(session, f"lookups[{name!r}]", lookup)
-        table = _versions(session, found)
+        table = _versions(session, dimension)
     except duckdb.Error as wrong:
         raise explained(wrong, paths) from wrong
     finally:
         session.execute(f"DROP TABLE IF EXISTS {_ROWS}")
-    _check_types(session, found, table)
-    facts = repr((found.keys, found.columns)).encode()
+    _check_types(session, dimension, table)
+    facts = repr((dimension.keys, dimension.columns)).encode()
     digest = blake3(facts)
     for column in ("key", "since", "until", "answer"):
         digest.update(table[column].to_numpy().tobytes())
-    return replace(found, digest=digest.hexdigest(length=8)), table
+    return replace(dimension, digest=digest.hexdigest(length=8)), table
 
 
 def _dimension(name: str, lookup: Lookup, columns: Mapping[str, str], used: Callable[[str], bool]) -> Dimension:
@@ -95,7 +95,7 @@ def _dimension(name: str, lookup: Lookup, columns: Mapping[str, str], used: Call
 
 
 def _last_messages(session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup, rows: str, columns: Mapping[str, str]) -> str:
-    """The rows; of a topic the last message of each message key, as compaction would leave them, without those that have no value.
+    """The rows; of a topic the last message of each message key, as compaction would leave them, without messages that have no value.
 
     Raises:
         SourceError: messages of one key begin at several times, so that compaction removes versions.
@@ -105,10 +105,10 @@ def _last_messages(session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup
     key, partition, offset = lookup.source.message_key
     fields = [column for column in columns if column not in lookup.source.message_columns]
     empty = " AND ".join(f"{quoted(field)} IS NULL" for field in fields)
-    told = ", ".join(quoted(column) for column in (*lookup.keys.values(), lookup.since))
+    version_columns = ", ".join(quoted(column) for column in (*lookup.keys.values(), lookup.since))
     query = (
         f"SELECT {key}::VARCHAR FROM {rows} WHERE {key} IS NOT NULL AND NOT ({empty}) GROUP BY {partition}, {key} "
-        f"HAVING count(DISTINCT ({told})) > 1 ORDER BY ALL LIMIT {_EXAMPLES}"
+        f"HAVING count(DISTINCT ({version_columns})) > 1 ORDER BY ALL LIMIT {_EXAMPLES}"
     )
     if several := [key for (key,) in session.execute(query).fetchall()]:
         raise SourceError(
@@ -120,20 +120,20 @@ def _last_messages(session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup
 
 
 def _stage(
-    session: duckdb.DuckDBPyConnection, lookup: Lookup, source: Source, found: Dimension, rows: str, columns: Mapping[str, str]
+    session: duckdb.DuckDBPyConnection, lookup: Lookup, source: Source, dimension: Dimension, rows: str, columns: Mapping[str, str]
 ) -> None:
     """Read the rows, each once, into a table: k0, k1, ..., id, since, until, ends, value and answer."""
     keys = [quoted(column) for column in lookup.keys.values()]
     until = instant(source, lookup.until, "until", columns) if lookup.until else "NULL::BIGINT"
     written = f"{quoted(lookup.until)} IS NOT NULL" if lookup.until else "false"
-    packed = ", ".join(f"{quoted(column)} := {quoted(column)}" for column, _ in found.columns)
+    packed = ", ".join(f"{quoted(column)} := {quoted(column)}" for column, _ in dimension.columns)
     parts = [
         *(f"{key} AS k{number}" for number, key in enumerate(keys)),
         f"{instant(source, lookup.since, 'since', columns)} AS since",
         f"{until} AS until",
         f"{written} AS ends",
         f"struct_pack({packed}) AS value",
-        f"{text_hash([*(literal(kind) for _, kind in found.columns), *(quoted(column) for column, _ in found.columns)])} AS answer",
+        f"{text_hash([*(literal(kind) for _, kind in dimension.columns), *(quoted(column) for column, _ in dimension.columns)])} AS answer",
     ]
     order = ", ".join(f"k{number}" for number in range(len(keys)))
     session.execute(
@@ -171,14 +171,14 @@ def _check(session: duckdb.DuckDBPyConnection, what: str, lookup: Lookup) -> Non
         ),
     )
     for query, problem in problems:
-        if found := session.execute(f"{query} ORDER BY ALL LIMIT {_EXAMPLES}").fetchall():
-            rows = "; ".join(f"{key} since {since}" for key, since in found)
+        if examples := session.execute(f"{query} ORDER BY ALL LIMIT {_EXAMPLES}").fetchall():
+            rows = "; ".join(f"{key} since {since}" for key, since in examples)
             raise SourceError(f"{what}: {problem}: {rows}. An event must find one row or none: mend the rows of {lookup.place}")
 
 
-def _versions(session: duckdb.DuckDBPyConnection, found: Dimension) -> pa.Table:
+def _versions(session: duckdb.DuckDBPyConnection, dimension: Dimension) -> pa.Table:
     """The versions in order. A version that only continues the one before, with the same values, is no other version."""
-    keys = [f"k{number}" for number in range(len(found.keys))]
+    keys = [f"k{number}" for number in range(len(dimension.keys))]
     ahead = "lead(since) OVER (PARTITION BY id ORDER BY since)"
     hashed = f"(SELECT id, {text_hash(keys)} AS key FROM (SELECT DISTINCT id, {', '.join(keys)} FROM {_ROWS}))"
     until = f"least(coalesce(until, {FOREVER}), coalesce({ahead}, {FOREVER}))"
@@ -188,23 +188,23 @@ def _versions(session: duckdb.DuckDBPyConnection, found: Dimension) -> pa.Table:
     for name in ("key", "answer"):
         table = table.set_column(table.column_names.index(name), name, pa.array(table[name].to_numpy().view(np.int64)))
     ids, since, until, answer = (table[name].to_numpy() for name in ("id", "since", "until", "answer"))
-    kept = np.flatnonzero(islands(ids, since, until, answer))
-    last = np.append(kept[1:], len(ids))[: len(kept)] - 1
-    table = table.take(pa.array(kept))
+    first_rows = np.flatnonzero(islands(ids, since, until, answer))
+    last = np.append(first_rows[1:], len(ids))[: len(first_rows)] - 1
+    table = table.take(pa.array(first_rows))
     return table.set_column(table.column_names.index("until"), "until", pa.array(until[last]))
 
 
-def _check_types(session: duckdb.DuckDBPyConnection, found: Dimension, table: pa.Table) -> None:
-    """Refuse types that are others once they are written to a file: nothing is narrowed."""
+def _check_types(session: duckdb.DuckDBPyConnection, dimension: Dimension, table: pa.Table) -> None:
+    """Refuse types that a file does not keep: nothing is narrowed."""
     try:
         session.register(_SORTED, table)
         kinds = described(session, f"SELECT unnest(value) FROM {_SORTED}")
         session.execute(f"SELECT 1 FROM {_SORTED} LIMIT 0").fetchall()
     finally:
         session.unregister(_SORTED)
-    for name, kind in found.columns:
+    for name, kind in dimension.columns:
         if kinds[name] != kind:
             raise SourceError(
-                f"lookups[{found.name!r}]: {name!r} is {kind}, which does not stay as it is in a file ({kinds[name]}); say its type by "
+                f"lookups[{dimension.name!r}]: {name!r} is {kind}, which does not stay as it is in a file ({kinds[name]}); say its type by "
                 f"types={{{literal(name)}: ...}}, or leave it out of columns="
             )
