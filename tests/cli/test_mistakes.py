@@ -110,8 +110,6 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("agg.count()", 'agg.count_if("amount != None")', 2, "None is of Python; in SQL write x IS NOT NULL"),
         ('keys=["shop"]', 'keys=["shop"], derive={"half": "revenu / 2"}', 2, "did you mean 'revenue'?"),
         # names
-        ("from muntin import Pipeline", "from pipelines import Pipeline", 2, "name is muntin: write from muntin import Pipeline"),
-        ("from muntin import agg", "from pipelines.x import agg", 2, "the package's name is muntin"),
         ("from muntin import Pipeline", "from muntins import Pipeline", 2, "did you mean 'muntin'"),
         ("agg.max(", "agg.avg(", 2, "it is called 'mean' here"),
         ('windows.tumbling("1h"', 'windows.hopping("1h"', 2, "it is called 'sliding' here"),

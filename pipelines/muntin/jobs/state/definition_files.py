@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _GLUE_IS_IN = ("muntin", "muntin.extensions.airflow")
 _IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
-_OLD_NAME = "pipelines"  # of the package, before its first release
 _OTHER_WORDS = {
     "avg": "mean",
     "average": "mean",
@@ -161,8 +160,7 @@ def _near(wrong: BaseException) -> str:
     """The name that was meant, where one of Muntin's was misspelt or is another library's."""
     text = str(wrong)
     if isinstance(wrong, AttributeError):
-        old = getattr(wrong.obj, "__name__", "") == _OLD_NAME and hasattr(sys.modules["muntin"], str(wrong.name))
-        return _of_muntin(str(wrong.name)) if old else _meant(str(wrong.name), _public(wrong.obj))
+        return _meant(str(wrong.name), _public(wrong.obj))
     if isinstance(wrong, ImportError):
         return _near_import(wrong, _IMPORTED.search(text))
     if isinstance(wrong, NameError) and wrong.name in ("start", "end", "start_utc", "end_utc"):
@@ -175,24 +173,17 @@ def _near(wrong: BaseException) -> str:
 
 
 def _near_import(wrong: ImportError, found: re.Match[str] | None) -> str:
-    """A package that is Muntin's, by its former name or misspelt; a name of it that is misspelt; another package that is there."""
-    package = str(wrong.name).partition(".")[0]
-    if package == _OLD_NAME:
-        return _of_muntin(found[1] if found and hasattr(sys.modules["muntin"], found[1]) else "Pipeline")
+    """The name of Muntin's, or the package, that was misspelt."""
     if found:
         return _meant(found[1], _public(sys.modules.get(found[2])))
     from importlib.metadata import packages_distributions
 
-    return did_you_mean(package, {"muntin", *sys.stdlib_module_names, *packages_distributions()})
+    return did_you_mean(str(wrong.name).partition(".")[0], {"muntin", *sys.stdlib_module_names, *packages_distributions()})
 
 
 def _public(thing: object) -> list[str]:
     """The names of a module or a class that are for users."""
     return [name for name in dir(thing) if not name.startswith("_") and not isinstance(getattr_static(thing, name, None), ModuleType)]
-
-
-def _of_muntin(name: str) -> str:
-    return f"; the package's name is muntin: write from muntin import {name}"
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
