@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from functools import cache
 from itertools import groupby
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -50,4 +51,4 @@ def longest_first(items: list[pytest.Item], which: str) -> list[pytest.Item]:
 def long_it_takes(group: list[pytest.Item], which: str) -> float:
     """Seconds of all files of a group."""
     files: set[Path] = {item.path for item in group}
-    return sum(durations.seconds(file, which) for file in files)
+    return fsum(durations.seconds(file, which) for file in files)  # in whatever order: each process has to sort alike
