@@ -28,7 +28,6 @@ def _whole(value: float) -> str:
 
 FIGURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "CPU seconds": ("cpu_s", _seconds),
-    "Seconds": ("job_s", _seconds),
     "Peak memory, MB": ("peak_mb", _whole),
 }
 RATIO = "Muntin to DuckDB"

@@ -14,10 +14,10 @@ BEGIN, END = "<!-- the list of windows, by python -m docs.windows.pictures -->\n
 
 def questions() -> str:
     """A table of the questions that windows answer, with the page of each."""
-    lines = ["| question | window | page |", "| --- | --- | --- |"]
+    lines = ["| question | window |", "| --- | --- |"]
     for kind in KINDS:
         for question, call, heading in kind.questions:
-            lines.append(f"| {question} | `{call}` | [{kind.page.replace('-', ' ')}]({kind.page}.md{heading and '#'}{heading}) |")
+            lines.append(f"| {question} | [`{call}`]({kind.page}.md{heading and '#'}{heading}) |")
     return "\n".join(lines) + "\n"
 
 

@@ -44,7 +44,7 @@ def test_a_ratio_and_the_median_are_told() -> None:
 @pytest.mark.parametrize("engine", ["muntin", FIRST])
 def test_an_engine_that_differs_has_no_figures(engine: str) -> None:
     outcome = Outcome(measured={"muntin": [took(1.0)], FIRST: [took(1.0)]}, wrong={engine: "its 6 rows differ"})
-    _, ((*_, ratio),) = page.table({"q7": outcome}, *page.FIGURES["Seconds"])
+    _, ((*_, ratio),) = page.table({"q7": outcome}, *page.FIGURES["CPU seconds"])
     assert ratio == page.NOTHING
     assert f"- q7, {ENGINES[engine].title}: its 6 rows differ" in page.measured({"q7": outcome}, [], 10, 0)
 

@@ -44,9 +44,8 @@ def backfill(
 ) -> int:
     """Run the batches that are missing or changed.
 
-    Batches from START to END that were never read, or whose files have changed. Batches that were read and not published are
-    published too. A batch that had rows and has no file any more is listed and stays as it is, unless --allow-missing
-    takes its rows out of the windows.
+    Batches from START to END that were never read, or whose files have changed; batches that were read and not published are
+    published. A batch that had rows and has no file any more stays as it is, unless --allow-missing empties it.
 
     Example:
       muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2014-01-01

@@ -26,8 +26,7 @@ List = Annotated[bool, typer.Option("--list", help="Show the templates.")]
 def new(folder: Folder = None, template: Which = "files", listed: List = False, as_json: opt.Json = False) -> None:
     """Make a project in an empty folder.
 
-    A definition, expectations, tests, sample data, and what runs it in Airflow: docker-compose.yml, Dockerfile, requirements.txt.
-    It runs at once, on the sample data.
+    A definition, expectations, tests, sample data, and files for Airflow. It runs at once.
 
     Example:
       muntin new shop

@@ -40,9 +40,8 @@ def run(
 ) -> int:
     """Run the batches from START to END.
 
-    From source to published windows, all batches in bulk. A range that runs again is read again and replaces its batches.
-    A batch that had rows and has no file any more is an error; --allow-missing makes it empty.
-    If the definition declares alerts, the message of the run is sent, to AIRFLOW_CONN_ALERTS of the environment.
+    From source to published windows, in bulk. A range that runs again replaces its batches. A batch that had rows and has no
+    file any more is an error; --allow-missing makes it empty. Alerts of the definition go to AIRFLOW_CONN_ALERTS of the environment.
 
     Example:
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01

@@ -30,8 +30,8 @@ def rebuild(
 
     After a change of the definition that needs other states, such as a new aggregate: in bulk, the batches that the newest
     earlier state has and the present state does not have. Readers see the earlier windows until the new windows are complete; with
-    --candidate until `muntin promote`, so that `muntin diff` can be read first. Batches that had rows and have no file any
-    more are listed and left out; --allow-missing reads them as empty.
+    --candidate until `muntin promote`, so that `muntin diff` can be read first. Batches without files
+    are listed and left out; --allow-missing reads them as empty.
 
     Example:
       muntin rebuild dags/flights.py --root state
