@@ -32,11 +32,15 @@ def batch_lines(one: "PipelineStatus", at: Callable[[datetime], str], again: Aga
     from muntin.jobs.records.batch_states import stretches
 
     counts = ", ".join(f"{count:,} {state}" for state, count in one.states.counts.items() if count)
-    told = [each for each in one.states.told if each.despite or each.state in _TOLD]
-    found = stretches(told)
+    notable_states = [each for each in one.states.told if each.despite or each.state in _TOLD]
+    batch_stretches = stretches(notable_states)
     lines = [f"batches: {counts or 'none'}", *_fresh(one)]
-    lines += [line for each in found[-_SHOWN:] for line in _told(each, at, again)]
-    return [*lines, f"  ... {many(len(found) - _SHOWN, 'stretch')} before; --json has them all"] if len(found) > _SHOWN else lines
+    lines += [line for each in batch_stretches[-_SHOWN:] for line in _told(each, at, again)]
+    return (
+        [*lines, f"  ... {many(len(batch_stretches) - _SHOWN, 'stretch')} before; --json has them all"]
+        if len(batch_stretches) > _SHOWN
+        else lines
+    )
 
 
 def _told(each: "Stretch", at: Callable[[datetime], str], again: Again) -> list[str]:

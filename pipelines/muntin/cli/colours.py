@@ -13,5 +13,5 @@ def coloured(text: str, colour: str, *, stream: TextIO | None = None) -> str:
 
 
 def wanted(stream: TextIO) -> bool:
-    """Whether the stream is a terminal that shows colours, and nobody says NO_COLOR (no-color.org)."""
+    """Whether the stream is a terminal that shows colours, and NO_COLOR is not set (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -21,15 +21,15 @@ def load_pipeline(file: Path, name: str | None = None) -> Pipeline:
     Raises:
         DefinitionError: no such file, an error in it, no pipeline, or several and no name.
     """
-    known = _known(file)
-    if name is None and len(known) > 1:
-        known = {each.name: each for each in known.values() if id(each) not in _imported()} or known
-    if name is None and len(known) == 1:
-        return next(iter(known.values()))
-    if name in known:
-        return known[name]
-    asked = f"there is no {name!r}{did_you_mean(name, known)}" if name else "say which with --pipeline NAME"
-    raise DefinitionError(f"{file} holds {', '.join(sorted(known))}; {asked}")
+    pipelines = _known(file)
+    if name is None and len(pipelines) > 1:
+        pipelines = {each.name: each for each in pipelines.values() if id(each) not in _imported()} or pipelines
+    if name is None and len(pipelines) == 1:
+        return next(iter(pipelines.values()))
+    if name in pipelines:
+        return pipelines[name]
+    asked = f"there is no {name!r}{did_you_mean(name, pipelines)}" if name else "say which with --pipeline NAME"
+    raise DefinitionError(f"{file} holds {', '.join(sorted(pipelines))}; {asked}")
 
 
 def _imported() -> set[int]:
@@ -44,8 +44,8 @@ def names_in(file: Path) -> list[str]:
     Raises:
         DefinitionError: no such file, an error in it, or no pipeline.
     """
-    known = _known(file)
-    return [each.name for each in known.values() if id(each) not in _imported()] or [*known]
+    pipelines = _known(file)
+    return [each.name for each in pipelines.values() if id(each) not in _imported()] or [*pipelines]
 
 
 def _known(file: Path) -> dict[str, Pipeline]:
@@ -55,7 +55,7 @@ def _known(file: Path) -> dict[str, Pipeline]:
         raise DefinitionError(f"{what}; give the Python file that defines the pipeline, as dags/flights.py; {there}")
     if file.suffix != ".py":
         raise DefinitionError(f"{file} is no Python file; give the file that defines the pipeline, as dags/flights.py")
-    known = {pipeline.name: pipeline for pipeline in run_file(file).pipelines}
-    if not known:
+    pipelines = {pipeline.name: pipeline for pipeline in run_file(file).pipelines}
+    if not pipelines:
         raise DefinitionError(f"{file} holds no Pipeline; assign one to a name, as flights = Pipeline(name=...)")
-    return known
+    return pipelines

@@ -67,8 +67,8 @@ def explained(wrong: Exception) -> str:
     if problem := lack_of_memory(wrong):
         return f"{problem}; {MEND}"
     lines = [line.strip() for line in str(wrong).splitlines() if line.strip()] or ["no message"]
-    told = next((line for line in lines if line.startswith("details = ")), lines[0])  # where gRPC says what it means
-    return f"{type(wrong).__name__}: {told}; run again with --debug for the traceback"
+    detail = next((line for line in lines if line.startswith("details = ")), lines[0])  # where gRPC says what it means
+    return f"{type(wrong).__name__}: {detail}; run again with --debug for the traceback"
 
 
 def _is_usage(wrong: Exception) -> bool:

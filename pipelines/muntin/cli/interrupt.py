@@ -35,8 +35,8 @@ class Interrupted(BaseException):
 def listening() -> Iterator[None]:
     """Let signals raise in the main thread; signals that the process was started to ignore stay ignored."""
     before = {each: signal.getsignal(each) for each in SIGNALS}
-    for kept in (_heard, _caught, _steps, _stopping, _again):
-        kept.clear()
+    for collection in (_heard, _caught, _steps, _stopping, _again):
+        collection.clear()
     _ended.clear()
     if current_thread() is main_thread():
         _heard.extend(each for each in SIGNALS if before[each] is not signal.SIG_IGN)
@@ -97,10 +97,10 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     raise _caught[0]
 
 
-def _ignored(lost: "sys.UnraisableHookArgs", told: Callable[["sys.UnraisableHookArgs"], object]) -> None:
+def _ignored(lost: "sys.UnraisableHookArgs", hook: Callable[["sys.UnraisableHookArgs"], object]) -> None:
     """Python ignores what is raised while it frees an object. A signal that came then is sent once more, after this has returned."""
     if not isinstance(lost.exc_value, Interrupted):
-        told(lost)
+        hook(lost)
         return
     number = lost.exc_value.number
     signal.signal(number, _interrupt_again)

@@ -31,11 +31,11 @@ def check_keys(table: "pa.Table", asked: Mapping[str, Sequence[str]], holder: st
         NoSuchKeyError: names the first, and similar keys.
     """
     for column, values in asked.items():
-        lacking = absent(table, column, values)
-        told = [f"--key {column}: no {holder} has {value!r}{_instead(table, column, value)}" for value in lacking]
-        if told and len(lacking) == len(values):
-            raise NoSuchKeyError(told[0])
-        for each in told:
+        absent_values = absent(table, column, values)
+        warnings = [f"--key {column}: no {holder} has {value!r}{_instead(table, column, value)}" for value in absent_values]
+        if warnings and len(absent_values) == len(values):
+            raise NoSuchKeyError(warnings[0])
+        for each in warnings:
             _log.warning("%s", each)
 
 
@@ -49,7 +49,7 @@ def absent(table: "pa.Table", column: str, values: Sequence[str]) -> list[str]:
         return named
     wanted = pa.array(named, pa.string()).cast(table[column].type)
     there = pc.is_in(wanted, value_set=table[column].combine_chunks()).to_pylist()
-    return [value for value, known in zip(named, there, strict=True) if not known]
+    return [value for value, is_present in zip(named, there, strict=True) if not is_present]
 
 
 def _instead(table: "pa.Table", column: str, value: str) -> str:
@@ -57,14 +57,14 @@ def _instead(table: "pa.Table", column: str, value: str) -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    known = pc.unique(table[column]).drop_null()
-    if not len(known):
+    keys = pc.unique(table[column]).drop_null()
+    if not len(keys):
         return ", nor any other key: none is published yet"
-    few = len(known) <= _COMPARED or not pa.types.is_string(known.type)
-    like = known if few else known.filter(pc.starts_with(known, value[:1], ignore_case=True))
+    few = len(keys) <= _COMPARED or not pa.types.is_string(keys.type)
+    like = keys if few else keys.filter(pc.starts_with(keys, value[:1], ignore_case=True))
     names = [str(plain(each)) for each in like.slice(0, _COMPARED).to_pylist()]
     parts = value.split(",")
     if len(parts) > 1 and {*parts} <= {*names}:
         return f"; of several keys say each, as {' '.join(f'--key {part}' for part in parts)}"
-    shown = [str(plain(each)) for each in known.slice(0, _SHOWN).to_pylist()]
-    return f"; there are {', '.join(shown)}{', ...' if len(known) > _SHOWN else ''}{did_you_mean(value, names)}"
+    shown = [str(plain(each)) for each in keys.slice(0, _SHOWN).to_pylist()]
+    return f"; there are {', '.join(shown)}{', ...' if len(keys) > _SHOWN else ''}{did_you_mean(value, names)}"

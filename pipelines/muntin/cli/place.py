@@ -20,16 +20,16 @@ def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipel
     Raises:
         DefinitionError: as `load_pipeline`; or another file of the folder `dags` has a pipeline of this name.
     """
-    found = _located(file, name, root)
-    check_alone(file, found[0].name)
-    return found
+    pipeline_and_root = _located(file, name, root)
+    check_alone(file, pipeline_and_root[0].name)
+    return pipeline_and_root
 
 
 def inspected(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
     """The place of a command that only reads tables, as `placed` gives it; two files with definitions of one pipeline may be compared."""
-    found = _located(file, name, root)
+    pipeline_and_root = _located(file, name, root)
     without_pandas()
-    return found
+    return pipeline_and_root
 
 
 def _located(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":

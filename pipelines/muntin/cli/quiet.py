@@ -20,7 +20,7 @@ def quietly(on: bool) -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Whether nobody wants to hear how it goes."""
+    """Whether --quiet was given."""
     return _QUIET.get()
 
 

@@ -115,5 +115,5 @@ def _matches(column: "pa.ChunkedArray", name: str, values: Sequence[str]) -> "pa
         wanted = pa.array(named, pa.string()).cast(column.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DefinitionError(f"--key {name}: {', '.join(values)} cannot be read as {column.type}, which that column is") from None
-    found = pc.is_in(column, value_set=wanted)
-    return pc.or_(found, pc.is_null(column)) if "" in values else found
+    matches = pc.is_in(column, value_set=wanted)
+    return pc.or_(matches, pc.is_null(column)) if "" in values else matches

@@ -42,8 +42,8 @@ def content(table: pa.Table, form: Format) -> bytes:
 def print_table(table: pa.Table, form: Format) -> None:
     """The table on stdout; on a terminal its text is printable."""
     sys.stdout.flush()
-    found = content(table, form)
-    sys.stdout.buffer.write(lines(found.decode()).encode() if sys.stdout.isatty() else found)
+    table_bytes = content(table, form)
+    sys.stdout.buffer.write(lines(table_bytes.decode()).encode() if sys.stdout.isatty() else table_bytes)
     sys.stdout.flush()
 
 

@@ -37,9 +37,9 @@ def format_asked(form: str | None, out: Path | None, *, as_csv: bool, as_json: b
     if as_json + as_csv + (form is not None) > 1:
         raise typer.BadParameter("--format, --json and --csv exclude each other")
     if out is None:
-        found = _format(form) if form else "csv" if as_csv else None
-        check_place(found)
-        return found
+        stdout_format = _format(form) if form else "csv" if as_csv else None
+        check_place(stdout_format)
+        return stdout_format
     if out.suffix not in _ENDINGS and not form:
         raise typer.BadParameter(f"--out {out}: end it in {', '.join(_ENDINGS)}, or name a --format")
     return _format(form) if form else _ENDINGS[out.suffix]

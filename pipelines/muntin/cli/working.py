@@ -35,15 +35,15 @@ def working(*steps: str) -> Iterator[Tell]:
 def _stdout_kept() -> Iterator[None]:
     """Whatever prints meanwhile (a definition, Spark's Java, Great Expectations) prints to stderr; in quiet, nowhere."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    stdout_copy = os.dup(1)
     try:
         with Path(os.devnull).open("w", encoding="utf-8") if is_quiet() else nullcontext(sys.stderr) as elsewhere:
             os.dup2(elsewhere.fileno() if is_quiet() else 2, 1)
             with redirect_stdout(elsewhere):
                 yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(stdout_copy, 1)
+        os.close(stdout_copy)
 
 
 def _watched() -> bool:

@@ -34,9 +34,9 @@ def near(pattern: str) -> str:
     if is_object_store(pattern):
         return ""
     parts = Path(pattern).parts
-    known = next(count for count in range(len(parts), 0, -1) if _is_folder(parts[:count]))
-    folder, wanted = _folder(parts[:known]), plain(parts[known]) if known < len(parts) else ""
-    if known + 1 < len(parts):
+    depth = next(count for count in range(len(parts), 0, -1) if _is_folder(parts[:count]))
+    folder, wanted = _folder(parts[:depth]), plain(parts[depth]) if depth < len(parts) else ""
+    if depth + 1 < len(parts):
         folders = _names(folder, folders=True)
         holds = _some(wanted, folders) or f"no folder, but {_some(wanted, _names(folder)) or 'nothing else'}"
         return f"there is no folder {wanted!r} in {folder}, which holds {holds}{did_you_mean(wanted, folders)}"

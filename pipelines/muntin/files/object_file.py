@@ -44,9 +44,9 @@ class ObjectFile(Address):
         import obstore
 
         with told(self.address):
-            found = obstore.get(to_move(self.bucket), self.key)
-            stat = stat_in(found.meta)
-            return stat, memoryview(found.bytes() if stat.st_size <= most else b"")
+            answer = obstore.get(to_move(self.bucket), self.key)
+            stat = stat_in(answer.meta)
+            return stat, memoryview(answer.bytes() if stat.st_size <= most else b"")
 
     def read_bytes(self) -> bytes:
         """The content."""
@@ -75,8 +75,8 @@ class ObjectFile(Address):
 
         with told(self.address):
             try:
-                found = obstore.get(to_move(self.bucket), self.key, options={"range": {"suffix": size}})
-                return bytes(found.bytes()), found.meta["size"]
+                answer = obstore.get(to_move(self.bucket), self.key, options={"range": {"suffix": size}})
+                return bytes(answer.bytes()), answer.meta["size"]
             except NotSupportedError:  # Azure has no ranges that are counted from the end
                 whole = obstore.head(to_ask(self.bucket), self.key)["size"]
                 return self.part(max(0, whole - size), min(size, whole)) if whole else b"", whole
@@ -94,8 +94,8 @@ class ObjectFile(Address):
 
         starts, ends = zip(*ranges, strict=True)
         with told(self.address):
-            found = obstore.get_ranges(to_move(self.bucket), self.key, starts=starts, ends=ends)
-            return [memoryview(content) for content in found]
+            contents = obstore.get_ranges(to_move(self.bucket), self.key, starts=starts, ends=ends)
+            return [memoryview(content) for content in contents]
 
     def write_bytes(self, content: bytes | memoryview) -> int:
         """Write the file: whole, or not at all. Up to `_ONE_REQUEST` by one request, which leaves nothing behind if it is cut off."""
@@ -134,8 +134,8 @@ class ObjectFile(Address):
                 before: bytes | None = None
                 same: Any = "create"
                 with suppress(FileNotFoundError):
-                    found = obstore.get(to_move(self.bucket), self.key)
-                    before, same = bytes(found.bytes()), _as_is(found.meta)
+                    answer = obstore.get(to_move(self.bucket), self.key)
+                    before, same = bytes(answer.bytes()), _as_is(answer.meta)
                 if (after := changed(before)) is None:
                     return
                 try:

@@ -69,16 +69,16 @@ class ObjectPath(ObjectFile):
 
     def files(self) -> list[tuple[ObjectPath, ObjectStat]]:
         """All files below, each with its facts, ascending."""
-        return sorted(self._below(), key=lambda found: found[0])
+        return sorted(self._below(), key=lambda path_and_stat: path_and_stat[0])
 
     def entries(self) -> dict[str, ObjectStat]:
         """The names in the folder, each with its facts, ascending."""
         import obstore
 
         with told(self.address):
-            found = obstore.list_with_delimiter(to_ask(self.bucket), self.key or None)
-        names = {posixpath.basename(path.rstrip("/")): ObjectStat(0, 0, "", S_IFDIR) for path in found["common_prefixes"]}
-        names |= {posixpath.basename(meta["path"]): stat_in(meta) for meta in found["objects"]}
+            listing = obstore.list_with_delimiter(to_ask(self.bucket), self.key or None)
+        names = {posixpath.basename(path.rstrip("/")): ObjectStat(0, 0, "", S_IFDIR) for path in listing["common_prefixes"]}
+        names |= {posixpath.basename(meta["path"]): stat_in(meta) for meta in listing["objects"]}
         return dict(sorted(names.items()))
 
     def iterdir(self) -> Iterator[ObjectPath]:
@@ -90,10 +90,10 @@ class ObjectPath(ObjectFile):
         head, _, rest = pattern.partition("/")
         if head == "**":
             return iter(sorted({path for path in self._all() if fits(path.address[len(self.address) + 1 :], pattern)}))
-        found = [self / head] if not set(head) & set("*?[") else [path for path in self.iterdir() if fnmatchcase(path.name, head)]
+        paths = [self / head] if not set(head) & set("*?[") else [path for path in self.iterdir() if fnmatchcase(path.name, head)]
         if not rest:
-            return iter([path for path in found if (path.is_dir() if pattern.endswith("/") else path.exists())])
-        return iter([deeper for path in found for deeper in path.glob(rest)])
+            return iter([path for path in paths if (path.is_dir() if pattern.endswith("/") else path.exists())])
+        return iter([deeper for path in paths for deeper in path.glob(rest)])
 
     def rglob(self, name: str) -> Iterator[ObjectPath]:
         """All files and folders below with a name that a pattern names."""
@@ -114,8 +114,8 @@ class ObjectPath(ObjectFile):
         import obstore
 
         with told(self.address):
-            for found in obstore.list(to_ask(self.bucket), self.key or None, chunk_size=chunk):
-                for meta in found:
+            for chunk_of_metas in obstore.list(to_ask(self.bucket), self.key or None, chunk_size=chunk):
+                for meta in chunk_of_metas:
                     yield ObjectPath(f"{self.bucket}/{meta['path']}"), stat_in(meta)
 
 

@@ -26,7 +26,7 @@ class ObjectStat:
 
 
 def stat_in(meta: object) -> ObjectStat:
-    """The facts that a store tells of a file."""
+    """The facts that a store gives of a file."""
     written: datetime = meta["last_modified"]  # type: ignore[index]
     tag = meta["e_tag"] or ""  # type: ignore[index]
     if tag and not tag.endswith('"'):  # a listing of Azure has it bare

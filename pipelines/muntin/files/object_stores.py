@@ -34,7 +34,7 @@ def to_move(bucket: str) -> ObjectStore:
 
 
 def _surroundings() -> int:
-    """A number for the process and its settings of object stores: another one, and a client is made anew."""
+    """A number for the process and its settings of object stores; another number needs a new client."""
     return hash((os.getpid(), *((name, value) for name, value in os.environ.items() if name.startswith(_SETTINGS))))
 
 
@@ -77,9 +77,9 @@ def _refused(address: str, text: str) -> StorageError:
 
 def problem_of(address: str, text: str) -> str:
     """The problem in the error of a client, and its remedy, without text that may be secret."""
-    bucket, found = address.partition("://")[2].partition("/")[0], _CODE.search(text)
+    bucket, match = address.partition("://")[2].partition("/")[0], _CODE.search(text)
     words = re.sub(r"https?://\S+", "", text)  # an address may have any word in it
-    code = found[1] if found else ""
+    code = match[1] if match else ""
     status = re.search(r"(?:status code:?\s*(?:\W+)?|\b)(40[134])\b", text)
     if code == "NoSuchBucket":
         return f"there is no bucket {bucket!r}; make it, or give another address"
@@ -97,5 +97,5 @@ def problem_of(address: str, text: str) -> str:
 
 
 def _endpoint(text: str) -> str:
-    found = re.search(r"https?://[^/\s?]+", text)
-    return found[0] if found else "the store"
+    match = re.search(r"https?://[^/\s?]+", text)
+    return match[0] if match else "the store"

@@ -68,13 +68,13 @@ def _(path: ObjectPath) -> None:
 @singledispatch
 def sizes_below(path: AnyPath) -> list[tuple[AnyPath, int, float]]:
     """All files below a folder: path, bytes, and when it was written, in seconds since 1970. Files removed meanwhile are left out."""
-    found: list[tuple[AnyPath, int, float]] = []
+    sizes: list[tuple[AnyPath, int, float]] = []
     for folder, _, names in os.walk(str(path)):
         for name in names:
             with suppress(FileNotFoundError):
                 stat = os.stat(f"{folder}/{name}")  # noqa: PTH116 - a Path takes twice as long
-                found.append((Path(folder, name), stat.st_size, stat.st_mtime))
-    return found
+                sizes.append((Path(folder, name), stat.st_size, stat.st_mtime))
+    return sizes
 
 
 @sizes_below.register(ObjectPath)
@@ -134,8 +134,8 @@ def stats_of(paths: Sequence[str]) -> dict[str, Stat]:
     if not any(map(is_object_store, paths)):
         return {path: stat for path in paths if (stat := _stat(path))}
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        found = threads.map(_stat, paths)
-        return {path: stat for path, stat in zip(paths, found, strict=True) if stat}
+        stats = threads.map(_stat, paths)
+        return {path: stat for path, stat in zip(paths, stats, strict=True) if stat}
 
 
 def stat_of(path: str) -> Stat:

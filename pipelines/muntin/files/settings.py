@@ -52,8 +52,8 @@ def profile(address: str) -> dict[str, str]:
     """
     if not address.startswith("s3") or "AWS_ACCESS_KEY_ID" in os.environ:
         return {}
-    found = _profile(os.environ.get("AWS_PROFILE", "default"), *_files())
-    return {name: value for name, value in found.items() if name not in os.environ}
+    settings = _profile(os.environ.get("AWS_PROFILE", "default"), *_files())
+    return {name: value for name, value in settings.items() if name not in os.environ}
 
 
 def _files() -> tuple[str, str]:
@@ -64,10 +64,10 @@ def _files() -> tuple[str, str]:
 
 @lru_cache(maxsize=8)
 def _profile(name: str, credentials: str, config: str) -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for file, section in ((config, name if name == "default" else f"profile {name}"), (credentials, name)):
         parser = configparser.RawConfigParser()
         parser.read(file, encoding="utf-8")
         if parser.has_section(section):
-            found |= {_BY_PROFILE[key]: value for key, value in parser.items(section) if key in _BY_PROFILE}
-    return found
+            settings |= {_BY_PROFILE[key]: value for key, value in parser.items(section) if key in _BY_PROFILE}
+    return settings

@@ -31,8 +31,8 @@ def check_columns(suite: Suite, table: pa.Table) -> None:
     Raises:
         SuiteError: with a sentence on each expectation that is left to Spark.
     """
-    if found := sentences(suite, lambda expectation: type_reason(expectation) or _column_reason(expectation, table)):
-        raise SuiteError(f"{suite.path or suite.name}: {found}")
+    if reasons := sentences(suite, lambda expectation: type_reason(expectation) or _column_reason(expectation, table)):
+        raise SuiteError(f"{suite.path or suite.name}: {reasons}")
 
 
 def _column_reason(expectation: Expectation, table: pa.Table) -> str | None:

@@ -96,9 +96,9 @@ def _built(expectation: Expectation, position: int, wrong: list[str]) -> Any:  #
         list_registered_expectation_implementations,
     )
 
-    known = tuple(list_registered_expectation_implementations())
-    if expectation.type not in known:
-        hint = near(expectation.type, known, count=3) or "; see greatexpectations.io/expectations"
+    expectation_types = tuple(list_registered_expectation_implementations())
+    if expectation.type not in expectation_types:
+        hint = near(expectation.type, expectation_types, count=3) or "; see greatexpectations.io/expectations"
         wrong.append(f"expectation {position + 1}: unknown type {expectation.type!r}{hint}")
         return None
     try:

@@ -24,12 +24,12 @@ def needs_spark(suite: Suite) -> str | None:
 
 def sentences(suite: Suite, reason_of: Callable[[Expectation], str | None]) -> str | None:
     """A sentence on each expectation that has a reason, a line each; None without any."""
-    found = [
+    lines = [
         f"expectation {n}: {expectation.type} is judged by Spark alone ({reason}): run with --spark local[*]"
         for n, expectation in enumerate(suite.expectations, 1)
         if (reason := reason_of(expectation))
     ]
-    return "\n".join(found) or None
+    return "\n".join(lines) or None
 
 
 def type_reason(expectation: Expectation) -> str | None:

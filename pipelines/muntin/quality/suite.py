@@ -114,13 +114,13 @@ def _check_version(content: Any, where: str) -> None:  # noqa: ANN401 - whatever
     raise SuiteError(msg)
 
 
-def _known_fields(content: object, known: tuple[str, ...], where: str) -> Mapping[str, object]:
+def _known_fields(content: object, field_names: tuple[str, ...], where: str) -> Mapping[str, object]:
     if not isinstance(content, dict):
         msg = f"{where}: an object was expected, found {type(content).__name__}"
         raise SuiteError(msg)
     for name in content:
-        if name not in known:
-            msg = f"{where}: unknown field {name!r}{near(name, known)}; known are {', '.join(known)}"
+        if name not in field_names:
+            msg = f"{where}: unknown field {name!r}{near(name, field_names)}; known are {', '.join(field_names)}"
             raise SuiteError(msg)
     return content
 
@@ -153,7 +153,7 @@ def _is_severity(value: object) -> TypeGuard[Severity]:
     return value in SEVERITIES
 
 
-def near(name: str, known: tuple[str, ...], *, count: int = 1) -> str:
+def near(name: str, names: tuple[str, ...], *, count: int = 1) -> str:
     """`; did you mean ...?` if a known name is similar to this name, else nothing."""
-    close = get_close_matches(name.lower(), known, n=count, cutoff=0.6)
+    close = get_close_matches(name.lower(), names, n=count, cutoff=0.6)
     return f"; did you mean {' or '.join(close)}?" if close else ""

@@ -20,10 +20,10 @@ _VERSION = re.compile(r'^JAVA_VERSION="(\d+)', re.MULTILINE)
 
 
 def name_java() -> None:
-    """Let the environment name the Java that `make setup` found, unless it names one."""
-    found = Path(sys.prefix, "java-home")
-    if found.is_file():
-        os.environ.setdefault("JAVA_HOME", found.read_text(encoding="utf-8").strip())
+    """Let the environment name the Java of `make setup`, unless it names a Java already."""
+    java_home_file = Path(sys.prefix, "java-home")
+    if java_home_file.is_file():
+        os.environ.setdefault("JAVA_HOME", java_home_file.read_text(encoding="utf-8").strip())
 
 
 def java_fault(environment: Mapping[str, str]) -> str:
@@ -34,8 +34,8 @@ def java_fault(environment: Mapping[str, str]) -> str:
     if not os.access(Path(home, "bin", "java"), os.X_OK):
         return f"JAVA_HOME is {home}, where there is no bin/java"
     release = Path(home, "release")
-    found = _VERSION.search(release.read_text(encoding="utf-8", errors="replace")) if release.is_file() else None
-    return f"JAVA_HOME is {home}, which is Java {found[1]}" if found and int(found[1]) < LEAST else ""
+    match = _VERSION.search(release.read_text(encoding="utf-8", errors="replace")) if release.is_file() else None
+    return f"JAVA_HOME is {home}, which is Java {match[1]}" if match and int(match[1]) < LEAST else ""
 
 
 def check_java() -> None:

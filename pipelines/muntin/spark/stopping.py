@@ -42,7 +42,7 @@ def java_is_gone() -> bool:
 
 def _attribute(module: str, *names: str) -> Any:  # noqa: ANN401 - Spark's
     """An attribute of a module that is imported already; None elsewhere."""
-    found = sys.modules.get(module)
+    attribute = sys.modules.get(module)
     for name in names:
-        found = getattr(found, name, None)
-    return found
+        attribute = getattr(attribute, name, None)
+    return attribute

@@ -20,12 +20,12 @@ _NO_PROGRAM = re.compile(r'Cannot run program "([^"]+)"')
 def about_python(spark: SparkSession, wrong: Exception) -> StateError | None:
     """The error to raise if workers run a Python that does not do; None if `wrong` is about something else."""
     text, runs = str(wrong), _program(spark)
-    if found := _OTHER.search(text):
-        problem = f"Spark's workers run Python {found[1]}{runs}"
-    elif found := _NO_PROGRAM.search(text):
-        problem = f"Spark's workers cannot start {found[1]}"
-    elif found := _MISSING.search(text):
-        problem = f"Spark's workers run a Python{runs} that has no module {found[1]!r}"
+    if match := _OTHER.search(text):
+        problem = f"Spark's workers run Python {match[1]}{runs}"
+    elif match := _NO_PROGRAM.search(text):
+        problem = f"Spark's workers cannot start {match[1]}"
+    elif match := _MISSING.search(text):
+        problem = f"Spark's workers run a Python{runs} that has no module {match[1]!r}"
     else:
         return None
     return StateError(
@@ -36,6 +36,6 @@ def about_python(spark: SparkSession, wrong: Exception) -> StateError | None:
 
 
 def _program(spark: SparkSession) -> str:
-    """` at <path>` of the workers' Python, where the session tells."""
+    """` at <path>` of the workers' Python, where the session gives it."""
     path = getattr(getattr(spark, "sparkContext", None), "pythonExec", None) if hasattr(spark, "sparkContext") else None
     return f" at {path}" if isinstance(path, str) else ""

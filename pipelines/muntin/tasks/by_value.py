@@ -1,4 +1,4 @@
-"""Modules that travel to Spark's workers with their code: those beside a definition, which workers cannot import."""
+"""Modules that travel to Spark's workers with their code: modules beside a definition, which workers cannot import."""
 
 from __future__ import annotations
 

@@ -39,15 +39,15 @@ def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Ru
         StateError: nobody answers at the address, or Spark cannot start.
         MissingPackageError: Spark is needed, and there is no pyspark.
     """
-    found = _chosen(given, needed)
-    if not isinstance(found, str):
-        yield found
+    runner_or_address = _chosen(given, needed)
+    if not isinstance(runner_or_address, str):
+        yield runner_or_address
         return
     from muntin.spark.session import opened, spoken
     from muntin.tasks.spark import OnSpark
 
-    with opened(found, computes=needed is not None) as session:
-        yield OnSpark(session, spoken(found))
+    with opened(runner_or_address, computes=needed is not None) as session:
+        yield OnSpark(session, spoken(runner_or_address))
 
 
 def place_of(given: Given = None, *, needed: str | None = None) -> str:
@@ -59,25 +59,25 @@ def place_of(given: Given = None, *, needed: str | None = None) -> str:
     Raises:
         DefinitionError: as `runner_for`.
     """
-    found = _chosen(given, needed)
+    runner_or_address = _chosen(given, needed)
     from muntin.spark.session import spoken
 
-    place = f"on Spark ({spoken(found)})" if isinstance(found, str) else str(found)
+    place = f"on Spark ({spoken(runner_or_address)})" if isinstance(runner_or_address, str) else str(runner_or_address)
     return f"{place}, for {needed}" if needed and given is None else place
 
 
 def _chosen(given: Given, needed: str | None) -> Runner | str:
     """A runner, or the address of the Spark that is to run tasks."""
-    found = given or _active() or os.environ.get(REMOTE) or (NEEDED if needed else Local())
-    if isinstance(found, str):
-        return _address(found)
-    if not hasattr(found, "parallelism"):
+    choice = given or _active() or os.environ.get(REMOTE) or (NEEDED if needed else Local())
+    if isinstance(choice, str):
+        return _address(choice)
+    if not hasattr(choice, "parallelism"):
         from muntin.tasks.spark import OnSpark
 
-        return OnSpark(found)
-    if needed and found.spark is None:
+        return OnSpark(choice)
+    if needed and choice.spark is None:
         raise DefinitionError(f"{needed} needs Spark, and there is none here; give a session or an address, as spark={NEEDED!r}")
-    return found
+    return choice
 
 
 def _address(text: str) -> str:

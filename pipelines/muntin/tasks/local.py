@@ -72,7 +72,7 @@ def _abandon(count: int) -> None:
 
 
 def may_be_at_work() -> bool:
-    """Whether a task may still compute that nobody waits for any more."""
+    """Whether a task whose answer is no longer needed may still compute."""
     return bool(_abandoned)
 
 

@@ -61,8 +61,8 @@ def killed_task(wrong: Exception, items: Sequence[Any]) -> OutOfMemoryError | No
     """The error to raise where Spark tells of a lack of memory; with the item of the task, if Spark names it."""
     if (problem := lack_of_memory(wrong)) is None:
         return None
-    found = None if java_is_gone() else _NUMBER.search(str(wrong))
-    number = int(found[1]) if found else len(items)
+    match = None if java_is_gone() else _NUMBER.search(str(wrong))
+    number = int(match[1]) if match else len(items)
     return OutOfMemoryError(f"{problem}, in a job of {many(len(items), 'task')}{_at(items[number]) if number < len(items) else ''}")
 
 

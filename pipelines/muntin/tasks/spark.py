@@ -71,9 +71,9 @@ class OnSpark:
         try:
             texts = run(self.spark, work, [Packed(item) for item in items])
         except Exception as wrong:
-            told = (None if java_is_gone() else about_python(self.spark, wrong)) or killed_task(wrong, items)
-            if told:
-                raise told from wrong
+            error = (None if java_is_gone() else about_python(self.spark, wrong)) or killed_task(wrong, items)
+            if error:
+                raise error from wrong
             raise
         outcomes = [json.loads(text) for text in texts]
         for outcome in outcomes:
@@ -101,8 +101,8 @@ def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
             raise
         from pyspark.errors import PythonException
 
-        told = f"An exception was thrown from the Python worker. Please see the stack trace below.\n{cause.getMessage()}"
-        raise PythonException(told) from None
+        message = f"An exception was thrown from the Python worker. Please see the stack trace below.\n{cause.getMessage()}"
+        raise PythonException(message) from None
 
 
 def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[Packed]) -> list[str]:

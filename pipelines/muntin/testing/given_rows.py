@@ -38,11 +38,11 @@ def intervals_of(pipeline: Pipeline, batches: Batches) -> list[Interval]:
     if isinstance(batches, Mapping):
         starts = sorted(instant_us(start, "batches") for start in batches)
         return [schedule.intervals(start, schedule.after(start))[0] for start in starts]
-    found = list[Interval]()
+    intervals = list[Interval]()
     for _ in batches:
-        start = found[-1].end_us if found else schedule.after(schedule.first_us - 1)
-        found.append(Interval(start, schedule.after(start)))
-    return found
+        start = intervals[-1].end_us if intervals else schedule.after(schedule.first_us - 1)
+        intervals.append(Interval(start, schedule.after(start)))
+    return intervals
 
 
 def of_source(batches: Batches, name: str, names: Collection[str]) -> Batches:

@@ -34,14 +34,14 @@ def pipeline_of(file: str | Path, *, name: str | None = None, home: str | Path |
     path = Path(file)
     if not path.is_file():
         raise DefinitionError(f"there is no file {path}")
-    known = {each.name: each for each in run_file(path).pipelines}
-    if not known:
+    pipelines = {each.name: each for each in run_file(path).pipelines}
+    if not pipelines:
         raise DefinitionError(f"{path} holds no Pipeline")
-    chosen = name or next(iter(known))
-    if chosen not in known or (name is None and len(known) > 1):
-        asked = f"there is no {name!r}{did_you_mean(name, known)}" if name else "say which by name="
-        raise DefinitionError(f"{path} holds {', '.join(sorted(known))}; {asked}")
-    return at_home(known[chosen], Path(home).absolute() if home else dags_holder(path) or Path.cwd())
+    chosen = name or next(iter(pipelines))
+    if chosen not in pipelines or (name is None and len(pipelines) > 1):
+        asked = f"there is no {name!r}{did_you_mean(name, pipelines)}" if name else "say which by name="
+        raise DefinitionError(f"{path} holds {', '.join(sorted(pipelines))}; {asked}")
+    return at_home(pipelines[chosen], Path(home).absolute() if home else dags_holder(path) or Path.cwd())
 
 
 def run_here(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime) -> RunReport:

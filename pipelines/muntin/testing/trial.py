@@ -78,8 +78,8 @@ def _of_rows(pipeline: Pipeline) -> Pipeline:
         below = _of_rows(source.upstream)
         return pipeline if below is source.upstream else replace(pipeline, source=replace(source, upstream=below))
     given = pipeline.sources or {"": pipeline.origin}
-    found = {name: each if isinstance(each, FileSource) else as_files(each) for name, each in given.items()}  # type: ignore[arg-type]
-    return replace(pipeline, source=found if pipeline.sources else found[""])
+    file_sources = {name: each if isinstance(each, FileSource) else as_files(each) for name, each in given.items()}  # type: ignore[arg-type]
+    return replace(pipeline, source=file_sources if pipeline.sources else file_sources[""])
 
 
 @contextmanager
@@ -101,12 +101,12 @@ def _with_rows(pipeline: Pipeline, folder: Path, intervals: Sequence[Interval], 
         source = source_in(folder, pipeline.source)  # type: ignore[arg-type]
         write_rows(source, intervals, tables_of(batches))
         return replace(pipeline, source=source)
-    found = {}
+    file_sources = {}
     for name, each in pipeline.sources.items():
-        found[name] = source_in(folder / name, each)  # type: ignore[arg-type]
+        file_sources[name] = source_in(folder / name, each)  # type: ignore[arg-type]
         (folder / name).mkdir()
-        write_rows(found[name], intervals, tables_of(of_source(batches, name, pipeline.sources)))
-    return replace(pipeline, source=found)
+        write_rows(file_sources[name], intervals, tables_of(of_source(batches, name, pipeline.sources)))
+    return replace(pipeline, source=file_sources)
 
 
 def _lowest_first(pipeline: Pipeline) -> list[Pipeline]:

@@ -55,19 +55,21 @@ def backfill(
 
         pipeline, folder = placed(file, name, root)
         start, end = borders(pipeline, start, end)
-        todo, kept = parted(outdated(pipeline, root=folder, start=start, end=end, everything=everything), allow_missing=allow_missing)
+        todo, purged_batches = parted(
+            outdated(pipeline, root=folder, start=start, end=end, everything=everything), allow_missing=allow_missing
+        )
         spans = [*ranges(todo)] or _left_over(pipeline, folder, start)
         link = command_of("backfill", file, name, folder, start, end)
         options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run}
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     none = _READ if hasattr(pipeline.source, "read") else "every batch is what its source is now"
-    return say_done(todo, kept, report, none=none, dry_run=dry_run, as_json=as_json)
+    return say_done(todo, purged_batches, report, none=none, dry_run=dry_run, as_json=as_json)
 
 
-def parted(found: "Sequence[Outdated]", *, allow_missing: bool) -> "tuple[list[Outdated], list[Outdated]]":
+def parted(outdated_batches: "Sequence[Outdated]", *, allow_missing: bool) -> "tuple[list[Outdated], list[Outdated]]":
     """The batches to read, and the batches that stay as they are since no file has their rows any more."""
-    kept = [one for one in found if one.purged and not allow_missing]
-    return [one for one in found if one not in kept], kept
+    purged_batches = [one for one in outdated_batches if one.purged and not allow_missing]
+    return [one for one in outdated_batches if one not in purged_batches], purged_batches
 
 
 def ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
@@ -147,24 +149,24 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
 
 
 def say_done(
-    todo: "Sequence[Outdated]", kept: "Sequence[Outdated]", report: "RunReport | None", *, none: str, dry_run: bool, as_json: bool
+    todo: "Sequence[Outdated]", purged_batches: "Sequence[Outdated]", report: "RunReport | None", *, none: str, dry_run: bool, as_json: bool
 ) -> int:
     """Say the batches that were read and why, the batches that were left, and the result of the run; return the exit status.
 
     `none`: what is said if no batch was read.
     """
     if as_json:
-        document = {"batches": [_plain(one) for one in todo], "purged": [_plain(one) for one in kept]}
+        document = {"batches": [_plain(one) for one in todo], "purged": [_plain(one) for one in purged_batches]}
         say_json(document | {"report": report.to_dict() if report else None})
         return status_of(report)
     tell = say if dry_run else say_what_was_done
     if todo:
         tell(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
         tell(f"would read {many(len(todo), 'batch')}" if dry_run else f"{many(len(todo), 'batch')} read\n")
-    if kept:
-        holes = stretches([(one.interval_start, one.interval_end) for one in kept])
-        tell(f"purged: {holes}: {many(len(kept), 'batch')} that rows were read of and that have no file any more; {_KEPT}\n")
-    if not todo and not kept:
+    if purged_batches:
+        holes = stretches([(one.interval_start, one.interval_end) for one in purged_batches])
+        tell(f"purged: {holes}: {many(len(purged_batches), 'batch')} that rows were read of and that have no file any more; {_KEPT}\n")
+    if not todo and not purged_batches:
         tell(none)
     if report:
         say_report(report)

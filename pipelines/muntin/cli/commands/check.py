@@ -51,15 +51,17 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, against:
 
         if not against:  # a candidate stands beside the definition that it may replace
             check_alone(file, pipeline.name)
-        found = examined(pipeline, root=folder)
+        examination = examined(pipeline, root=folder)
         broken, more = _held_against(pipeline, folder, against) if against else ([], [])
-    status = DefinitionError.exit_status if broken else SourceError.exit_status if found.lacking else 0
+    status = DefinitionError.exit_status if broken else SourceError.exit_status if examination.lacking else 0
     if as_json:
         held = {"breaks": [asdict(each) for each in broken], "added": more} if against else {}
-        say_json({"pipeline": pipeline.name, "files": found.files, "warnings": found.remarks, "lacking": found.lacking, **held})
+        say_json(
+            {"pipeline": pipeline.name, "files": examination.files, "warnings": examination.remarks, "lacking": examination.lacking, **held}
+        )
         return status
-    say(f"{pipeline.name}: {_finding(pipeline, found)}")
-    for remark in found.remarks:
+    say(f"{pipeline.name}: {_finding(pipeline, examination)}")
+    for remark in examination.remarks:
         say_painted(f"{coloured('warning', 'yellow')}: {lines(remark)}")
     if against:
         say("\n".join(printable(line) for line in _kept(against, broken, more)))
@@ -91,12 +93,12 @@ def _kept(path: Path, broken: "Sequence[Break]", more: Sequence[str]) -> Iterato
         yield f"  added, which breaks nothing: {', '.join(more)}"
 
 
-def _finding(pipeline: "Pipeline", found: "Examined") -> str:
-    if found.lacking:
-        return "\n".join([_NO_FILE, *(f"  {each}" for each in found.lacking)])
-    if not found.files:
+def _finding(pipeline: "Pipeline", examination: "Examined") -> str:
+    if examination.lacking:
+        return "\n".join([_NO_FILE, *(f"  {each}" for each in examination.lacking)])
+    if not examination.files:
         return _NO_SPARK if hasattr(pipeline.source, "read") else _NO_ROWS
-    of = f"{many(len(found.files), 'file')} of {', '.join(pipeline.sources)}" if pipeline.sources else printable(found.files[0])
+    of = f"{many(len(examination.files), 'file')} of {', '.join(pipeline.sources)}" if pipeline.sources else printable(examination.files[0])
     return f"{_parts(pipeline)} fit {of}"
 
 

@@ -41,17 +41,17 @@ def doctor(
         from muntin.jobs.schema_check.same_versions import versions
 
         pipeline, folder = placed(file, name, root)
-        found = diagnose(pipeline, root=folder, deep=deep)
+        findings = diagnose(pipeline, root=folder, deep=deep)
         if workers:
             from muntin.tasks import runner_for
 
             with runner_for(spark, needed="--workers") as runner:
-                found += examine_versions(runner)
-    serious = [one for one in found if not one.mend.startswith("none needed")]
+                findings += examine_versions(runner)
+    serious = [one for one in findings if not one.mend.startswith("none needed")]
     if as_json:
-        say_json({"findings": [asdict(one) for one in found], "versions": versions()})
+        say_json({"findings": [asdict(one) for one in findings], "versions": versions()})
         return 3 if serious else 0
-    for one in found:
+    for one in findings:
         say(f"{one.place}\n  {one.problem}\n  mend: {one.mend}")
     say(", ".join(f"{package} {number}" for package, number in versions().items()))
     say(f"{many(len(serious), 'thing')} to mend" if serious else "nothing to mend")
@@ -72,24 +72,24 @@ def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: 
 
         pipeline, folder = placed(file, name, root)
         with exported():
-            done = mend(pipeline, root=folder, spark=spark, progress=tell)
+            repairs = mend(pipeline, root=folder, spark=spark, progress=tell)
     if as_json:
-        document = {"logs": [str(path) for path in done.logs], "read": list(done.read), "notes": done.notes}
-        document["files"] = [str(path) for path in done.files]
-        return say_json(document | {"derived": {window: list(starts) for window, starts in done.derived.items()}})
-    for path in done.logs:
+        document = {"logs": [str(path) for path in repairs.logs], "read": list(repairs.read), "notes": repairs.notes}
+        document["files"] = [str(path) for path in repairs.files]
+        return say_json(document | {"derived": {window: list(starts) for window, starts in repairs.derived.items()}})
+    for path in repairs.logs:
         say_what_was_done(f"set aside: {path}")
-    for path in done.files:
+    for path in repairs.files:
         say_what_was_done(f"was lost or damaged: {path}")
-    if done.read:
+    if repairs.read:
         from muntin.definition.instants import from_us
 
         after = pipeline.intervals.after
         say_what_was_done(
-            f"read again: {many(len(done.read), 'batch')}: {stretches([(from_us(at), from_us(after(at))) for at in done.read])}"
+            f"read again: {many(len(repairs.read), 'batch')}: {stretches([(from_us(at), from_us(after(at))) for at in repairs.read])}"
         )
-    for window, starts in done.derived.items():
+    for window, starts in repairs.derived.items():
         say_what_was_done(f"{window}: windows of {many(len(starts), 'batch')} derived again")
-    if done.notes:
-        say_what_was_done(f"forgotten: {many(done.notes, 'note')}; they are made again when they are needed")
-    return say_what_was_done("mended" if done else "nothing was to mend")
+    if repairs.notes:
+        say_what_was_done(f"forgotten: {many(repairs.notes, 'note')}; they are made again when they are needed")
+    return say_what_was_done("mended" if repairs else "nothing was to mend")

@@ -46,26 +46,26 @@ def explain(
         from muntin.jobs.inspect import explain as jobs
 
         asked = one_key(pipeline.keys_of(window), key or ())
-        found = jobs.explain(pipeline, window, root=folder, key=asked, at=at)
-        if found.why_none and found.why_none.startswith(jobs.NO_EVENT):
-            found = replace(found, why_none=found.why_none + key_hint(pipeline, window, folder, asked))
+        explanation = jobs.explain(pipeline, window, root=folder, key=asked, at=at)
+        if explanation.why_none and explanation.why_none.startswith(jobs.NO_EVENT):
+            explanation = replace(explanation, why_none=explanation.why_none + key_hint(pipeline, window, folder, asked))
     if as_json:
-        return say_json(_document(found))
-    return _say(found, limit)
+        return say_json(_document(explanation))
+    return _say(explanation, limit)
 
 
-def _document(found: "Explanation") -> dict[str, object]:
+def _document(explanation: "Explanation") -> dict[str, object]:
     from dataclasses import asdict
 
-    return asdict(found)
+    return asdict(explanation)
 
 
-def _say(found: "Explanation", limit: int) -> None:
-    if found.why_none:
-        return say(f"no such window: {found.why_none}")
-    for each in _some(found.windows, limit):
+def _say(explanation: "Explanation", limit: int) -> None:
+    if explanation.why_none:
+        return say(f"no such window: {explanation.why_none}")
+    for each in _some(explanation.windows, limit):
         _say_window(each, limit)
-    if left := len(found.windows) - len(_some(found.windows, limit)):
+    if left := len(explanation.windows) - len(_some(explanation.windows, limit)):
         say(f"{many(left, 'window')} more; --limit 0 shows all")
     return None
 

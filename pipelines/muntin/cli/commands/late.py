@@ -42,23 +42,23 @@ def late(
 
         batches = jobs.late(pipeline, window, root=folder)
         names = sorted({one.window for one in batches}) if states else []
-        found = {each: jobs.late_states(pipeline, each, root=folder) for each in names}
+        table_of_window = {each: jobs.late_states(pipeline, each, root=folder) for each in names}
     if as_json:
-        return say_json(_document(batches, found))
-    return _say(batches, found, limit)
+        return say_json(_document(batches, table_of_window))
+    return _say(batches, table_of_window, limit)
 
 
-def _document(batches: "list[LateBatch]", found: "dict[str, pa.Table]") -> dict[str, object]:
+def _document(batches: "list[LateBatch]", table_of_window: "dict[str, pa.Table]") -> dict[str, object]:
     rows = [{"window": one.window, "batch": one.batch, "rows": one.rows, "windows": one.windows} for one in batches]
-    return {"batches": rows, "states": {window: table.to_pylist() for window, table in found.items()}}
+    return {"batches": rows, "states": {window: table.to_pylist() for window, table in table_of_window.items()}}
 
 
-def _say(batches: "list[LateBatch]", found: "dict[str, pa.Table]", limit: int) -> None:
+def _say(batches: "list[LateBatch]", table_of_window: "dict[str, pa.Table]", limit: int) -> None:
     if not batches:
         return say("no row came too late for any window")
     heads = ["window", "batch (UTC)", "rows late", "windows missed"]
     say(columns(heads, [[one.window, one.batch, one.rows, one.windows] for one in batches]))
-    for window, table in found.items():
+    for window, table in table_of_window.items():
         shown = table.slice(0, limit) if limit else table
         say(f"\n{window}: {many(len(table), 'late state')}" + (f", the first {limit}" if len(shown) < len(table) else ""))
         heads = [*table.column_names[:-1], "windows missed by each"]

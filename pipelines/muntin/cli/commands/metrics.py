@@ -29,23 +29,23 @@ def metrics(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_jso
         from muntin.jobs.state.state_folders import bind_existing
 
         pipeline, folder = inspected(file, name, root)
-        found = of_state(bind_existing(pipeline, folder), instant_us(utc_now(), "now"))
+        gauges = of_state(bind_existing(pipeline, folder), instant_us(utc_now(), "now"))
         with exported():
-            telemetry.record(lambda: found)
+            telemetry.record(lambda: gauges)
     if as_json:
-        return say_json([{"name": each.name, "labels": each.labels, "value": each.value} for each in found])
-    return say("\n".join(exposition(found)))
+        return say_json([{"name": each.name, "labels": each.labels, "value": each.value} for each in gauges])
+    return say("\n".join(exposition(gauges)))
 
 
-def exposition(found: "list[Metric]") -> list[str]:
+def exposition(gauges: "list[Metric]") -> list[str]:
     """Metrics as Prometheus reads them, each name with its type and what it is."""
     from muntin.jobs.records.metrics import KINDS
 
     lines = []
-    for name in dict.fromkeys(each.name for each in found):
+    for name in dict.fromkeys(each.name for each in gauges):
         kind, flat = KINDS[name], name.replace(".", "_") + ("_seconds" if KINDS[name].unit == "s" else "")
         lines += [f"# HELP {flat} {kind.about}", f"# TYPE {flat} {kind.type}"]
-        for each in (each for each in found if each.name == name):
+        for each in (each for each in gauges if each.name == name):
             labels = ",".join(f'{label}="{_escaped(value)}"' for label, value in each.labels.items())
             lines.append(f"{flat}{{{labels}}} {each.value:.10g}")
     return lines

@@ -83,8 +83,8 @@ def _reported(chosen: Template, folder: Path, count: int) -> str:
         f"muntin show {chosen.file} {chosen.window}",
         "pytest" if is_installed("pytest") else "pip install pytest && pytest",
     )
-    made = f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:"
-    return "\n".join([made, *(f"  {step}" for step in steps), *([] if is_installed(JUDGE) else [_NO_SUITES.format(chosen.file)])])
+    headline = f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:"
+    return "\n".join([headline, *(f"  {step}" for step in steps), *([] if is_installed(JUDGE) else [_NO_SUITES.format(chosen.file)])])
 
 
 _NO_SUITES = """expectations: great_expectations is not installed, so {} names its suite in a comment.

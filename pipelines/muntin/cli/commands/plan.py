@@ -63,8 +63,8 @@ def _touched(pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int) 
     from muntin.jobs.state.bound import bind
 
     bound, bounds = bind(pipeline, root), ("window_start", "window_end", "batch")
-    found = {name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()}
-    return {name: table.select([*bound.keys_of(name), *bounds]).to_pylist() for name, table in found.items() if len(table)}
+    table_of_window = {name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()}
+    return {name: table.select([*bound.keys_of(name), *bounds]).to_pylist() for name, table in table_of_window.items() if len(table)}
 
 
 def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, object]]]") -> None:
@@ -114,15 +114,16 @@ def _counted(windows: "PlannedWindows") -> str:
     return f"; {many(windows.published, 'window')} of them published now{more}"
 
 
-def _definition(found: "Redefined | None") -> Iterator[str]:
-    if found is None:
+def _definition(redefinition: "Redefined | None") -> Iterator[str]:
+    if redefinition is None:
         return
-    yield "the definition is not that of the last run" + (":" if found.changes else "; what it was is not known")
-    yield from (f"  {change}" for change in found.changes)
-    if found.earlier:
-        volume = f"{many(found.batches, 'batch')} ({size(found.bytes)})"
-        yield f"  cost: states hold something else now; {volume} must be read again, as by muntin rebuild; state {found.earlier} stays"
-    for window, count in found.windows.items():
+    yield "the definition is not that of the last run" + (":" if redefinition.changes else "; what it was is not known")
+    yield from (f"  {change}" for change in redefinition.changes)
+    if redefinition.earlier:
+        volume = f"{many(redefinition.batches, 'batch')} ({size(redefinition.bytes)})"
+        stays = f"state {redefinition.earlier} stays"
+        yield f"  cost: states hold something else now; {volume} must be read again, as by muntin rebuild; {stays}"
+    for window, count in redefinition.windows.items():
         yield f"  cost: {window}: {many(count, 'window')} derived anew from the states; no file is read again"
 
 

@@ -57,10 +57,10 @@ def diff(
 
         pipeline, folder = inspected(file, name, root)
         other = against if against is None or against.is_dir() else inspected(against, name, root)[0]
-        found = inspect(pipeline, root=folder, window=window, against=other)
+        differences = inspect(pipeline, root=folder, window=window, against=other)
     if as_json:
-        return say_json([one.to_dict() | {"rows": [*one.changes.rows(rows)]} for one in found])
-    for one in found:
+        return say_json([one.to_dict() | {"rows": [*one.changes.rows(rows)]} for one in differences])
+    for one in differences:
         say("\n".join(_lines(one, rows)))
     return None
 
@@ -107,10 +107,12 @@ def promote(
 
         pipeline, folder = placed(file, name, root)
         with exported():
-            done = do(pipeline, root=folder, spark=spark, incomplete=incomplete, validate=validate, progress=tell)
+            window_names = do(pipeline, root=folder, spark=spark, incomplete=incomplete, validate=validate, progress=tell)
     if as_json:
-        return say_json({"promoted": done})
-    return say_what_was_done(f"promoted: {', '.join(done)}" if done else f"{pipeline.name}: this definition is current already")
+        return say_json({"promoted": window_names})
+    return say_what_was_done(
+        f"promoted: {', '.join(window_names)}" if window_names else f"{pipeline.name}: this definition is current already"
+    )
 
 
 def rollback(
@@ -133,7 +135,7 @@ def rollback(
         from muntin.jobs.upkeep.promote import rollback as do
 
         pipeline, folder = placed(file, name, root)
-        done = do(pipeline, root=folder, window=window, version=version)
+        rollbacks = do(pipeline, root=folder, window=window, version=version)
     if as_json:
-        return say_json([{"window": one.window, "version": one.version, "files": one.files} for one in done])
-    return say_what_was_done(columns(["window", "as of version", "files"], [[one.window, one.version, one.files] for one in done]))
+        return say_json([{"window": one.window, "version": one.version, "files": one.files} for one in rollbacks])
+    return say_what_was_done(columns(["window", "as of version", "files"], [[one.window, one.version, one.files] for one in rollbacks]))

@@ -53,17 +53,17 @@ def quarantine(
 
         rows = jobs.quarantined(pipeline, root=folder, start=since, end=until)
         if retry:
-            todo, kept = parted(jobs.to_retry(pipeline, rows, root=folder), allow_missing=False)
+            todo, purged_batches = parted(jobs.to_retry(pipeline, rows, root=folder), allow_missing=False)
             spans = [*ranges(todo)]
             link = f"{command_of('quarantine', file, name, folder)} --retry"
             options = {"validate": True, "allow_missing": False, "dry_run": dry_run}
             report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     if retry:
-        return say_done(todo, kept, report, none="there is no row in the quarantine", dry_run=dry_run, as_json=as_json)
+        return say_done(todo, purged_batches, report, none="there is no row in the quarantine", dry_run=dry_run, as_json=as_json)
     shown = rows.slice(max(0, len(rows) - last)) if last else rows
     if as_json:
-        told = [{"reason": reason, "rows": count} for reason, count in jobs.reasons(rows)]
-        say_json({"pipeline": pipeline.name, "total": len(rows), "reasons": told, "rows": shown.to_pylist()})
+        reason_counts = [{"reason": reason, "rows": count} for reason, count in jobs.reasons(rows)]
+        say_json({"pipeline": pipeline.name, "total": len(rows), "reasons": reason_counts, "rows": shown.to_pylist()})
     else:
         _say(shown, len(rows), jobs.reasons(rows))
     return 0

@@ -64,7 +64,7 @@ def run(
 
 
 def status_of(report: "RunReport | None") -> int:
-    """The exit status of a run that published: whether a sink lacks something that no later run sends by itself."""
+    """The exit status of a run that published: whether a sink misses something that no later run sends by itself."""
     return BLOCKED if report and report.blocked_sinks else 0
 
 
@@ -124,22 +124,22 @@ def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
 
 
 def _odd(batches: "Sequence[BatchReport]") -> str:
-    """The rows with local times that come twice or never, and those of forgotten keys, as the end of a line."""
+    """The rows with local times that come twice or never, and rows of forgotten keys, as the end of a line."""
     ambiguous, nonexistent = sum(one.rows_ambiguous for one in batches), sum(one.rows_nonexistent for one in batches)
-    told = f", {many(ambiguous, 'local time')} that came twice" if ambiguous else ""
-    told += f", {many(nonexistent, 'local time')} that never was" if nonexistent else ""
+    text = f", {many(ambiguous, 'local time')} that came twice" if ambiguous else ""
+    text += f", {many(nonexistent, 'local time')} that never was" if nonexistent else ""
     forgotten = sum(one.rows_forgotten for one in batches)
-    return told + (f", {many(forgotten, 'row')} of forgotten keys left out" if forgotten else "")
+    return text + (f", {many(forgotten, 'row')} of forgotten keys left out" if forgotten else "")
 
 
 def _despite(batches: "Sequence[BatchReport]") -> list[str]:
     """A line for each approval that published windows rest on."""
-    told = [one.despite for one in batches if one.despite]
-    if not told:
+    approvals = [one.despite for one in batches if one.despite]
+    if not approvals:
         return []
     from muntin.jobs.records.approvals import spelled_approval
 
-    return [*dict.fromkeys(map(spelled_approval, told))]
+    return [*dict.fromkeys(map(spelled_approval, approvals))]
 
 
 def summary(report: "RunReport") -> list[str]:

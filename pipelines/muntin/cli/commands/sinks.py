@@ -1,4 +1,4 @@
-"""`muntin sinks`: how far each sink is; sends what lacks."""
+"""`muntin sinks`: how far each sink is; sends what is missing."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,16 +48,16 @@ def sinks(
         pipeline, folder = inspected(file, name, root)
         bound = bind_existing(pipeline, folder)
         sent = _sent(bound, anew=anew) if send else ()
-        found = standings(bound)
+        sink_standings = standings(bound)
     if as_json:
-        say_json([one.to_dict() for one in found])
+        say_json([one.to_dict() for one in sink_standings])
     else:
         for line in reported(sent):
             say(line)
-        say(_table(found) if found else f"{pipeline.name}: the definition has no sinks; write Pipeline(..., to=[...])")
-        for one in found:
+        say(_table(sink_standings) if sink_standings else f"{pipeline.name}: the definition has no sinks; write Pipeline(..., to=[...])")
+        for one in sink_standings:
             say_misfits(one)
-    if any(one.needs_a_person for one in sent) or any(not misfit.replaced for one in found for misfit in one.misfits):
+    if any(one.needs_a_person for one in sent) or any(not misfit.replaced for one in sink_standings for misfit in one.misfits):
         return BLOCKED
     return _FAILED if any(one.failed for one in sent) else 0
 
@@ -79,6 +79,6 @@ def _sent(bound: "Bound", *, anew: bool) -> "tuple[Sent, ...]":
         return send(bound, reach_of(runner.spark), anew=anew)
 
 
-def _table(found: "list[SinkStanding]") -> str:
+def _table(sink_standings: "list[SinkStanding]") -> str:
     heads = ["window", "sink", "version", "behind", "last attempt", "failed"]
-    return columns(heads, [[one.window, one.sink, one.version, one.behind, one.at, one.failed or None] for one in found])
+    return columns(heads, [[one.window, one.sink, one.version, one.behind, one.at, one.failed or None] for one in sink_standings])

@@ -61,14 +61,14 @@ def status(
     with working():
         folder = root_of(root, file)
         pipeline = inspected(file, name, root)[0] if file else None
-        found = _found(pipeline, folder)
-        if not found:
+        statuses = _found(pipeline, folder)
+        if not statuses:
             _check_root(pipeline, folder)
     if as_json:
-        return say_json([one.to_dict() for one in found])
-    if not found:
+        return say_json([one.to_dict() for one in statuses])
+    if not statuses:
         say(_none(pipeline, folder))
-    for at, one in enumerate(found):
+    for at, one in enumerate(statuses):
         say("\n" * bool(at) + "\n".join(_lines(one, timezone, _again(file, name, folder))))
     return None
 
@@ -146,7 +146,7 @@ def _standing(one: "PipelineStatus") -> str:
 
 
 def _sink(sink: "SinkStanding") -> "Iterator[str]":
-    """A line for what a sink lacks."""
+    """A line for what a sink misses."""
     if sink.failed or sink.behind:
         why = f": {sink.failed}" if sink.failed else ""
         yield f"sinks: {sink.window} is {many(sink.behind, 'version')} behind at {sink.sink}{why}"
@@ -165,5 +165,5 @@ def _gone(one: "PipelineStatus", at: "Callable[[datetime], str]") -> list[str]:
     """The parts of old batches that were removed."""
     windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
     tables = [("states", one.states_gone_before), *windows, ("refused rows", one.refused_gone_before), ("reports", one.reports_gone_before)]
-    told = [f"{what} before {at(before)}" for what, before in tables if before]
-    return [f"gone, as retain says: {', '.join(told)}"] if told else []
+    parts = [f"{what} before {at(before)}" for what, before in tables if before]
+    return [f"gone, as retain says: {', '.join(parts)}"] if parts else []

@@ -41,18 +41,20 @@ def maintain(
         from muntin.jobs.upkeep.maintain import maintain as do
 
         pipeline, folder = placed(file, name, root)
-        done = do(pipeline, root=folder, older_than_us=older_than, superseded=superseded, dry_run=dry_run, tell=tell)
-    total = sum(one.bytes for one in done.removed)
+        maintenance = do(pipeline, root=folder, older_than_us=older_than, superseded=superseded, dry_run=dry_run, tell=tell)
+    total = sum(one.bytes for one in maintenance.removed)
     if as_json:
-        places = [{"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in done.removed]
-        return say_json({"dry_run": dry_run, "compacted": done.compacted, "bytes": total, "removed": places})
+        places = [{"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in maintenance.removed]
+        return say_json({"dry_run": dry_run, "compacted": maintenance.compacted, "bytes": total, "removed": places})
     tell = say if dry_run else say_what_was_done
-    for table, times in done.compacted.items():
+    for table, times in maintenance.compacted.items():
         tell(f"{table}: files put together {many(times, 'time')}")
-    if done.removed:
-        tell(columns(["what", "place", "files", "bytes"], [[one.what, one.place, one.files, size(one.bytes)] for one in done.removed]))
+    if maintenance.removed:
+        tell(
+            columns(["what", "place", "files", "bytes"], [[one.what, one.place, one.files, size(one.bytes)] for one in maintenance.removed])
+        )
     verb = "would remove" if dry_run else "removed"
-    return tell(f"{verb} {many(sum(one.files for one in done.removed), 'file')}, {size(total)}")
+    return tell(f"{verb} {many(sum(one.files for one in maintenance.removed), 'file')}, {size(total)}")
 
 
 def vacuum(

@@ -41,9 +41,9 @@ def rebuild(
         from muntin.jobs.upkeep.rebuild import to_rebuild
 
         pipeline, folder = placed(file, name, root)
-        todo, kept = parted(to_rebuild(bind(pipeline, folder)), allow_missing=allow_missing)
+        todo, purged_batches = parted(to_rebuild(bind(pipeline, folder)), allow_missing=allow_missing)
         spans = [*ranges(todo)]
         link = command_of("rebuild", file, name, folder)
         options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run, "promoting": not candidate}
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
-    return say_done(todo, kept, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)
+    return say_done(todo, purged_batches, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)
