@@ -177,7 +177,7 @@ def test_alerts_are_callbacks_beside_the_user_s_own():
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_that_airflow_ends_leaves_with_a_status(name: str, monkeypatch: pytest.MonkeyPatch):
     """As Airflow's task runner does: it prepares a copy of the task, and calls its `on_kill` on SIGTERM."""
-    from muntin.extensions.airflow import steps, tasks
+    from muntin.airflow import steps, tasks
 
     monkeypatch.setattr(steps, "check", lambda _: None)
     monkeypatch.setattr(tasks, "place_of", lambda *_, **__: None)
@@ -192,9 +192,7 @@ def test_a_task_that_airflow_ends_leaves_with_a_status(name: str, monkeypatch: p
 def test_the_dag_of_docs_airflow_md_waits_for_the_windows() -> None:
     from airflow.sdk import DAG, task
 
-    (code,) = re.findall(
-        r"```python\n(from muntin.extensions.airflow.*?)```", (PROJECT / "docs/airflow.md").read_text(encoding="utf-8"), re.DOTALL
-    )
+    (code,) = re.findall(r"```python\n(from muntin.airflow.*?)```", (PROJECT / "docs/airflow.md").read_text(encoding="utf-8"), re.DOTALL)
     made = list[DAG]()
 
     def noted(*words: Any, **options: Any) -> DAG:
