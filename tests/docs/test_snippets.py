@@ -41,6 +41,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/own-aggregates.md": ("test_own_aggregates.py",),
     "docs/questions.md": ("test_questions_page.py",),
     "docs/several-sources.md": ("../several/test_page.py",),
+    "docs/extensions.md": ("../extensions/test_stranger.py",),
     "docs/sinks.md": ("../sinks/test_sinks_page.py",),
     "docs/sources.md": ("test_testing_page.py",),
     "docs/tables.md": ("test_tables_page.py",),

@@ -25,7 +25,8 @@ shop = Pipeline(name="shop", source=source, schedule="@daily", start=datetime(20
 EVERY_MODULE = """
 import pkgutil, muntin
 from importlib import import_module
-found = [each.name for each in pkgutil.walk_packages(muntin.__path__, "muntin.") if ".templates" not in each.name and each.name != "muntin.airflow"]
+every = [each.name for each in pkgutil.walk_packages(muntin.__path__, "muntin.")]
+found = [name for name in every if ".templates" not in name and name != "muntin.airflow"]  # a name of an extension
 for name in found: import_module(name)
 print(len(found), any("extensions" in name for name in found), muntin.__path__[0])
 """
