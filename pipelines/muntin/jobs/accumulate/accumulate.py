@@ -78,12 +78,14 @@ def accumulate(
     bound = with_dimensions(bound, written=True)
 
     def read_once() -> tuple[Hashed, list[Accumulated]]:
-        known = with_forgotten(bound)
-        return known.forgotten, _accumulated(known, runner, intervals, allow_missing=allow_missing, tries=tries)
+        bound_with_forgotten = with_forgotten(bound)
+        return bound_with_forgotten.forgotten, _accumulated(
+            bound_with_forgotten, runner, intervals, allow_missing=allow_missing, tries=tries
+        )
 
-    left_out, done = beside_forgetting(bound, read_once)  # files with rows of a key go as soon as it is forgotten
+    left_out, batch_summaries = beside_forgetting(bound, read_once)  # files with rows of a key go as soon as it is forgotten
     forgot_more = with_forgotten(bound).forgotten.has_more_than(left_out)
-    return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries) if forgot_more else done
+    return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries) if forgot_more else batch_summaries
 
 
 def _accumulated(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int) -> list[Accumulated]:
@@ -92,26 +94,28 @@ def _accumulated(bound: Bound, runner: Runner, intervals: Sequence[Interval], *,
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)
     with inputs_of_run(bound, runner, intervals, allow_missing=allow_missing) as given:
-        done = read(bound, runner, given, bases)
-    check_share(bound, intervals, done)
+        task_files = read(bound, runner, given, bases)
+    check_share(bound, intervals, task_files)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
-    if not commit_refused(bound, refused_base, starts, done.refused):
+    if not commit_refused(bound, refused_base, starts, task_files.refused):
         return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
     if bound.source.dedupe_within_us is not None:
-        commit_ids(bound, starts, done.ids)
+        commit_ids(bound, starts, task_files.ids)
     if bound.pipeline.lookups:
         forget_other_versions(bound)
-        commit_met(bound, starts, done.met)
-    lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, done)}
-    lost.update(refused_by_others(bound, starts, done.refused).tolist())
-    noticed = noticed_columns(bound, done)
+        commit_met(bound, starts, task_files.met)
+    lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, task_files)}
+    lost.update(refused_by_others(bound, starts, task_files.refused).tolist())
+    noticed = noticed_columns(bound, task_files)
     note_versions(bound.folder)
     table = sets[0].table
-    found = batches_of(bound.table(table), done.states[table], bound.pipeline.intervals.after)
+    batches = batches_of(bound.table(table), task_files.states[table], bound.pipeline.intervals.after)
     rests_on_more = bound.source.changes is not None or bool(bound.pipeline.lookups)
-    if done.before is not None and len(starts) == 1 and not rests_on_more:
-        keep_of_one(bound, done.before, batches_of(bound.table(IDS), done.ids, bound.pipeline.intervals.after), found.decided)
-    out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed, given.hidden)
+    if task_files.before is not None and len(starts) == 1 and not rests_on_more:
+        keep_of_one(bound, task_files.before, batches_of(bound.table(IDS), task_files.ids, bound.pipeline.intervals.after), batches.decided)
+    out = summaries(
+        bound, batches, [interval for interval in intervals if interval.start_us not in lost], task_files, noticed, given.hidden
+    )
     again = [interval for interval in intervals if interval.start_us in lost]
     return (
         sorted(out + _again(bound, runner, again, allow_missing=allow_missing, tries=tries), key=lambda one: one.interval) if again else out
@@ -129,20 +133,20 @@ def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow
     return accumulate(bound, runner, intervals, allow_missing=allow_missing, tries=tries - 1)
 
 
-def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, done: Read) -> list[int]:
+def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, task_files: Read) -> list[int]:
     """Replace the batches' states; return the batches that somebody else replaced meanwhile by something else."""
     table = frames.table
-    folder, new, lost = bound.table(table), done.states[table], np.empty(0, np.int64)
-    schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in done.wider[table])]
+    folder, new, lost = bound.table(table), task_files.states[table], np.empty(0, np.int64)
+    schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in task_files.wider[table])]
     for attempt in after_conflicts(_TRIES, f"{table}: other runs keep committing; run again when they are done"):
         with attempt:
             if attempt.retry_state.attempt_number > 1:
                 before, base = _versions(bound, table, base.files, starts), bound.store.snapshot(table)
                 now, own = _versions(bound, table, base.files, starts), _versions(bound, table, new, starts)
-                taken = now != before
-                lost = np.union1d(lost, starts[taken & (now != own)])
-                new = [left for file in new if (left := others(folder, file, starts[taken], bound.pipeline.keys))]
-                starts = starts[~taken]
+                replaced_batches = now != before
+                lost = np.union1d(lost, starts[replaced_batches & (now != own)])
+                new = [left for file in new if (left := others(folder, file, starts[replaced_batches], bound.pipeline.keys))]
+                starts = starts[~replaced_batches]
             change = _replacing(bound, frames, base, starts, new, schemas)
             if change.adds or change.removes:
                 bound.store.commit(table, base, change)
@@ -152,14 +156,14 @@ def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints,
 def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new: Sequence[File], schemas: Sequence[pa.Schema]) -> Change:
     """The commit that replaces batches. `schemas`: the columns of the new files; the first that of most of them."""
     folder, keys = bound.table(frames.table), bound.pipeline.keys
-    known = base.schema or schemas[0]
-    if len(schemas) == 1 and has_types(schemas[0], known):
+    schema_before = base.schema or schemas[0]
+    if len(schemas) == 1 and has_types(schemas[0], schema_before):
         adds, removes = replacement(folder, base.files, starts, new, keys)
         return Change(schemas[0], adds, removes, locks(starts))
-    wide = common_schema([known, *schemas])
+    wide = common_schema([schema_before, *schemas])
     new = in_types(folder, new, wide, keys, bound.pipeline.intervals.after)
     adds, removes = replacement(folder, base.files, starts, new, keys)
-    if has_types(known, wide):
+    if has_types(schema_before, wide):
         return Change(wide, adds, removes, locks(starts))
     stay = [file for file in base.files if file not in removes]
     adds = in_types(folder, [*adds, *stay], wide, keys, bound.pipeline.intervals.after)
@@ -168,9 +172,9 @@ def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new
 
 def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> Versions:
     """The version of each batch in some files; 0 where a batch is not in them."""
-    found = batches_of(bound.table(table), [file for file in files if len(within(starts, file.path))], bound.pipeline.intervals.after)
-    at = found.position(starts)
-    return np.where(at >= 0, np.append(found.version, np.uint64(0))[at], np.uint64(0))
+    batches = batches_of(bound.table(table), [file for file in files if len(within(starts, file.path))], bound.pipeline.intervals.after)
+    at = batches.position(starts)
+    return np.where(at >= 0, np.append(batches.version, np.uint64(0))[at], np.uint64(0))
 
 
 def _schema(folder: AnyPath, new: Sequence[File], base: Snapshot) -> pa.Schema:
@@ -185,33 +189,33 @@ def _columns(folder: AnyPath, path: str) -> pa.Schema:
     return whole_schema(pq.read_schema(readable_footer(f"{folder}/{path}")))
 
 
-def noticed_columns(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
+def noticed_columns(bound: Bound, task_files: Read) -> dict[int, tuple[str, ...]]:
     """Start of a batch -> the difference of its files' columns from earlier files, in words; the columns are noted."""
     if not bound.members:
-        return _of_source(bound, done)
-    each = [_of_source(member, _own(done, number)) for number, member in enumerate(bound.members.values())]
-    return {start: tuple(line for found in each for line in found[start]) for start in done.splits}
+        return _of_source(bound, task_files)
+    each = [_of_source(member, _own(task_files, number)) for number, member in enumerate(bound.members.values())]
+    return {start: tuple(line for differences in each for line in differences[start]) for start in task_files.splits}
 
 
-def _own(done: Read, number: int) -> Read:
+def _own(task_files: Read, number: int) -> Read:
     """The part of a reading that belongs to one of several sources."""
-    splits = {start: [split for split in of_batch if source_of(split["split"]) == number] for start, of_batch in done.splits.items()}
-    return replace(done, splits=splits)
+    splits = {start: [split for split in of_batch if source_of(split["split"]) == number] for start, of_batch in task_files.splits.items()}
+    return replace(task_files, splits=splits)
 
 
-def _of_source(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
+def _of_source(bound: Bound, task_files: Read) -> dict[int, tuple[str, ...]]:
     lines = dict[int, tuple[str, ...]]()
 
-    def more(known: Columns) -> Columns:
-        for start, splits in sorted(done.splits.items()):
+    def more(all_columns: Columns) -> Columns:
+        for start, splits in sorted(task_files.splits.items()):
             differences = lacks(split["lacks"] for split in splits if split.get("lacks"))
             for split in sorted(splits, key=lambda one: one["split"]):
                 if split.get("columns"):
                     path, columns = split["columns"]
-                    known, new = taken_in(known, dict(columns), path, ordered=bound.source.format != "json")
+                    all_columns, new = taken_in(all_columns, dict(columns), path, ordered=bound.source.format != "json")
                     differences += new
             lines[start] = tuple(differences)
-        return known
+        return all_columns
 
     note(bound.folder, more, bound.source.member)
     return lines

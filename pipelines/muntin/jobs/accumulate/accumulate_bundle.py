@@ -89,16 +89,16 @@ def _written(reading: _Reading) -> Written:
     if reading.share.bound.source.batch_column and (bundle.rows > accepted).any():
         raise SourceError(f"{bundle.paths[0]} and others: windows are refused, whose places tell who reads a batch alone")
     _check_none_is_forgotten(reading, refused=bool((bundle.rows > accepted).any()))
-    refused, taken, found = bundle.rows - accepted, accepted, dict[str, list[dict[str, Any]]]()
+    refused, state_rows, state_files = bundle.rows - accepted, accepted, dict[str, list[dict[str, Any]]]()
     for frames in reading.share.bound.frame_sets:
-        file, taken, wider = _write_states(reading, frames, newest)
-        found[frames.table] = [asdict(file) | {"wider": wider}]
+        file, state_rows, wider = _write_states(reading, frames, newest)
+        state_files[frames.table] = [asdict(file) | {"wider": wider}]
     lost = [asdict(_write_refused(reading, refused))] if refused.any() else []
-    splits = _splits(bundle, taken, refused, newest, odd)
+    splits = _splits(bundle, state_rows, refused, newest, odd)
     lacks = lacking_files(reading.session, reading.share.bound.source, bundle.paths[:1])
     splits[0] |= {"columns": [bundle.paths[0], list(reading.columns.items())], "lacks": {column: list(bundle.paths) for column in lacks}}
     met = write_met_of_batches(reading.share.bound, reading.met, bundle.starts, bundle.ends)
-    return Written(splits, found, lost, met=[asdict(met)] if met else [])
+    return Written(splits, state_files, lost, met=[asdict(met)] if met else [])
 
 
 def _check_none_is_forgotten(reading: _Reading, *, refused: bool) -> None:
@@ -118,13 +118,13 @@ def _check_none_is_forgotten(reading: _Reading, *, refused: bool) -> None:
 def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _Reading:
     """Read every file once."""
     source, latest = share.bound.source, bundle.ends + share.bound.pipeline.max_ahead_us
-    told, columns = told_columns(session, source, bundle.parts[0].split.paths, share.bound.may_use)
+    read_as, columns = told_columns(session, source, bundle.parts[0].split.paths, share.bound.may_use)
     ordinal = keeps_order(share.bound)
     if source.batch_column:
         stage_windows(session, source, bundle, latest, _READ, ordinal=ordinal)
         return _Reading(session, share, bundle, columns, _READ)
-    _keep(session, source, bundle, latest, told.left_out)
-    rows = with_casts(_READ, {name: each.sql for name, each in cast_behind(source, told).items()})
+    _keep(session, source, bundle, latest, read_as.left_out)
+    rows = with_casts(_READ, {name: each.sql for name, each in cast_behind(source, read_as).items()})
     return _Reading(session, share, bundle, columns, f"({staged_batches(source, rows, columns, ordinal=ordinal)})")
 
 
@@ -145,8 +145,8 @@ def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, la
     places = {ROW_BATCH: np.repeat(bundle.starts, counts), LATEST: np.repeat(latest, counts)}
     places[ROW_IN_SPLIT] = np.arange(counts.sum()) - np.repeat(before, counts) + 1
     session.register(_PLACES, pa.table(places))
-    found = scan(replace(source, types={}), bundle.paths, Reading(left_out=left_out))
-    files = f"(SELECT *, row_number() OVER () AS {_NUMBER} FROM {found})"
+    scan_sql = scan(replace(source, types={}), bundle.paths, Reading(left_out=left_out))
+    files = f"(SELECT *, row_number() OVER () AS {_NUMBER} FROM {scan_sql})"
     session.execute(f"CREATE TEMP TABLE {_READ} AS FROM {files} POSITIONAL JOIN {_PLACES}")
     read = session.execute(f"SELECT count({_NUMBER}), count(*) FROM {_READ}").fetchall()[0]
     if read != (counts.sum(), counts.sum()):
@@ -167,14 +167,14 @@ def _counted(reading: _Reading) -> tuple[Ints, Ints, list[Ints]]:
     for number, each in enumerate(odd, -2):
         each[at] = [row[number] for row in counts]
     given = [part.split.watermark_us for part in bundle.parts]
-    known = np.array([latest if own is None else own for latest, own in zip(newest.tolist(), given, strict=True)], np.int64)
-    return accepted, known, odd
+    watermarks = np.array([latest if own is None else own for latest, own in zip(newest.tolist(), given, strict=True)], np.int64)
+    return accepted, watermarks, odd
 
 
 def _most_paths(bundle: Bundle) -> list[str]:
     """The files with rows of the split with the most of them: the files of all splits have the same columns."""
-    found = ([path for path, rows in zip(part.split.paths, part.rows, strict=True) if rows] for part in bundle.parts)
-    return max(found, key=len)
+    paths_of_parts = ([path for path, rows in zip(part.split.paths, part.rows, strict=True) if rows] for part in bundle.parts)
+    return max(paths_of_parts, key=len)
 
 
 def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[File, Ints, bool]:
@@ -212,8 +212,8 @@ def _write_refused(reading: _Reading, refused: Ints) -> File:
     return write_shared(table, bound.table(QUARANTINE), batches)
 
 
-def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints, odd: Sequence[Ints]) -> list[dict[str, Any]]:
-    columns = (bundle.rows.tolist(), taken.tolist(), refused.tolist(), newest.tolist(), *(each.tolist() for each in odd))
+def _splits(bundle: Bundle, state_rows: Ints, refused: Ints, newest: Ints, odd: Sequence[Ints]) -> list[dict[str, Any]]:
+    columns = (bundle.rows.tolist(), state_rows.tolist(), refused.tolist(), newest.tolist(), *(each.tolist() for each in odd))
     return [
         {
             "batch": part.split.batch_us,

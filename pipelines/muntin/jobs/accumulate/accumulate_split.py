@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from muntin.sources.repeated_rows import Changes
 
 
-def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows) -> dict[str, Any]:
+def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, split_rows: SplitRows) -> dict[str, Any]:
     """Write the files of a split; what was counted of it, and the files.
 
     Raises:
@@ -54,40 +54,40 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         StateError: no space, or no permission.
     """
     times = taken(share.bound, split)
-    local = local_time(share.bound.source, share.bound.source.event_time, found.columns) is not None
-    first = counted = _reported(share, found) or count(session, found.rows, times, local=local)
-    by_file, compared, every = found.by_file(first.read), None, found.rows
+    local = local_time(share.bound.source, share.bound.source.event_time, split_rows.columns) is not None
+    first = counted = _reported(share, split_rows) or count(session, split_rows.rows, times, local=local)
+    by_file, compared, every = split_rows.by_file(first.read), None, split_rows.rows
     if share.bound.source.dedupe:
-        found = replace(found, rows=_once(session, found.rows, times, share.bound.source.changes))
+        split_rows = replace(split_rows, rows=_once(session, split_rows.rows, times, share.bound.source.changes))
         if share.bound.source.dedupe_within_us is not None:
-            compared = without_repeated(session, share, split, found.rows, found.columns, times)
+            compared = without_repeated(session, share, split, split_rows.rows, split_rows.columns, times)
         if compared and compared.late:
             first = count(session, every, times, local=local)
         if compared and share.bound.source.changes:
-            found, compared = changed(session, share, split, found, compared)
-        counted = count(session, found.rows, times)
-    left = left_out(session, share.bound, found.rows, found.columns, times)
+            split_rows, compared = changed(session, share, split, split_rows, compared)
+        counted = count(session, split_rows.rows, times)
+    left = left_out(session, share.bound, split_rows.rows, split_rows.columns, times)
     times = left.times
-    check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
+    check_files(session, share.bound, split_rows.columns, [path for path, count in zip(split_rows.paths, by_file, strict=True) if count])
     states = dict[str, Any]()
     for frames in share.bound.frame_sets:
         if compared and compared.repeated:
             _lifted(
-                session, share, split, frames, replace(found, rows=REPEATED), times, count(session, REPEATED, times)
+                session, share, split, frames, replace(split_rows, rows=REPEATED), times, count(session, REPEATED, times)
             )  # a faulty row is refused, whatever it repeats
-        table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
+        table, wider, counted = _lifted(session, share, split, frames, split_rows, times, counted)
         newest = counted.newest if split.watermark_us is None else split.watermark_us
-        met = name_of_met(found.met)
+        met = name_of_met(split_rows.met)
         decided = together(compared.decided, (met,)) if compared else met
         written, rows = _write_states(share, split, frames, left.marked(table), newest, by_file, decided)
         states[frames.table] = written | {"wider": wider}
-    refused = found.bad + first.read - (first if first.exact else counted).accepted
-    lost = refused_left(share.bound, found.refused()) if refused else None
-    kept = len(lost) if share.bound.forgotten and lost is not None else refused
+    refused = split_rows.bad + first.read - (first if first.exact else counted).accepted
+    lost = refused_left(share.bound, split_rows.refused()) if refused else None
+    refused_rows = len(lost) if share.bound.forgotten and lost is not None else refused
     return {
         "batch": split.batch_us,
         "split": split.number,
-        "read": first.read + found.bad,
+        "read": first.read + split_rows.bad,
         "taken": rows,
         "newest": newest,
         "twice": first.read - counted.read - (compared.late if compared else 0),
@@ -95,20 +95,20 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         "nonexistent": first.nonexistent,
         "states": states,
         "ids": compared.ids if compared else None,
-        "met": write_met(share.bound, found.met, split.batch_us, split.number),
-        "rows": found.in_files(by_file),
-        "columns": [split.paths[0], list(found.columns.items())],
-        "lacks": lacking_files(session, share.bound.source, found.paths),
-        "forgotten": left.rows + refused - kept,
-        "refused_rows": kept,
-        "refused": write_refused(share, split, lost) if lost is not None and kept else None,
+        "met": write_met(share.bound, split_rows.met, split.batch_us, split.number),
+        "rows": split_rows.in_files(by_file),
+        "columns": [split.paths[0], list(split_rows.columns.items())],
+        "lacks": lacking_files(session, share.bound.source, split_rows.paths),
+        "forgotten": left.rows + refused - refused_rows,
+        "refused_rows": refused_rows,
+        "refused": write_refused(share, split, lost) if lost is not None and refused_rows else None,
     }
 
 
-def _reported(share: Share, found: SplitRows) -> Counted | None:
+def _reported(share: Share, split_rows: SplitRows) -> Counted | None:
     """The facts of the rows by their footers, where states show which rows are accepted: all states, of all rows."""
     bound = share.bound
-    return None if bound.source.dedupe or bound.pipeline.where or bound.forgotten else found.counted()
+    return None if bound.source.dedupe or bound.pipeline.where or bound.forgotten else split_rows.counted()
 
 
 def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, local: bool = False) -> Counted:
@@ -123,15 +123,15 @@ def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, changes: 
 
 
 def _lifted(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, found: SplitRows, times: Taken, counted: Counted
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, split_rows: SplitRows, times: Taken, counted: Counted
 ) -> tuple[pa.Table, bool, Counted]:
     """The states of a frame set, whether a type is wider than in the state, and the rows, counted exactly."""
-    asked = (share.bound.pipeline, share.bound.fields, frames, found.rows, times, found.columns)
+    asked = (share.bound.pipeline, share.bound.fields, frames, split_rows.rows, times, split_rows.columns)
     query = states(*asked)
     natural = described(session, query)
     kinds, wider = types_of_states(natural, share, frames, split.paths)
     extent = None
-    if counted.extent and (in_slots := slot_lift(session, share, frames, found, times, counted.extent, (natural, kinds))):
+    if counted.extent and (in_slots := slot_lift(session, share, frames, split_rows, times, counted.extent, (natural, kinds))):
         table, extent = sealed(in_slots.table, share.bound.fields), in_slots.extent
     elif rows := rows_as_states(*asked, (natural, kinds)):
         table = stored(session, rows.query, rows.kinds, natural).replace_schema_metadata(rows.footer)
@@ -142,7 +142,7 @@ def _lifted(
         if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
             table = merged(table, share.bound.pipeline.keys, share.bound.fields, frames.lifts)
     if not counted.exact:
-        counted = counted.of(extent) if extent else count(session, found.rows, times)
+        counted = counted.of(extent) if extent else count(session, split_rows.rows, times)
     return table, wider, counted
 
 

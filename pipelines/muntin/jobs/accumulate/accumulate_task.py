@@ -53,21 +53,23 @@ def accumulate_share(share: Share) -> dict[str, Any]:
     session = kept_session(share.bound.source.timezone)
     let_read(session, share.bound.source, chain.from_iterable(split.paths for split in share.splits))
     inspected = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)
-    done = list[Written]()
+    written_bundles = list[Written]()
     for stretch in bundles(inspected):
         together = _together(session, share, [part for part in inspected[stretch.start : stretch.stop] if part])
-        done += [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
-        share = _knowing(share, done[-1])
+        written_bundles += (
+            [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
+        )
+        share = _knowing(share, written_bundles[-1])
     session.unregister(ANSWERS)
     return {
-        "splits": _with_new_columns([dict(split) for each in done for split in each.splits]),
+        "splits": _with_new_columns([dict(split) for each in written_bundles for split in each.splits]),
         "states": {
-            frames.table: gathered(share, frames.table, [file for each in done for file in each.states[frames.table]])
+            frames.table: gathered(share, frames.table, [file for each in written_bundles for file in each.states[frames.table]])
             for frames in share.bound.frame_sets
         },
-        "refused": gathered(share, QUARANTINE, [file for each in done for file in each.refused]),
-        "ids": gathered(share, IDS, [file for each in done for file in each.ids]),
-        "met": gathered(share, LOOKED_UP, [file for each in done for file in each.met]),
+        "refused": gathered(share, QUARANTINE, [file for each in written_bundles for file in each.refused]),
+        "ids": gathered(share, IDS, [file for each in written_bundles for file in each.ids]),
+        "met": gathered(share, LOOKED_UP, [file for each in written_bundles for file in each.met]),
         "versions": dict(versions_here()),
     }
 
@@ -80,11 +82,11 @@ def _knowing(share: Share, written: Written) -> Share:
 
 def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The splits; a split without `columns` gets the columns of the split before."""
-    known = None
+    columns_before = None
     for split in splits:
         columns = split.get("columns") and split["columns"][1]
-        split["columns"] = None if columns == known else split.get("columns")
-        known = columns or known
+        split["columns"] = None if columns == columns_before else split.get("columns")
+        columns_before = columns or columns_before
     return splits
 
 
@@ -97,22 +99,29 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
         files = [file for part in parts for file in part.files]
         with in_time(session, bundle.paths), fetched_once(files):
             check_pages(bundle.paths, share.bound.may_use)
-            done = accumulate_bundle(session, share, bundle)
+            written_bundle = accumulate_bundle(session, share, bundle)
         same = as_they_are(share.bound.source, bundle.paths) == files
     except Exception:  # noqa: BLE001 - whatever is wrong, the split that it is wrong with says it when it is read alone
         return None
-    return done if same else None
+    return written_bundle if same else None
 
 
 def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
     """The result of files that did not change meanwhile, so that all frame sets are of the same content."""
     with in_time(session, split.paths):
-        done, files = steady(share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split))
-    counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice", "ambiguous", "nonexistent", "forgotten")}
-    told = {name: done.get(name) for name in ("columns", "lacks", "waits")}
-    entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
-    states, lost = {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else []
-    return Written([entries], states, lost, [done["ids"]] if done["ids"] else [], [done["met"]] if done.get("met") else [])
+        split_facts, files = steady(share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split))
+    counts = {
+        name: split_facts[name] for name in ("batch", "split", "read", "taken", "newest", "twice", "ambiguous", "nonexistent", "forgotten")
+    }
+    schema_facts = {name: split_facts.get(name) for name in ("columns", "lacks", "waits")}
+    entries = {**counts, **schema_facts, "files": manifest(files, split_facts["rows"], split.made), "refused": split_facts["refused_rows"]}
+    states, lost = (
+        {table: [file] for table, file in split_facts["states"].items()},
+        [split_facts["refused"]] if split_facts["refused"] else [],
+    )
+    return Written(
+        [entries], states, lost, [split_facts["ids"]] if split_facts["ids"] else [], [split_facts["met"]] if split_facts.get("met") else []
+    )
 
 
 def may_bundle(bound: Bound) -> bool:

@@ -62,7 +62,7 @@ def facts(
         decided: as in `Batches`; None where batches are not compared.
         width_us: of the frames, if the rows are states.
     """
-    told = np.full(len(starts), UNDECIDED, np.uint64) if decided is None else decided
+    decisions = np.full(len(starts), UNDECIDED, np.uint64) if decided is None else decided
     batch = contiguous(table[BATCH]).view(pa.int64()).to_numpy()
     begin, end = np.searchsorted(batch, starts), np.searchsorted(batch, starts, side="right")
     low, high = _frames(table, begin, end, width_us)
@@ -71,13 +71,13 @@ def facts(
         _digest(table.slice(at, rows), how) if rows else nothing for at, rows in zip(begin.tolist(), (end - begin).tolist(), strict=True)
     ]
     values = (column.tolist() for column in (starts, newest, low, high))
-    facts_of_paths = zip(*values, told.tolist(), digests, strict=True)
+    facts_of_paths = zip(*values, decisions.tolist(), digests, strict=True)
     paths = [
         StatesPath(start, 0, _known(new), _known(one), _known(last), name).named(digest)
         for start, new, one, last, name, digest in facts_of_paths
     ]
     versions = [int(version_of([path]), 16) for path in paths]
-    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin, np.zeros(len(starts), np.bool_), told)
+    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin, np.zeros(len(starts), np.bool_), decisions)
 
 
 def _frames(table: pa.Table, begin: Ints, end: Ints, width_us: int) -> tuple[Ints, Ints]:

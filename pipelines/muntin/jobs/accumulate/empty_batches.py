@@ -57,7 +57,7 @@ def _shared(
     folder: AnyPath, intervals: Sequence[Interval], watermarks_us: Mapping[int, int | None], nothing: pa.Table, decided: Mapping[int, int]
 ) -> File:
     starts, ends = (np.array(each, np.int64) for each in zip(*((i.start_us, i.end_us) for i in intervals), strict=True))
-    known = (watermarks_us.get(start) for start in starts.tolist())
-    newest = np.array([BEFORE_ALL if watermark_us is None else watermark_us for watermark_us in known], np.int64)
+    watermarks = (watermarks_us.get(start) for start in starts.tolist())
+    newest = np.array([BEFORE_ALL if watermark_us is None else watermark_us for watermark_us in watermarks], np.int64)
     names = np.array([decided.get(start, UNDECIDED) for start in starts.tolist()], np.uint64)
     return write_shared(nothing, folder, facts(nothing, starts, ends, newest, AS_USUAL, names))

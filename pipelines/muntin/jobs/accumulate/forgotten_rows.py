@@ -35,14 +35,14 @@ def with_forgotten(bound: Bound) -> Bound:
         StateError: that cannot be read; or a key was forgotten by a column that is no key of the definition any more.
     """
     put_back(bound.home)
-    known = hashed(bound, forgotten(bound.home))
-    for columns in known.columns:
+    hashed_keys = hashed(bound, forgotten(bound.home))
+    for columns in hashed_keys.columns:
         if lacks := [name for name in columns if name not in bound.pipeline.keys]:
             raise StateError(
                 f"{bound.pipeline.name}: keys were forgotten by {lacks[0]!r}, which is no key of this definition, so that nobody can tell "
                 f"their rows; keep it among the keys, or end that: muntin forget FILE --undo, by the definition that has it"
             )
-    return replace(bound, forgotten=known)
+    return replace(bound, forgotten=hashed_keys)
 
 
 class LeftOut(NamedTuple):
@@ -80,16 +80,16 @@ def left_out(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, column
         return LeftOut(times)
     keys = key_columns(bound.pipeline, columns)
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in keys.items())
-    found = session.sql(f"SELECT DISTINCT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}").to_arrow_table()
-    until = untils(found, bound.forgotten)
+    key_table = session.sql(f"SELECT DISTINCT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}").to_arrow_table()
+    until = untils(key_table, bound.forgotten)
     if not (until > BEFORE_ALL).any():
         return LeftOut(times)
     names = [f"{_TABLE}_{at}" for at in range(len(keys))]
-    told = found.rename_columns(names).append_column(_UNTIL, pa.array(until))
-    session.register(_TABLE, told.filter(pa.array(until > BEFORE_ALL)))
+    keys_until = key_table.rename_columns(names).append_column(_UNTIL, pa.array(until))
+    session.register(_TABLE, keys_until.filter(pa.array(until > BEFORE_ALL)))
     same = " AND ".join(f"{name} IS NOT DISTINCT FROM {sql}" for name, sql in zip(names, keys.values(), strict=True))
-    gone, known = f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})", f"EXISTS (FROM {_TABLE} WHERE {same})"
-    counts = f"SELECT count(*) FILTER ({gone}), count(*) FILTER ({known}) FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}"
+    gone, has_forgotten_key = f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})", f"EXISTS (FROM {_TABLE} WHERE {same})"
+    counts = f"SELECT count(*) FILTER ({gone}), count(*) FILTER ({has_forgotten_key}) FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}"
     left, every = session.execute(counts).fetchall()[0]
     return LeftOut(replace(times, forgotten=gone), left, bound.forgotten.number if every > left else 0)
 

@@ -47,36 +47,38 @@ def lone_faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, 
 
     A function of the user that fails for every row is a fault of the function, and no row is named for it.
     """
-    found: Found = defaultdict(set)
+    fault_places: Found = defaultdict(set)
     tried, failed = Counter[str](), Counter[str]()
     with suppress(duckdb.Error):
-        for field, lone in _lone(session, share, split, rows, found):
+        for field, lone in _lone(session, share, split, rows, fault_places):
             wrong = _failing(field, lone)
             tried[field.stem] += len(lone)
             failed[field.stem] += len(wrong)
             for at, reason in wrong.items():
-                found[field.stem, reason].add(lone[ORDINAL][at].as_py())
+                fault_places[field.stem, reason].add(lone[ORDINAL][at].as_py())
     names = {field.stem: f"aggregates[{name!r}]" for name, each in share.bound.aggregates.items() for field in each.fields}
     return [
         Fault(f"{names.get(stem, stem)}: {reason}", None, f"{ORDINAL} IN ({', '.join(map(str, sorted(places)))})")
-        for (stem, reason), places in found.items()
+        for (stem, reason), places in fault_places.items()
         if failed[stem] < tried[stem] or not failed[stem]
     ]
 
 
 def _lone(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows, found: Found
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows, fault_places: Found
 ) -> Iterator[tuple[Field, pa.Table]]:
-    """Each field with a function, and states of some rows, a few at a time. Values that the types of states do not hold go to `found`."""
+    """Each field with a function, and states of some rows, a few at a time; `fault_places` gets the values that do not fit their types."""
     last = session.execute(f"SELECT coalesce(max({ORDINAL}), 0) FROM {KEPT}").fetchall()[0][0]
     for frames in share.bound.frame_sets:
         for first in range(1, last + 1, _AT_ONCE):
             some = f"(FROM {KEPT} WHERE {ORDINAL} BETWEEN {first} AND {first + _AT_ONCE - 1})"
-            typed = _typed(session, share, split, frames, replace(rows, rows=some), found)
+            typed = _typed(session, share, split, frames, replace(rows, rows=some), fault_places)
             yield from ((each, typed) for each in share.bound.fields if each.seal is not None)
 
 
-def _typed(session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, rows: SplitRows, found: Found) -> pa.Table:
+def _typed(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, rows: SplitRows, fault_places: Found
+) -> pa.Table:
     """A state of each row, in the types of states."""
     bound, own = share.bound, frames.by_arrival or any(each.is_state for each in share.bound.fields)
     query = states(bound.pipeline, bound.fields, frames, rows.rows, taken(bound, split), rows.columns, also=[] if own else [ORDINAL])
@@ -86,7 +88,7 @@ def _typed(session: duckdb.DuckDBPyConnection, share: Share, split: Split, frame
     for each in bound.fields:
         for column in each.lifts:
             if natural[column] != kinds[column] and (places := _unfit(session, column, kinds[column])):
-                found[each.stem, f"the value does not fit {kinds[column]}"].update(places)
+                fault_places[each.stem, f"the value does not fit {kinds[column]}"].update(places)
     fitting = ", ".join(f"TRY_CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in kinds.items())
     return storable(session.sql(f"SELECT {fitting} FROM {_LONE}").to_arrow_table())
 

@@ -75,62 +75,62 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
         SourceError: the source cannot be read as the definition says.
         StateError: states cannot be written, or workers have versions with which states would differ.
     """
-    files, watermarks_us, known = given.files, given.watermarks_us, known_ids(bound)
-    done = Read(
-        {interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [], before=known.batches if known else None
+    files, watermarks_us, noted_ids = given.files, given.watermarks_us, known_ids(bound)
+    task_files = Read(
+        {interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [], before=noted_ids.batches if noted_ids else None
     )
-    if found := with_later(bound, readings(bound, given, schemas)):
-        items = dealt(found, 2 * runner.parallelism, earlier_ids(bound, known, list(files)) if known else None)
-        results, done = _results(runner, items, done)
+    if source_readings := with_later(bound, readings(bound, given, schemas)):
+        items = dealt(source_readings, 2 * runner.parallelism, earlier_ids(bound, noted_ids, list(files)) if noted_ids else None)
+        results, task_files = _results(runner, items, task_files)
         say_other_workers(result["versions"] for result in results)
         for result in results:
-            _add(done, result)
-        for splits in done.splits.values():
+            _add(task_files, result)
+        for splits in task_files.splits.values():
             manifest_of_batch(splits)  # a file that changed is reported before anything is committed
-    hold_back(bound, done.splits, done.states, done.refused, done.met)
-    if empty := [interval for interval in files if not done.splits[interval.start_us]]:
-        _add_empty(bound, done, empty, watermarks_us)
-    return done
+    hold_back(bound, task_files.splits, task_files.states, task_files.refused, task_files.met)
+    if empty := [interval for interval in files if not task_files.splits[interval.start_us]]:
+        _add_empty(bound, task_files, empty, watermarks_us)
+    return task_files
 
 
-def _results(runner: Runner, items: list[tuple[Share, ...]], done: Read) -> tuple[list[dict[str, Any]], Read]:
+def _results(runner: Runner, items: list[tuple[Share, ...]], task_files: Read) -> tuple[list[dict[str, Any]], Read]:
     """The result of each share. If ids of earlier batches are gone or damaged, batches are compared with none: the run may mend them.
 
     Raises:
         SourceError, StateError: as `read_batches`.
     """
     try:
-        return runner.run(accumulate_shares, items), done
+        return runner.run(accumulate_shares, items), task_files
     except StateError:
         if not any(share.earlier for item in items for share in item):
             raise
         alone = [tuple(replace(share, earlier=None) for share in item) for item in items]
-        return runner.run(accumulate_shares, alone), replace(done, before=None)
+        return runner.run(accumulate_shares, alone), replace(task_files, before=None)
 
 
-def _add_empty(bound: Bound, done: Read, empty: Sequence[Interval], watermarks_us: Mapping[int, int | None]) -> None:
+def _add_empty(bound: Bound, task_files: Read, empty: Sequence[Interval], watermarks_us: Mapping[int, int | None]) -> None:
     """Add batches without files."""
     decided: Mapping[int, int] = {}
     if bound.source.dedupe_within_us is not None:
         ids = empty_states(bound.table(IDS), empty, {}, nothing=SCHEMA.empty_table())
-        done.ids.extend(ids)
+        task_files.ids.extend(ids)
         decided = decided_of_nothing(bound, ids)
     if bound.pipeline.lookups:
-        done.met.extend(empty_states(bound.table(LOOKED_UP), empty, {}, nothing=MET.empty_table()))
-    for table in done.states:
-        done.states[table].extend(empty_states(bound.table(table), empty, watermarks_us, decided=decided))
+        task_files.met.extend(empty_states(bound.table(LOOKED_UP), empty, {}, nothing=MET.empty_table()))
+    for table in task_files.states:
+        task_files.states[table].extend(empty_states(bound.table(table), empty, watermarks_us, decided=decided))
 
 
-def _add(done: Read, result: dict[str, Any]) -> None:
+def _add(task_files: Read, result: dict[str, Any]) -> None:
     """Add what a task read and wrote."""
     for split in result["splits"]:
-        done.splits[split["batch"]].append(split)
+        task_files.splits[split["batch"]].append(split)
     for table, files in result["states"].items():
-        done.states[table] += [File(file["path"], file["size"], file["rows"]) for file in files]
-        done.wider[table] += [file["path"] for file in files if file.get("wider")]
-    done.refused.extend(File(file["path"], file["size"], file["rows"]) for file in result["refused"])
-    done.ids.extend(File(file["path"], file["size"], file["rows"]) for file in result["ids"])
-    done.met.extend(File(file["path"], file["size"], file["rows"]) for file in result["met"])
+        task_files.states[table] += [File(file["path"], file["size"], file["rows"]) for file in files]
+        task_files.wider[table] += [file["path"] for file in files if file.get("wider")]
+    task_files.refused.extend(File(file["path"], file["size"], file["rows"]) for file in result["refused"])
+    task_files.ids.extend(File(file["path"], file["size"], file["rows"]) for file in result["ids"])
+    task_files.met.extend(File(file["path"], file["size"], file["rows"]) for file in result["met"])
 
 
 def hold_back(

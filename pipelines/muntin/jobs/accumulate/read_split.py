@@ -55,33 +55,33 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
         if not may_be_of_a_row(wrong):
             raise
         session.execute(f"DROP TABLE IF EXISTS {KEPT}")
-        told = _told(session, share.bound, split.paths, wrong)
-        done = None
+        error = _told(session, share.bound, split.paths, wrong)
+        split_facts = None
         try:
-            done = _without_bad_rows(share, split)
+            split_facts = _without_bad_rows(share, split)
         except FileNotFoundError:  # `steady` tells that the file is gone
             pass
         except OSError as full:
             raise refused("a copy of the files without their bad rows", full) from full
         except MuntinError as worse:
-            told = worse
-        if done is not None:
-            return done
-        if isinstance(told, MuntinError):
-            return _contradicting(session, share, split, told)
+            error = worse
+        if split_facts is not None:
+            return split_facts
+        if isinstance(error, MuntinError):
+            return _contradicting(session, share, split, error)
         raise
 
 
-def _contradicting(session: duckdb.DuckDBPyConnection, share: Share, split: Split, told: MuntinError) -> dict[str, Any]:
+def _contradicting(session: duckdb.DuckDBPyConnection, share: Share, split: Split, error: MuntinError) -> dict[str, Any]:
     """A split whose batch waits, as a type in it contradicts earlier batches and the source says so.
 
     Raises:
         MuntinError: it does not say so, or something else is wrong.
     """
-    found = contradictions(session, share.bound, share.columns, split.paths)
-    if found and waits(share.bound):
-        return _of_bad_rows(share, split, waiting(share.bound, split.paths, found)) | {"waits": True}
-    raise contradicted(with_odd_cells(session, share.bound, split.paths, told), found) from told
+    conflicts = contradictions(session, share.bound, share.columns, split.paths)
+    if conflicts and waits(share.bound):
+        return _of_bad_rows(share, split, waiting(share.bound, split.paths, conflicts)) | {"waits": True}
+    raise contradicted(with_odd_cells(session, share.bound, split.paths, error), conflicts) from error
 
 
 def _told(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str], wrong: Exception) -> Exception:
@@ -124,8 +124,8 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
         except (duckdb.Error, SourceError, DefinitionError) as wrong:
             if not (files.differ or (rows and rows.bad)):
                 return None
-            told = _told(session, bound, files.paths, wrong)
-            raise type(told)(files.named(str(told))) from wrong
+            error = _told(session, bound, files.paths, wrong)
+            raise type(error)(files.named(str(error))) from wrong
 
 
 def _of_good_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, files: Mended, rows: SplitRows) -> dict[str, Any] | None:
@@ -152,7 +152,7 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
     name, count = StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named, len(files.bad)
     lost = refused_left(share.bound, bad_rows(files))
     written = {each.table: write_named(NOTHING, share.bound.table(each.table), name) for each in share.bound.frame_sets}
-    done = {
+    split_facts = {
         "batch": split.batch_us,
         "split": split.number,
         "read": count,
@@ -166,7 +166,7 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
         "nonexistent": 0,
         "forgotten": count - len(lost),
     }
-    return done | {
+    return split_facts | {
         "rows": files.rows([0] * len(files.paths)),
         "refused_rows": len(lost),
         "refused": write_refused(share, split, lost) if len(lost) else None,

@@ -57,8 +57,8 @@ def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None
     """
     parts = parts_of(bound, given)
     splits = {name: _splits(each, part) for name, (each, part) in parts.items()}
-    paths = {name: list(dict.fromkeys(split.paths for split in found)) for name, found in splits.items()}
-    read = [name for name, found in paths.items() if found]
+    paths = {name: list(dict.fromkeys(split.paths for split in source_splits)) for name, source_splits in splits.items()}
+    read = [name for name, source_paths in paths.items() if source_paths]
     if not read:
         return []
     bounds = bounds_of(parts, paths)
@@ -86,7 +86,7 @@ def bounds_of(parts: Mapping[str, tuple[Bound, Inputs]], paths: Mapping[str, Seq
 
 def _splits(bound: Bound, given: Inputs) -> list[Split]:
     watermarks_us = given.watermarks_us
-    each = (split_batch(bound, interval, found, watermarks_us.get(interval.start_us)) for interval, found in given.files.items())
+    each = (split_batch(bound, interval, files, watermarks_us.get(interval.start_us)) for interval, files in given.files.items())
     return [split for splits in each for split in splits]
 
 
@@ -111,18 +111,18 @@ def common_types(of_sources: Mapping[str, Types]) -> Types:
         DefinitionError: a key, or an aggregate that takes rows of all sources, is of types that contradict.
     """
     told_by_files = {name: tables for name, tables in of_sources.items() if not any(BATCH in types for types in tables.values())}
-    found: dict[str, dict[str, str]] = {}
-    told: dict[tuple[str, str], str] = {}
+    types_of_tables: dict[str, dict[str, str]] = {}
+    source_of_column: dict[tuple[str, str], str] = {}
     for name, tables in (told_by_files or of_sources).items():
         for table, types in tables.items():
-            known = found.setdefault(table, {})
+            table_types = types_of_tables.setdefault(table, {})
             for column, kind in types.items():
-                wide = common_type(known.get(column, kind), kind)
+                wide = common_type(table_types.get(column, kind), kind)
                 if wide is None:
                     raise DefinitionError(
-                        f"{column} is {known[column]} in source {told[table, column]!r} and {kind} in {name!r}; give both one type, "
-                        f"by types={{...}} in one of the sources, or by a cast in the aggregate"
+                        f"{column} is {table_types[column]} in source {source_of_column[table, column]!r} and {kind} in {name!r}; "
+                        f"give both one type, by types={{...}} in one of the sources, or by a cast in the aggregate"
                     )
-                known[column] = wide
-                told.setdefault((table, column), name)
-    return found
+                table_types[column] = wide
+                source_of_column.setdefault((table, column), name)
+    return types_of_tables

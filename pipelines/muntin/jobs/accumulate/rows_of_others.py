@@ -88,16 +88,19 @@ def _no_rows(bound: Bound, pieces: Pieces) -> str:
 
 def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) -> Iterator[dict[str, str]]:
     """Name -> SQL type of the columns: of earlier batches; of the files at hand; of these without bad rows; of the first files at all."""
-    known = {**noted(bound.folder, bound.source.member), **bound.source.types}
-    yield known
-    yield {**_of_files(session, bound, pieces), **known}
+    noted_columns = {**noted(bound.folder, bound.source.member), **bound.source.types}
+    yield noted_columns
+    yield {**_of_files(session, bound, pieces), **noted_columns}
     for piece in pieces:
         with suppress(duckdb.Error, MuntinError, OSError), fitting(session, bound, piece) as (of_copies, files):
             if not files.has_no_row_left:
-                yield {**columns_of(session, of_copies, files.paths), **known}
+                yield {**columns_of(session, of_copies, files.paths), **noted_columns}
     if not pieces and not bound.source.blank:
         first = listing(bound.source).first_inputs(bound)
-        yield {**_of_files(session, first.of(bound), [[each.path for each in files] for files in first.files.values() if files]), **known}
+        yield {
+            **_of_files(session, first.of(bound), [[each.path for each in files] for files in first.files.values() if files]),
+            **noted_columns,
+        }
 
 
 def _of_files(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) -> dict[str, str]:

@@ -128,7 +128,7 @@ def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], w
     cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece, size)]
     member, before = bound.source.member, 0 if bound.source.member is None else bound.source.member.number + 1
     places = {file.path: at + (before << 32) for at, file in enumerate(files)}
-    made = files[0].checksum if bound.source.batch_column and files else None
+    checksum = files[0].checksum if bound.source.batch_column and files else None
     start, end, only = interval.start_us, interval.end_us, len(cut) == 1 and not member
     return [
         Split(
@@ -137,7 +137,7 @@ def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], w
             number,
             tuple(file.path for file in piece),
             watermark_us,
-            made,
+            checksum,
             only,
             places[piece[0].path],
             part,
@@ -159,9 +159,9 @@ def _parts(bound: Bound, piece: Sequence[SourceFile], size: int) -> Sequence[Par
     return [Part(number, parts) for number in range(parts)] if len(piece) == 1 < parts and may_be_cut(bound.source) else [None]
 
 
-def manifest(files: Sequence[SourceFile], rows: Sequence[int], made: str | None = None) -> list[tuple[Any, ...]]:
+def manifest(files: Sequence[SourceFile], rows: Sequence[int], checksum: str | None = None) -> list[tuple[Any, ...]]:
     """The entries of a split in the manifest of its batch; `rows`: of each file."""
-    return [(file.path, file.size, count, file.written_ns, made or file.checksum) for file, count in zip(files, rows, strict=True)]
+    return [(file.path, file.size, count, file.written_ns, checksum or file.checksum) for file, count in zip(files, rows, strict=True)]
 
 
 def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
@@ -176,8 +176,8 @@ def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ..
     for each in sorted(splits, key=lambda one: one["split"]):
         for path, size, rows, *facts in each["files"]:
             place = (source_of(each["split"]), path)
-            _, known, before, *others = out.get(place, (path, size, 0, *facts))
-            if [known, *others] != [size, *facts]:
+            _, size_before, before, *others = out.get(place, (path, size, 0, *facts))
+            if [size_before, *others] != [size, *facts]:
                 raise SourceError(f"{path}: written while it was read; run again when its writer is done")
             out[place] = (path, size, before + rows, *facts)
     return list(out.values())
@@ -201,7 +201,7 @@ def _needs(bound: Bound) -> tuple[tuple[str, str], ...]:
     changes, required = bound.source.changes, [each.missed for each in applied(bound.source) if each.required]
     if not changes:
         return tuple(required)
-    return (*((f"({changes.takes_back} OR {found})", why) for found, why in required), *changes.needs)
+    return (*((f"({changes.takes_back} OR {condition})", why) for condition, why in required), *changes.needs)
 
 
 def keeps_order(bound: Bound) -> bool:

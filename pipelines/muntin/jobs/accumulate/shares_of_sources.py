@@ -49,10 +49,10 @@ def _of_batches(readings: Sequence[Reading], starts: Collection[int]) -> tuple[S
     return tuple(_share(reading, numbers) for reading, numbers in zip(readings, chosen, strict=True) if numbers)
 
 
-def _apart(readings: Sequence[Reading], done: Collection[int], tasks: int) -> Iterator[tuple[Share, ...]]:
-    """The batches that are not done, source by source."""
+def _apart(readings: Sequence[Reading], small_batches: Collection[int], tasks: int) -> Iterator[tuple[Share, ...]]:
+    """The batches that are not small, source by source."""
     for reading in readings:
-        left = [at for at, split in enumerate(reading.splits) if split.batch_us not in done]
+        left = [at for at, split in enumerate(reading.splits) if split.batch_us not in small_batches]
         for numbers in shares([reading.splits[at].size for at in left], tasks) if left else ():
             yield (_share(reading, [left[at] for at in numbers]),)
 
@@ -67,23 +67,24 @@ def accumulate_shares(parts: Sequence[Share]) -> dict[str, Any]:
     Raises:
         StateError: as `accumulate_share`.
     """
-    done = [accumulate_share(part) for part in parts]
-    if len(done) == 1:
-        return done[0]
-    splits = [split for each in done for split in each["splits"]]
+    written_shares = [accumulate_share(part) for part in parts]
+    if len(written_shares) == 1:
+        return written_shares[0]
+    splits = [split for each in written_shares for split in each["splits"]]
     apart = {split["batch"] for split in splits if split.get("waits")}
     states = {
-        table: _gathered(parts[0], table, [file for each in done for file in each["states"][table]], apart) for table in done[0]["states"]
+        table: _gathered(parts[0], table, [file for each in written_shares for file in each["states"][table]], apart)
+        for table in written_shares[0]["states"]
     }
-    met = [file for each in done for file in each["met"]]
-    refused = _gathered(parts[0], QUARANTINE, [file for each in done for file in each["refused"]], apart)
-    return {"splits": splits, "states": states, "refused": refused, "ids": [], "met": met, "versions": done[0]["versions"]}
+    met = [file for each in written_shares for file in each["met"]]
+    refused = _gathered(parts[0], QUARANTINE, [file for each in written_shares for file in each["refused"]], apart)
+    return {"splits": splits, "states": states, "refused": refused, "ids": [], "met": met, "versions": written_shares[0]["versions"]}
 
 
 def _gathered(share: Share, table: str, files: Sequence[Written], apart: Collection[int]) -> list[Written]:
     """The files of whole batches, neighbours put together. `apart`: starts of batches whose files stay as they are."""
     ascending = sorted(files, key=_place)
-    batches = [list(found) for _, found in groupby(ascending, lambda file: _place(file)[0])]
+    batches = [list(files_of_batch) for _, files_of_batch in groupby(ascending, lambda file: _place(file)[0])]
     return [file for near in _stretches(batches, apart) for file in shared(share, table, near)]
 
 

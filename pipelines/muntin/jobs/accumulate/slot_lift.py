@@ -38,7 +38,7 @@ def slot_lift(
     session: duckdb.DuckDBPyConnection,
     share: Share,
     frames: FrameSet,
-    found: SplitRows,
+    split_rows: SplitRows,
     times: Taken,
     extent: Extent,
     types: tuple[Mapping[str, str], Mapping[str, str]],
@@ -48,7 +48,7 @@ def slot_lift(
     Args:
         session: of DuckDB.
         share, frames: what the states are of.
-        found, times: the rows, and the times that are taken.
+        split_rows, times: the rows, and the times that are taken.
         extent: how many rows there are at most, and between which times.
         types: column -> SQL type, as DuckDB's aggregates have it, and as the state has it.
 
@@ -59,15 +59,15 @@ def slot_lift(
     values = row_values(share.bound.fields, frames)
     if values is None or extent.rows <= MANY_ROWS or not keys_fit(pipeline, kinds):
         return None
-    asked, keys = (pipeline, found.rows, times, found.columns), {key: kinds[key] for key in pipeline.keys}
+    asked, keys = (pipeline, split_rows.rows, times, split_rows.columns), {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for each in values.values() for sql in (each.sql, each.by) if sql)
     of = described(session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys))
     typed = typed_values(values, {sql: of[_name(at)] for at, sql in enumerate(expressions)}, *types)
     if typed is None:
         return None
     filled = values_of_columns(typed)
-    told = dict.fromkeys([*filled.values(), *(each.by for each in typed.values() if each.by)])
-    names = {sql: _name(at) for at, sql in enumerate(told) if sql != EVENT_TIME}
+    column_sql = dict.fromkeys([*filled.values(), *(each.by for each in typed.values() if each.by)])
+    names = {sql: _name(at) for at, sql in enumerate(column_sql) if sql != EVENT_TIME}
     query = values_query(*asked, {name: sql for sql, name in names.items()}, keys)
     lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME), names.get(value.by, "")) for column, value in typed.items()}
     states = _in_slots(lambda: session.sql(query).to_arrow_reader(_AT_ONCE), pipeline.keys, lifted, extent, _layouts(frames, extent))
@@ -130,5 +130,5 @@ def _name(number: int) -> str:
 
 def _as_stored(states: pa.Table, kinds: Mapping[str, str]) -> pa.Table:
     """The states in the types of the state."""
-    told = {name: _ARROW.get(kind) for name, kind in kinds.items() if name not in (FRAME, FIRST_EVENT, LAST_EVENT)}
-    return states.cast(pa.schema([field.with_type(told.get(field.name) or field.type) for field in states.schema]))
+    arrow_types = {name: _ARROW.get(kind) for name, kind in kinds.items() if name not in (FRAME, FIRST_EVENT, LAST_EVENT)}
+    return states.cast(pa.schema([field.with_type(arrow_types.get(field.name) or field.type) for field in states.schema]))

@@ -108,15 +108,15 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     dimensions, times = applied(source), taken(bound, split)
     compared = source.ambiguous == "arrival" or bool(times.needs)  # what is accepted is not told by a row alone, read again
     ordered = bool(source.order) or (bool(dimensions) and bool(source.arrival_order or source.section))
-    kept = compared or source.format != "parquet" or ordered
-    told, columns = told_columns(session, source, split.paths, bound.may_use)
+    in_table = compared or source.format != "parquet" or ordered
+    read_as, columns = told_columns(session, source, split.paths, bound.may_use)
     check_names(session, source, columns, split.paths)
     check_times(session, source, columns, split.paths)
-    check_numbers(session, source, split.paths, told.fractions)
-    only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept, rows=split.rows)
-    read = f"(FROM {found} WHERE {only})" if only else with_steps(found, split.steps)
+    check_numbers(session, source, split.paths, read_as.fractions)
+    only, scan_sql = _of_batch(source, split), scan(source, split.paths, read_as, named=in_table, rows=split.rows)
+    read = f"(FROM {scan_sql} WHERE {only})" if only else with_steps(scan_sql, split.steps)
     rows = in_order(f"({staged(source, read, columns, ordinal=keeps_order(bound) or compared)})", split.steps, columns)
-    if kept:
+    if in_table:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
         rows = KEPT
     found_up = with_answers(session, source, rows, times.in_time, split.batch_us) if dimensions else None
@@ -126,24 +126,26 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         if compared:
             query = refused_of_kept(source, rows, columns, times)
         else:
-            query = refused(source, split.paths, columns, taken(bound, split), read_as=told, only=only, rows=split.rows)
+            query = refused(source, split.paths, columns, taken(bound, split), read_as=read_as, only=only, rows=split.rows)
         return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
 
     def by_file(read: int) -> list[int]:
         if len(split.paths) == 1:
             return [read]
         return (
-            rows_by_file(session, split.paths, KEPT) if kept else [pq.read_metadata(readable_footer(path)).num_rows for path in split.paths]
+            rows_by_file(session, split.paths, KEPT)
+            if in_table
+            else [pq.read_metadata(readable_footer(path)).num_rows for path in split.paths]
         )
 
     def counted_by_footers() -> Counted | None:
-        if kept or only or split.size < WORTH_INSPECTING or len(columns) > MOST_COLUMNS:
+        if in_table or only or split.size < WORTH_INSPECTING or len(columns) > MOST_COLUMNS:
             return None
         try:
-            found = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
+            extent = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
         except (duckdb.DataError, duckdb.ProgrammingError):  # a footer with odd statistics; counting says what is wrong, if anything is
             return None
-        return Counted(found.rows, found.rows, found.newest, found.oldest, exact=False) if found else None
+        return Counted(extent.rows, extent.rows, extent.newest, extent.oldest, exact=False) if extent else None
 
     return SplitRows(split.paths, columns, rows, 0, by_file, list, lost, counted_by_footers, found_up[1] if found_up else None)
 
@@ -161,11 +163,11 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     """
     source, paths = bound.source, files.paths
     _begin(session, source)
-    told, columns = told_columns(session, source, paths, bound.may_use)
+    read_as, columns = told_columns(session, source, paths, bound.may_use)
     check_names(session, source, columns, paths)
     check_times(session, source, columns, paths)
-    casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in cast_behind(source, told).items()]
-    read = with_steps(_cast(source, split, files, told, columns, casts), split.steps)
+    casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in cast_behind(source, read_as).items()]
+    read = with_steps(_cast(source, split, files, read_as, columns, casts), split.steps)
     timed = in_order(f"({staged(source, read, columns, ordinal=True)})", split.steps, columns)
     found_up = _answered(session, source, timed, taken(bound, split), split) if applied(source) else None
     timed = found_up[0] if found_up else timed
@@ -175,8 +177,8 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
 
     def lost() -> pa.Table:
         query = faulty(source, columns, good=KEPT, bad=BAD, times=taken(bound, split))
-        found = session.sql(query).to_arrow_table()
-        return placed(session, found, files, faults, first=split.rows.start if split.rows else 0).select(REFUSED.names)
+        refused_rows = session.sql(query).to_arrow_table()
+        return placed(session, refused_rows, files, faults, first=split.rows.start if split.rows else 0).select(REFUSED.names)
 
     counts = rows_by_file(session, paths, KEPT, BAD)
     met = found_up[1] if found_up else None
@@ -195,13 +197,13 @@ def _answered(session: duckdb.DuckDBPyConnection, source: Source, timed: str, ti
     return with_answers(session, source, TIMED, times.in_time, split.batch_us)
 
 
-def _cast(source: Source, split: Split, files: Mended, told: Reading, columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
+def _cast(source: Source, split: Split, files: Mended, read_as: Reading, columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
     """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another."""
     only = _of_batch(source, split)
-    read = f"FROM {scan(source, files.paths, told, named=True, rows=split.rows, cast=False)}" + (f" WHERE {only}" if only else "")
+    read = f"FROM {scan(source, files.paths, read_as, named=True, rows=split.rows, cast=False)}" + (f" WHERE {only}" if only else "")
     told_apart = f"SELECT *, {first_fault(casts)} AS {FAULT} {read}"
     written = f"(SELECT *, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM ({told_apart}))"
-    return with_casts(written, {name: f"TRY({each.sql})" for name, each in cast_behind(source, told).items()})
+    return with_casts(written, {name: f"TRY({each.sql})" for name, each in cast_behind(source, read_as).items()})
 
 
 def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed: str, faults: Sequence[Fault], casts: int) -> None:

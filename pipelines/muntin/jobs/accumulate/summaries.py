@@ -26,19 +26,19 @@ _COUNTS = ("read", "taken", "refused", "twice", "ambiguous", "nonexistent", "for
 
 def summaries(
     bound: Bound,
-    found: Batches,
+    batches: Batches,
     intervals: Sequence[Interval],
-    done: Read,
+    task_files: Read,
     noticed: Mapping[int, tuple[str, ...]],
     hidden: Mapping[Interval, int],
 ) -> list[Accumulated]:
-    """The summary of each batch that was read. `found`: the facts of these batches; `hidden`: how many files were passed over."""
+    """The summary of each batch that was read. `batches`: the facts of these batches; `hidden`: how many files were passed over."""
     names = tuple(bound.pipeline.sources)
-    places = found.position(np.array([interval.start_us for interval in intervals], np.int64))
-    versions = found.version[places].tolist() if len(places) else []
+    places = batches.position(np.array([interval.start_us for interval in intervals], np.int64))
+    versions = batches.version[places].tolist() if len(places) else []
     return [
         replace(
-            _summary(interval, spelled(version), done.splits[interval.start_us], noticed[interval.start_us], names),
+            _summary(interval, spelled(version), task_files.splits[interval.start_us], noticed[interval.start_us], names),
             hidden=hidden.get(interval, 0),
         )
         for interval, version in zip(intervals, versions, strict=True)
@@ -49,7 +49,7 @@ def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], not
     newest = [one["newest"] for one in splits if one["newest"] is not None]
     rows, own = _rows(splits), [(name, _of_source(splits, number)) for number, name in enumerate(names)]
     parts: list[tuple[str | None, list[dict[str, Any]]]] = [*own] if own else [(None, splits)]
-    manifest = [(name, entry) for name, found in parts for entry in manifest_of_batch(found)]
+    manifest = [(name, entry) for name, source_splits in parts for entry in manifest_of_batch(source_splits)]
     return Accumulated(
         interval,
         version,
@@ -60,7 +60,7 @@ def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], not
         tuple(replace(ReadFile(*entry), source=name) for name, entry in manifest),
         rows.duplicate,
         noticed,
-        {name: _rows(found) for name, found in own},
+        {name: _rows(source_splits) for name, source_splits in own},
         ambiguous=rows.ambiguous,
         nonexistent=rows.nonexistent,
         forgotten=rows.forgotten,

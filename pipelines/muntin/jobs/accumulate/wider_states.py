@@ -81,19 +81,19 @@ def in_types(folder: AnyPath, files: Iterable[File], wide: pa.Schema, keys: Sequ
         StateError: a file is gone or damaged.
         SourceError: a value does not go into the wider type as it is.
     """
-    found: list[File] = []
+    wide_files: list[File] = []
     for _, of_batch in groupby(sorted(files, key=_place), _place):
         together = list(of_batch)
         check_whole(folder, together)
         tables = [whole(read_parquet(f"{folder}/{file.path}")) for file in together]
         if all(table.column_names == wide.names and has_types(table.schema, wide) for table in tables):
-            found += together
+            wide_files += together
         else:
             rows = pa.concat_tables(
                 [with_columns(table, wide, f"{folder}/{file.path}") for table, file in zip(tables, together, strict=True)]
             )
-            found.append(write_shared(_sorted(rows, keys), folder, batches_of(folder, together, after), keys))
-    return found
+            wide_files.append(write_shared(_sorted(rows, keys), folder, batches_of(folder, together, after), keys))
+    return wide_files
 
 
 def _place(file: File) -> str:
@@ -108,8 +108,10 @@ def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
     Raises:
         SourceError: a value does not go into the wider type as it is.
     """
-    found = [_wider(table[each.name], each, path) if each.name in table.column_names else pa.nulls(len(table), each.type) for each in wide]
-    return pa.table(found, wide)
+    columns = [
+        _wider(table[each.name], each, path) if each.name in table.column_names else pa.nulls(len(table), each.type) for each in wide
+    ]
+    return pa.table(columns, wide)
 
 
 def _wider(column: pa.ChunkedArray, wide: pa.Field, path: str) -> pa.ChunkedArray:

@@ -79,8 +79,8 @@ def earlier_state(bound: Bound) -> Earlier | None:
         return None
     wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
     alike = [(other, has) for other in others if (has := noted_facts(other)) and _begins(has, wanted)]
-    lacking = [Earlier(other, has["fields"], _missing(bound, has["fields"])) for other, has in alike]
-    return min((each for each in lacking if len(each.missing) < len(bound.fields)), key=lambda each: len(each.missing), default=None)
+    candidates = [Earlier(other, has["fields"], _missing(bound, has["fields"])) for other, has in alike]
+    return min((each for each in candidates if len(each.missing) < len(bound.fields)), key=lambda each: len(each.missing), default=None)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -91,8 +91,8 @@ def _begins(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return of_same_rows(has, wanted) and all(frames in has["frames"] for frames in wanted["frames"])
 
 
-def _missing(bound: Bound, known: Sequence[str]) -> tuple[Field, ...]:
-    return ROW_COUNT, *(field for field in bound.fields[1:] if facts_of(field) not in known)
+def _missing(bound: Bound, earlier_fields: Sequence[str]) -> tuple[Field, ...]:
+    return ROW_COUNT, *(field for field in bound.fields[1:] if facts_of(field) not in earlier_fields)
 
 
 def unchanged(
@@ -101,12 +101,12 @@ def unchanged(
     """The batches that an earlier state has of the same files, and this one lacks. `bases`: table of a frame set -> it as it is."""
     theirs = {table: _batches(bound, earlier.folder, table, earlier.store.snapshot(table)) for table in bases}
     ours = [_batches(bound, bound.folder, table, base).start_us for table, base in bases.items()]
-    there = reduce(np.intersect1d, (found.start_us[~found.expired] for found in theirs.values()))
+    there = reduce(np.intersect1d, (batches.start_us[~batches.expired] for batches in theirs.values()))
     wanted = set(np.setdiff1d(there, np.concatenate(ours)).tolist())
-    lacking = [interval for interval, found in files.items() if found and interval.start_us in wanted]
-    reports = last_accumulated(earlier.store, lacking)
+    missing_batches = [interval for interval, listed in files.items() if listed and interval.start_us in wanted]
+    reports = last_accumulated(earlier.store, missing_batches)
     versions = _versions(bound, earlier, theirs) if reports else []
-    read = [interval for interval in lacking if _tells(reports.get(interval.start_us), interval, versions)]
+    read = [interval for interval in missing_batches if _tells(reports.get(interval.start_us), interval, versions)]
     return [interval for interval in read if difference(bound, reports[interval.start_us], files[interval]) is None]
 
 
@@ -114,10 +114,10 @@ def _batches(bound: Bound, folder: AnyPath, table: str, snapshot: Snapshot) -> B
     return batches_of(folder / table, snapshot.files, bound.pipeline.intervals.after)
 
 
-def _versions(bound: Bound, earlier: Earlier, known: Mapping[str, Batches]) -> list[Batches]:
+def _versions(bound: Bound, earlier: Earlier, batches_of_tables: Mapping[str, Batches]) -> list[Batches]:
     """The batches of each table of states: a report names the version in the first of them, which may not be asked for any more."""
     tables = [f"frames/{folder.name}" for folder in folders_in(earlier.folder / "frames")]
-    return [known.get(table) or _batches(bound, earlier.folder, table, earlier.store.snapshot(table)) for table in tables]
+    return [batches_of_tables.get(table) or _batches(bound, earlier.folder, table, earlier.store.snapshot(table)) for table in tables]
 
 
 def _tells(report: Mapping[str, Any] | None, interval: Interval, tables: Sequence[Batches]) -> bool:

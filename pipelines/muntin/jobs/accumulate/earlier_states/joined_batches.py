@@ -47,8 +47,10 @@ class Part:
             StateError: a file is gone or damaged.
         """
         tables = [whole(opened(whole_content(self.folder, file)).read()) for file in self.files]
-        found = [with_columns(table, self.schema, f"{self.folder}/{file.path}") for table, file in zip(tables, self.files, strict=True)]
-        every = pa.concat_tables(found)
+        wide_tables = [
+            with_columns(table, self.schema, f"{self.folder}/{file.path}") for table, file in zip(tables, self.files, strict=True)
+        ]
+        every = pa.concat_tables(wide_tables)
         return every.filter(pc.is_in(every[BATCH].cast(pa.int64()), pa.array(starts)))
 
 

@@ -46,13 +46,13 @@ def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapsh
         return read_batches(bound, runner, given, schemas)
     scratch = bound.folder / "staging" / uuid4().hex
     try:
-        done = _joined(bound, runner, earlier, replace(given, files={each: given.files[each] for each in same}), schemas, scratch)
+        task_files = _joined(bound, runner, earlier, replace(given, files={each: given.files[each] for each in same}), schemas, scratch)
     finally:
         remove_folder(scratch)
-    known = {table: schema or _schema(bound, table, done.states[table]) for table, schema in schemas.items()}
-    _note_wider(bound, done, known)
-    rest = {interval: files for interval, files in given.files.items() if interval.start_us not in done.splits}
-    return _both(done, read_batches(bound, runner, replace(given, files=rest), known))
+    state_schemas = {table: schema or _schema(bound, table, task_files.states[table]) for table, schema in schemas.items()}
+    _note_wider(bound, task_files, state_schemas)
+    rest = {interval: files for interval, files in given.files.items() if interval.start_us not in task_files.splits}
+    return _both(task_files, read_batches(bound, runner, replace(given, files=rest), state_schemas))
 
 
 def _joined(
@@ -60,20 +60,24 @@ def _joined(
 ) -> Read:
     """The results of the batches whose states are joined, no other batches. `scratch`: a temporary folder for the new fields."""
     some = replace(bound, pipeline=replace(bound.pipeline, derive={}), folder=scratch, lifted=earlier.missing)
-    done = read_batches(some, runner, given, schemas)
-    starts = np.array([each.start_us for each, files in given.files.items() if _as_listed(files, done.splits[each.start_us])], np.int64)
-    odd = refused_otherwise(earlier.folder, earlier.store.snapshot(QUARANTINE), scratch, done.refused, starts)
-    starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, done)))
-    parts = {table: Part(scratch / table, new, schema_of(scratch / table, new)) for table, new in done.states.items() if new}
+    task_files = read_batches(some, runner, given, schemas)
+    starts = np.array(
+        [each.start_us for each, files in given.files.items() if _as_listed(files, task_files.splits[each.start_us])], np.int64
+    )
+    odd = refused_otherwise(earlier.folder, earlier.store.snapshot(QUARANTINE), scratch, task_files.refused, starts)
+    starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, task_files)))
+    parts = {table: Part(scratch / table, new, schema_of(scratch / table, new)) for table, new in task_files.states.items() if new}
     items = [item for table, part in parts.items() for item in _items(bound, earlier, table, part, starts)]
     results = runner.run(join, items)
     unlike = np.array(sorted({start for result in results for start in result["unlike"]}), np.int64)
-    states: dict[str, list[File]] = {table: [] for table in done.states}
+    states: dict[str, list[File]] = {table: [] for table in task_files.states}
     for item, result in zip(items, results, strict=True):
         if file := _without(bound, item.table, result["file"], unlike):
             states[item.table].append(file)
-    kept = np.setdiff1d(starts, unlike)
-    return Read({start: done.splits[start] for start in kept.tolist()}, states, _refused(bound, scratch, done, kept))
+    joined_starts = np.setdiff1d(starts, unlike)
+    return Read(
+        {start: task_files.splits[start] for start in joined_starts.tolist()}, states, _refused(bound, scratch, task_files, joined_starts)
+    )
 
 
 def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]]) -> bool:
@@ -88,11 +92,11 @@ def _number(split: Mapping[str, Any]) -> int:
     return int(split["split"])
 
 
-def _added_otherwise(bound: Bound, earlier: Earlier, done: Read) -> Ints:
+def _added_otherwise(bound: Bound, earlier: Earlier, task_files: Read) -> Ints:
     """The batches whose values may have been added in another order, as lists or texts among the fields make DuckDB part its groups."""
     if all(frames.by_arrival for frames in bound.frame_sets) or not earlier.keeps_lists(bound):
         return np.empty(0, np.int64)
-    large = [start for start, splits in done.splits.items() if any(split["read"] > MOST_ROWS for split in splits)]
+    large = [start for start, splits in task_files.splits.items() if any(split["read"] > MOST_ROWS for split in splits)]
     return np.array(sorted(large), np.int64)
 
 
@@ -107,12 +111,12 @@ def _items(bound: Bound, earlier: Earlier, table: str, new: Part, starts: Ints) 
 
 def _by_batch(folder: AnyPath, files: Sequence[File], starts: Ints) -> Mapping[int, list[File]]:
     """Start of a batch -> its files, by split."""
-    found: dict[int, list[File]] = {start: [] for start in starts.tolist()}
+    files_of_batch: dict[int, list[File]] = {start: [] for start in starts.tolist()}
     for file in sorted(files, key=lambda file: file.path):
         if len(within(starts, file.path)):
             for start in np.intersect1d(held(folder, file), starts).tolist():
-                found[start].append(file)
-    return found
+                files_of_batch[start].append(file)
+    return files_of_batch
 
 
 def _stretches(starts: Ints, files: Mapping[int, Sequence[File]]) -> Iterator[Ints]:
@@ -139,23 +143,25 @@ def _without(bound: Bound, table: str, written: Mapping[str, Any] | None, unlike
     return others(bound.table(table), File(**written), unlike, bound.pipeline.keys) if written else None
 
 
-def _refused(bound: Bound, scratch: AnyPath, done: Read, kept: Ints) -> list[File]:
+def _refused(bound: Bound, scratch: AnyPath, task_files: Read, joined_starts: Ints) -> list[File]:
     """The files of the quarantine of some batches, in their place."""
-    place, gone = bound.table(QUARANTINE), np.setdiff1d(np.array([*done.splits], np.int64), kept)
-    for file in done.refused:
+    place, gone = bound.table(QUARANTINE), np.setdiff1d(np.array([*task_files.splits], np.int64), joined_starts)
+    for file in task_files.refused:
         link(scratch / QUARANTINE / file.path, place / file.path)
-    return [left for file in done.refused if (left := others(place, file, gone))]
+    return [left for file in task_files.refused if (left := others(place, file, gone))]
 
 
 def _schema(bound: Bound, table: str, files: Sequence[File]) -> pa.Schema | None:
     return schema_of(bound.table(table), files) if files else None
 
 
-def _note_wider(bound: Bound, done: Read, known: Mapping[str, pa.Schema | None]) -> None:
+def _note_wider(bound: Bound, task_files: Read, schemas: Mapping[str, pa.Schema | None]) -> None:
     """Note the files that do not have the types of the state."""
-    for table, schema in known.items():
+    for table, schema in schemas.items():
         folder = bound.table(table)
-        done.wider[table] += [file.path for file in done.states[table] if schema and not has_types(schema_of(folder, [file]), schema)]
+        task_files.wider[table] += [
+            file.path for file in task_files.states[table] if schema and not has_types(schema_of(folder, [file]), schema)
+        ]
 
 
 def _both(one: Read, other: Read) -> Read:

@@ -39,13 +39,13 @@ def foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Inte
     Raises:
         SourceError: files of them cannot be read. StateError: ids are gone or damaged.
     """
-    changes, known = bound.source.changes, known_ids(bound) if bound.source.changes else None
-    if changes is None or known is None or not len(known.batches):
+    changes, noted_ids = bound.source.changes, known_ids(bound) if bound.source.changes else None
+    if changes is None or noted_ids is None or not len(noted_ids.batches):
         return {}
-    starts, own = known.batches.start_us, np.array([each.start_us for each in anew], np.int64)
+    starts, own = noted_ids.batches.start_us, np.array([each.start_us for each in anew], np.int64)
     near = [each for each in anew if ((starts < each.start_us) & (starts >= each.start_us - changes.within_us)).any()]
     bound = given.of(bound)
-    earlier = earlier_ids(bound, known, anew)
+    earlier = earlier_ids(bound, noted_ids, anew)
     share = Share(bound, (), {}, earlier=replace(earlier, left_out=(*earlier.left_out, *own.tolist())))
     homes = {home for each in near for home in _homes(share, each, given)}
     after = bound.pipeline.intervals.after

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from muntin.sources.listing import SourceFile
 
 
-def with_later(bound: Bound, found: Sequence[Reading]) -> list[Reading]:
+def with_later(bound: Bound, readings: Sequence[Reading]) -> list[Reading]:
     """Readings whose splits know the later batches that change their rows.
 
     Where that is not known yet, or is otherwise by now, the batch is read again before windows are made; see `jobs.finalize.settle`.
@@ -28,9 +28,9 @@ def with_later(bound: Bound, found: Sequence[Reading]) -> list[Reading]:
         SourceError: the files of a later batch are gone. StorageError, BrokerError: as `inputs`.
     """
     if bound.source.changes is None:
-        return list(found)
-    _, later = later_of(bound, {split.batch_us for reading in found for split in reading.splits})
-    return [replace(reading, splits=[replace(split, later=later[split.batch_us]) for split in reading.splits]) for reading in found]
+        return list(readings)
+    _, later = later_of(bound, {split.batch_us for reading in readings for split in reading.splits})
+    return [replace(reading, splits=[replace(split, later=later[split.batch_us]) for split in reading.splits]) for reading in readings]
 
 
 def later_of(bound: Bound, starts: Collection[int]) -> tuple[Bound, dict[int, tuple[Later, ...]]]:
@@ -41,11 +41,13 @@ def later_of(bound: Bound, starts: Collection[int]) -> tuple[Bound, dict[int, tu
     Raises:
         SourceError, StorageError, BrokerError: as `with_later`.
     """
-    known, after = changers(bound, starts), bound.pipeline.intervals.after
-    intervals = {start: Interval(start, after(start)) for changing in known.values() for start, _ in changing}
+    changers_by_home, after = changers(bound, starts), bound.pipeline.intervals.after
+    intervals = {start: Interval(start, after(start)) for changing in changers_by_home.values() for start, _ in changing}
     given = inputs(bound, [intervals[start] for start in sorted(intervals)]) if intervals else Inputs({}, {})
-    files = {interval.start_us: found for interval, found in given.files.items()}
-    later = {home: tuple(later_batch(intervals[start], files[start]) for start, _ in changing) for home, changing in known.items()}
+    files = {interval.start_us: batch_files for interval, batch_files in given.files.items()}
+    later = {
+        home: tuple(later_batch(intervals[start], files[start]) for start, _ in changing) for home, changing in changers_by_home.items()
+    }
     return given.of(bound), later
 
 

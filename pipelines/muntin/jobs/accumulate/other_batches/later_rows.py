@@ -47,14 +47,14 @@ _IDS, _OWN, _THERE, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_i
 
 
 def changed(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows, compared: ComparedRows
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, split_rows: SplitRows, compared: ComparedRows
 ) -> tuple[SplitRows, ComparedRows]:
     """The rows of a split with the changes of later batches, and what is known of them.
 
     Args:
         session: of DuckDB; the table `ONCE` has the last row of each id of the split, `REPEATED` rows of other batches, if any.
         share, split: of the rows.
-        found: rows of `ONCE`.
+        split_rows: rows of `ONCE`.
         compared: what is known of their ids.
 
     Raises:
@@ -62,16 +62,16 @@ def changed(
     """
     names = list[int]()
     for later in split.later if share.earlier else ():
-        columns, met, name = _change(session, share, split, later, found.columns, compared.own)
+        columns, met, name = _change(session, share, split, later, split_rows.columns, compared.own)
         names.append(name)
-        looked_up = pa.concat_tables([found.met, met]) if found.met is not None and met is not None else found.met
-        found = replace(found, columns=columns, met=looked_up)
+        looked_up = pa.concat_tables([split_rows.met, met]) if split_rows.met is not None and met is not None else split_rows.met
+        split_rows = replace(split_rows, columns=columns, met=looked_up)
     changes = share.bound.source.changes
     assert changes is not None, "rows change others"  # noqa: S101 - asked before
     taken_back = f"{changes.takes_back} AND {taken(share.bound, split).condition}"
     for table in (ONCE, *([REPEATED] if compared.repeated else [])):
         session.execute(f"DELETE FROM {table} WHERE {taken_back}")
-    return found, replace(compared, decided=together(compared.decided, names))
+    return split_rows, replace(compared, decided=together(compared.decided, names))
 
 
 def _changing(session: duckdb.DuckDBPyConnection, share: Share, later: Later, own: pa.Table | None) -> Ids:
@@ -130,14 +130,14 @@ def _both(share: Share, later: Later, columns: Mapping[str, str], kinds: Mapping
     Raises:
         SourceError: there is none.
     """
-    found = {name: common_type(kind, kinds.get(name, kind)) for name, kind in columns.items()}
-    for name, kind in found.items():
+    types = {name: common_type(kind, kinds.get(name, kind)) for name, kind in columns.items()}
+    for name, kind in types.items():
         if kind is None:
             raise SourceError(
                 f"{later.paths[0]}: {name} is {kinds[name]}, and {columns[name]} in the batch whose rows it changes; "
                 f'give both one type, as types={{"{name}": "{columns[name]}"}} in {share.bound.source.call}'
             )
-    return {name: kind for name, kind in found.items() if kind}
+    return {name: kind for name, kind in types.items() if kind}
 
 
 def _cast(table: str, kinds: Mapping[str, str], both: Mapping[str, str]) -> str:
@@ -154,12 +154,12 @@ def _rows_of(share: Share, later: Later, ids: Ids, home_us: int) -> tuple[pa.Tab
     """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; the types of their columns; and what
     the rows looked up, as of the batch that they are at home in.
     """
-    with rows_among(share, later, ids) as found:
-        if not found:
+    with rows_among(share, later, ids) as later_rows:
+        if not later_rows:
             return pa.table({}), {}, None
         source = share.bound.source
-        met = with_answers(found.session, source, found.rows, found.times.in_time, home_us)[1] if applied(source) else None
-        return found.session.table(found.rows).to_arrow_table(), found.columns, met
+        met = with_answers(later_rows.session, source, later_rows.rows, later_rows.times.in_time, home_us)[1] if applied(source) else None
+        return later_rows.session.table(later_rows.rows).to_arrow_table(), later_rows.columns, met
 
 
 class LaterRows(NamedTuple):
@@ -178,13 +178,13 @@ def rows_among(share: Share, later: Later, ids: Ids) -> Iterator[LaterRows | Non
 
     What cannot be read of it is in the quarantine of its own batch.
     """
-    with _with_ids(share, later) as found:
-        if found:
-            found.session.register(_THERE, ids.halves())
+    with _with_ids(share, later) as later_rows:
+        if later_rows:
+            later_rows.session.register(_THERE, ids.halves())
             among = f"FROM {_IDS} SEMI JOIN {_THERE} USING ({ID_HIGH}, {ID_LOW})"
             query = f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM ({among}) AS ids JOIN {ONCE} AS once USING ({ORDINAL})"
-            found.session.execute(f"CREATE OR REPLACE TEMP TABLE {_LATER} AS {query}")
-        yield found._replace(rows=_LATER) if found else None
+            later_rows.session.execute(f"CREATE OR REPLACE TEMP TABLE {_LATER} AS {query}")
+        yield later_rows._replace(rows=_LATER) if later_rows else None
 
 
 def ids_in(share: Share, batch: Later) -> Ids:
@@ -194,8 +194,12 @@ def ids_in(share: Share, batch: Later) -> Ids:
         SourceError: its files cannot be read.
     """
     try:
-        with _with_ids(share, batch) as found:
-            return of_batch(found.session.table(found.rows).to_arrow_table(), batch.batch_us, changes=True) if found else Ids.none()
+        with _with_ids(share, batch) as later_rows:
+            return (
+                of_batch(later_rows.session.table(later_rows.rows).to_arrow_table(), batch.batch_us, changes=True)
+                if later_rows
+                else Ids.none()
+            )
     except duckdb.Error as wrong:
         raise explained(wrong, batch.paths) from wrong
 
@@ -208,7 +212,7 @@ def _with_ids(share: Share, later: Later) -> Iterator[LaterRows | None]:
         if files.has_no_row_left:
             yield None
             return
-        found, times = carefully(session, bound, split, files), taken(bound, split)
-        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(found.rows, times, source.changes)}")
-        session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, found.columns, times)}")
-        yield LaterRows(session, _IDS, found.columns, files, times)
+        split_rows, times = carefully(session, bound, split, files), taken(bound, split)
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(split_rows.rows, times, source.changes)}")
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, split_rows.columns, times)}")
+        yield LaterRows(session, _IDS, split_rows.columns, files, times)

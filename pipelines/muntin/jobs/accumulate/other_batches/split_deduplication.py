@@ -63,18 +63,18 @@ def without_repeated(
         SourceError: ids are of a type that cannot be compared.
         StateError: ids of earlier batches are gone or damaged.
     """
-    found = session.sql(ids_of_rows(share.bound.source, rows, columns, times)).to_arrow_table()
+    id_table = session.sql(ids_of_rows(share.bound.source, rows, columns, times)).to_arrow_table()
     changes = share.bound.source.changes is not None
-    ids = of_batch(found, split.batch_us, changes=changes)
+    ids = of_batch(id_table, split.batch_us, changes=changes)
     written = write_ids(share.bound.folder, ids, split.batch_us, split.number)
     repeated, late = _left_out(share, split, ids, changes=changes)
     if repeated.any():
-        _move(session, rows, found[ORDINAL].filter(pa.array(repeated)))
+        _move(session, rows, id_table[ORDINAL].filter(pa.array(repeated)))
     if late.any():
-        session.register(_PLACES, found.select([ORDINAL]).filter(pa.array(late)))
+        session.register(_PLACES, id_table.select([ORDINAL]).filter(pa.array(late)))
         session.execute(f"INSERT INTO {TOO_LATE} FROM {_PLACES}")
         session.unregister(_PLACES)
-    own = found.filter(pa.array(~repeated)).select([ID_HIGH, ID_LOW, ORDINAL]) if changes else None
+    own = id_table.filter(pa.array(~repeated)).select([ID_HIGH, ID_LOW, ORDINAL]) if changes else None
     return ComparedRows(written, _decided(written, ids.take(repeated), ids.take(late)), int(repeated.sum()), int(late.sum()), own)
 
 
@@ -86,8 +86,8 @@ def _left_out(share: Share, split: Split, ids: Ids, *, changes: bool) -> tuple[F
     begin_us = share.earlier.begins[split.batch_us]
     if not changes:
         return share.earlier.repeated(ids, begin_us), nothing
-    found = share.earlier.homes(ids, begin_us)
-    return (found.batch < ids.batch) | found.late, found.late
+    homes = share.earlier.homes(ids, begin_us)
+    return (homes.batch < ids.batch) | homes.late, homes.late
 
 
 def _move(session: duckdb.DuckDBPyConnection, rows: str, places: pa.ChunkedArray) -> None:

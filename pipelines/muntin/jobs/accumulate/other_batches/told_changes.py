@@ -61,21 +61,21 @@ def told_changes(bound: Bound, starts: Collection[int]) -> tuple[ToldChange, ...
     Raises:
         SourceError: files of a later batch are gone. StateError: ids are gone or damaged.
     """
-    known = known_ids(bound) if bound.source.changes else None
-    if not known or not starts:
+    noted_ids = known_ids(bound) if bound.source.changes else None
+    if not noted_ids or not starts:
         return ()
     bound, later = later_of(bound, starts)
     batches = {each.batch_us: Interval(each.batch_us, each.end_us) for changing in later.values() for each in changing}
-    earlier = earlier_ids(bound, known, [*batches.values()])
+    earlier = earlier_ids(bound, noted_ids, [*batches.values()])
     share = Share(bound, (), {}, earlier=earlier)
-    return tuple(told for home, changing in sorted(later.items()) for each in changing for told in _told(share, earlier, home, each))
+    return tuple(change for home, changing in sorted(later.items()) for each in changing for change in _told(share, earlier, home, each))
 
 
 def _told(share: Share, earlier: Earlier, home_us: int, later: Later) -> Iterator[ToldChange]:
     """The rows of a later batch that change rows of a batch."""
     ids = earlier.ids_of(np.array([later.batch_us]))
-    found = earlier.homes(ids, int(earlier.begins[later.batch_us]))
-    ids = ids.take((found.batch == home_us) & ~found.late)
+    homes = earlier.homes(ids, int(earlier.begins[later.batch_us]))
+    ids = ids.take((homes.batch == home_us) & ~homes.late)
     with rows_among(share, later, ids) as rows:
         if not rows:
             return
@@ -87,7 +87,7 @@ def _told(share: Share, earlier: Earlier, home_us: int, later: Later) -> Iterato
         table = placed(rows.session, rows.session.sql(query).to_arrow_table(), rows.files, ())
     batches = from_us(home_us), from_us(later.batch_us)
     for each in table.to_pylist():
-        if each["reason"] in (_BACK, _CHANGED):  # the others are bad rows of the files
+        if each["reason"] in (_BACK, _CHANGED):  # the remaining rows are bad rows of the files
             step = later.steps.get(each["file"])
             version = step.version if step else None
             yield ToldChange(*batches, each["reason"], version, each["file"], each["position"], each["line"], each["row"])
