@@ -73,8 +73,8 @@ def begin(bound: Bound) -> None:
         StateError: the disk refuses.
     """
 
-    def noted(found: Any) -> Note | None:  # noqa: ANN401 - JSON
-        note = _valid(found)
+    def noted(content: Any) -> Note | None:  # noqa: ANN401 - JSON
+        note = _valid(content)
         new = {window: _NEW | _mark(published(bound.store, window)) for window in bound.windows if window not in note}
         return {**new, **note} if new else None
 
@@ -93,28 +93,28 @@ def announce(bound: Bound, announcer: Announcer, keys_of: KeysOf | None = None, 
     Raises:
         StateError: the disk refuses, or a file of a table is gone or damaged.
     """
-    taken: dict[str, Announcement] = {}
+    announcements: dict[str, Announcement] = {}
     name, now_us = uuid4().hex, instant_us(utc_now(), "now")
 
     def is_over(part: Mapping[str, Any]) -> bool:
         run = part["run"]
         return run is None or run == announcer.run or not announcer.is_going(run, now_us - part["at"])
 
-    def noted(found: Any) -> Note:  # noqa: ANN401 - JSON
-        note = _valid(found)
+    def noted(content: Any) -> Note:  # noqa: ANN401 - JSON
+        note = _valid(content)
         parts = {window: _part(bound, window, note.get(window, _NEW), is_over, keys_of) for window in bound.windows}
         share = max(most // max(sum(bool(starts or keys) for _, starts, keys in parts.values()), 1), 1)
-        taken.clear()
+        announcements.clear()
         for window, (rest, starts, keys) in parts.items():
             note[window] = rest | {"left": keys[:-share]}
             if starts or keys:
-                taken[window] = Announcement(tuple(starts), tuple(keys[-share:]), len(keys[:-share]), name)
+                announcements[window] = Announcement(tuple(starts), tuple(keys[-share:]), len(keys[:-share]), name)
                 part = {"run": announcer.run, "at": now_us, "starts": starts, "keys": keys[-share:]}
                 note[window]["open"] = rest["open"] | {name: part}
         return note
 
     change_note(bound.folder / NOTE, noted)
-    return taken
+    return announcements
 
 
 def acknowledge(bound: Bound, names: Mapping[str, str]) -> None:
@@ -124,8 +124,8 @@ def acknowledge(bound: Bound, names: Mapping[str, str]) -> None:
         StateError: the disk refuses.
     """
 
-    def noted(found: Any) -> Note:  # noqa: ANN401 - JSON
-        note = _valid(found)
+    def noted(content: Any) -> Note:  # noqa: ANN401 - JSON
+        note = _valid(content)
         for window in note.keys() & names.keys():
             note[window]["open"].pop(names[window], None)
         return note
@@ -161,9 +161,9 @@ def _published_since(bound: Bound, now: Published, mark: Note) -> tuple[list[int
         before = read_ledger(folder, tuple(mark["segments"]) or older) if seen else None
     except StateError:
         return entries.start_us.tolist(), entries.start_us.tolist()
-    known = before.entries if before else no_entries()
-    at = known.position(entries.start_us)
-    new = (at < 0) | (np.append(known.made, np.uint64(0))[at] != entries.made)
+    entries_before = before.entries if before else no_entries()
+    at = entries_before.position(entries.start_us)
+    new = (at < 0) | (np.append(entries_before.made, np.uint64(0))[at] != entries.made)
     return entries.start_us[new].tolist(), entries.start_us[new & (at >= 0)].tolist()
 
 
@@ -172,12 +172,12 @@ def _mark(now: Published) -> Note:
     return {"table": now.snapshot.identity, "number": now.number, "segments": [each.file.path for each in now.segments]}
 
 
-def _valid(found: Any) -> Note:  # noqa: ANN401 - JSON
+def _valid(content: Any) -> Note:  # noqa: ANN401 - JSON
     """The note; {} where it is missing or damaged: windows published by then are not announced."""
     try:
         return {
             window: _NEW | {**mark, "number": int(mark["number"]), "open": _parts(mark)}
-            for window, mark in found.items()
+            for window, mark in content.items()
             if mark["table"] is not None
         }
     except (AttributeError, KeyError, TypeError, ValueError):

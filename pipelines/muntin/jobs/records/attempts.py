@@ -112,10 +112,10 @@ def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[Noted]:
     try:
         yield noted
     except BaseException as wrong:
-        told = out_of_memory(wrong, noted.attempt) if noted.attempt else None
+        memory_error = out_of_memory(wrong, noted.attempt) if noted.attempt else None
         noted.fail(wrong)
-        if told:
-            raise told from wrong
+        if memory_error:
+            raise memory_error from wrong
         raise
     if noted.attempt:
         forget(noted.state, noted.attempt)
@@ -183,8 +183,8 @@ def _forget_covered(state: AnyPath, attempt: Attempt) -> None:
 
 def attempts(state: AnyPath) -> list[Attempt]:
     """The attempts that are noted, in the order of their last words; a damaged note is none."""
-    found = [each for path in _notes(state) if (each := _read(path))]
-    return sorted(found, key=lambda each: each.at_us)
+    noted_attempts = [each for path in _notes(state) if (each := _read(path))]
+    return sorted(noted_attempts, key=lambda each: each.at_us)
 
 
 def _notes(state: AnyPath) -> list[AnyPath]:
@@ -196,10 +196,10 @@ def _notes(state: AnyPath) -> list[AnyPath]:
 
 def _read(path: AnyPath) -> Attempt | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        spans, process = tuple((int(first), int(end)) for first, end in found["spans"]), found["process"]
-        parts = {"spans": spans, "process": tuple(process) if process else None, "cost": Cost(**found["cost"])}
-        each = Attempt(**{**found, **parts})
+        content = json.loads(path.read_text(encoding="utf-8"))
+        spans, process = tuple((int(first), int(end)) for first, end in content["spans"]), content["process"]
+        parts = {"spans": spans, "process": tuple(process) if process else None, "cost": Cost(**content["cost"])}
+        each = Attempt(**{**content, **parts})
         return replace(each, phase="killed") if each.phase == "running" and is_gone(each.process) else each
     except (OSError, ValueError, KeyError, TypeError, MuntinError):
         return None

@@ -93,10 +93,12 @@ def batch_states(
     chosen |= is_among(every.starts, np.array(sorted(approved), np.int64))
     times, is_corrected = Times.of(table, every.starts[chosen]), is_among(every.starts, corrected)
     facts = (_facts(every, at, corrected, times, runs, held) for at in np.flatnonzero(chosen).tolist())
-    told = tuple(state_of(replace(each, despite=approved.get(each.start_us))) for each in facts)
-    counts = Counter[State](each.state for each in told)
+    states_of_batches = tuple(state_of(replace(each, despite=approved.get(each.start_us))) for each in facts)
+    counts = Counter[State](each.state for each in states_of_batches)
     counts.update({"published": int((~chosen & ~is_corrected).sum()), "corrected": int((~chosen & is_corrected).sum())})
-    return BatchStates({state: counts[state] for state in STATES}, told, keeps_up, frozenset(corrected.tolist()), last, published_at(table))
+    return BatchStates(
+        {state: counts[state] for state in STATES}, states_of_batches, keeps_up, frozenset(corrected.tolist()), last, published_at(table)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,8 @@ class _Every:
         """The batches of a history; and the intervals that were asked for, or are due, and were not read."""
         history = windows[0].history
         batches = [(part.start_us, part.end_us) for part in (history.batches, history.waiting)]
-        known = {start for starts, _ in batches for start in starts.tolist()} if asked else set[int]()
-        more = {(hole.start_us, hole.end_us) for hole in history.missing} | {each for each in asked if each[0] not in known}
+        batch_starts = {start for starts, _ in batches for start in starts.tolist()} if asked else set[int]()
+        more = {(hole.start_us, hole.end_us) for hole in history.missing} | {each for each in asked if each[0] not in batch_starts}
         holes = np.array(sorted(more), np.int64).reshape(-1, 2)
         starts = np.concatenate([*(start for start, _ in batches), holes[:, 0]])
         ends = np.concatenate([*(end for _, end in batches), holes[:, 1]])
@@ -131,9 +133,9 @@ def _is_published(window: Pending, starts: Ints) -> np.ndarray:
     if window.published.ledger is None:
         return np.zeros(len(starts), np.bool_)
     entries, history = window.published.ledger.entries, window.history
-    known, at = entries.position(starts), history.batches.position(starts)
-    there = (known >= 0) & (at >= 0)
-    same = np.append(entries.version, np.uint64(0))[known] == np.append(history.batches.version, np.uint64(0))[at]
+    ledger_at, at = entries.position(starts), history.batches.position(starts)
+    there = (ledger_at >= 0) & (at >= 0)
+    same = np.append(entries.version, np.uint64(0))[ledger_at] == np.append(history.batches.version, np.uint64(0))[at]
     return there & same
 
 
@@ -145,13 +147,13 @@ def _last(windows: Sequence[Pending]) -> tuple[int, int] | None:
 
 def _due(bound: Bound, border_us: int, now_us: int) -> list[tuple[int, int]]:
     """The intervals from a border on that have ended, at most `DUE`; none where windows of another pipeline say when."""
-    found = list[tuple[int, int]]()
+    intervals = list[tuple[int, int]]()
     if bound.pipeline.origin.upstream is not None:
-        return found
-    while len(found) < DUE and (end_us := bound.pipeline.intervals.after(border_us)) <= now_us:
-        found.append((border_us, end_us))
+        return intervals
+    while len(intervals) < DUE and (end_us := bound.pipeline.intervals.after(border_us)) <= now_us:
+        intervals.append((border_us, end_us))
         border_us = end_us
-    return found
+    return intervals
 
 
 def _asked(bound: Bound, runs: Sequence[Attempt]) -> Iterator[tuple[int, int]]:
@@ -170,46 +172,46 @@ def _keeps_up(start_us: int, end_us: int, table: pa.Table | None) -> bool:
 def together(own: Sequence[Attempt], others: Sequence[Attempt] | None) -> list[Attempt]:
     """Our notes of runs, and Airflow's runs: these are as Airflow says, with what our note adds; a note of a run that has ended is old."""
     notes = {each.run: each for each in own}
-    kept = own if others is None else [each for each in own if not each.link]
+    notes_of_processes = own if others is None else [each for each in own if not each.link]
     theirs = (_completed(each, notes.get(each.run)) for each in others or ())
-    return sorted([*kept, *theirs], key=lambda each: each.at_us)
+    return sorted([*notes_of_processes, *theirs], key=lambda each: each.at_us)
 
 
-def _completed(run: Attempt, known: Attempt | None) -> Attempt:
+def _completed(run: Attempt, note: Attempt | None) -> Attempt:
     """A run of Airflow's with the interval and the reason that our note has: Airflow's database keeps no error."""
-    if known is None:
+    if note is None:
         return run
-    reason = known.reason if known.phase == run.phase and known.step == run.step else run.reason
-    return replace(run, spans=run.spans or known.spans, reason=reason)
+    reason = note.reason if note.phase == run.phase and note.step == run.step else run.reason
+    return replace(run, spans=run.spans or note.spans, reason=reason)
 
 
 def _among(every: _Every, runs: Sequence[Attempt]) -> np.ndarray:
     """Whether a run is about a batch."""
-    found = np.zeros(len(every.starts), np.bool_)
+    is_of_run = np.zeros(len(every.starts), np.bool_)
     for first, end in (span for each in runs for span in each.spans):
-        found |= (every.starts >= first) & (every.ends <= end)
-    return found
+        is_of_run |= (every.starts >= first) & (every.ends <= end)
+    return is_of_run
 
 
 def _held(bound: Bound) -> list[tuple[int, int, Held]]:
     """(first batch, last batch, verdict) of the windows whose last verdict is that they failed."""
-    found = []
+    verdicts = []
     for window in bound.pipeline.expectations:
         newest: Mapping[str, Any] | None = next(iter(last_verdicts(bound.folder, window)), None)
         if newest and newest["status"] == "failed" and newest["batches"]:
             at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")
             said = Held(window, at_us, newest["verdict"], tuple(_failed_checks(newest)), newest.get("name"))
-            found.append((*newest["batches"], said))
-    return found
+            verdicts.append((*newest["batches"], said))
+    return verdicts
 
 
 def _failed_checks(verdict: Mapping[str, Any]) -> Iterator[str]:
     for check in verdict["checks"]:
         if check["success"] is False:
-            found = check.get("error") or (
+            reason = check.get("error") or (
                 f"{check['unexpected_count']:,} rows" if check["unexpected_count"] else f"observed {check['observed_value']}"
             )
-            yield f"{check['severity']}: {check['type']}({check['column'] or ''}): {found}"
+            yield f"{check['severity']}: {check['type']}({check['column'] or ''}): {reason}"
 
 
 def _facts(every: _Every, at: int, corrected: Ints, times: Times, runs: Sequence[Attempt], held: Sequence[tuple[int, int, Held]]) -> Facts:

@@ -29,10 +29,10 @@ def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     ledgers = {name: _reported(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
     hiding = [name for name, window in bound.windows.items() if window.having is not None]
-    told = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
+    entries_by_window = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
     reports = [
         _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False), hiding)
-        for interval, entries in zip(intervals, told, strict=True)
+        for interval, entries in zip(intervals, entries_by_window, strict=True)
         if interval.start_us in read
     ]
     much = refusals(bound, {start: (each["rows_read"], each["rows_quarantined"]) for start, each in read.items()})
@@ -54,7 +54,7 @@ def _reported(entries: Entries, starts: Ints) -> list[_Reported | None]:
     """The part of the batches' reports that a ledger has; None of a batch that it does not know."""
     at = entries.position(starts)
     columns = (column[at].tolist() for column in (entries.watermark_us, entries.windows, entries.missed, entries.late_any, entries.hidden))
-    return [_Reported(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
+    return [_Reported(*facts) if is_in_ledger else None for is_in_ledger, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
 
 
 def _report(

@@ -171,13 +171,13 @@ class Stretch:
 
 def stretches(batches: Sequence[BatchState]) -> list[Stretch]:
     """Batches, ascending, joined where neighbours say the same."""
-    found: list[list[BatchState]] = []
+    groups: list[list[BatchState]] = []
     for each in batches:
-        if found and found[-1][-1].end_us == each.start_us and _says(found[-1][-1]) == _says(each):
-            found[-1].append(each)
+        if groups and groups[-1][-1].end_us == each.start_us and _says(groups[-1][-1]) == _says(each):
+            groups[-1].append(each)
         else:
-            found.append([each])
-    return [Stretch(tuple(each)) for each in found]
+            groups.append([each])
+    return [Stretch(tuple(each)) for each in groups]
 
 
 def _says(one: BatchState) -> tuple[object, ...]:

@@ -44,8 +44,8 @@ def corrected_in(table: pa.Table | None) -> Ints:
 
 def published_at(table: pa.Table | None) -> int | None:
     """When something was last published."""
-    found: int | None = None if table is None else pc.max(table.filter(pc.equal(table["step"], "publish"))["recorded_at"]).as_py()
-    return found
+    newest_us: int | None = None if table is None else pc.max(table.filter(pc.equal(table["step"], "publish"))["recorded_at"]).as_py()
+    return newest_us
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,9 @@ def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
     batches, ledger = todo.history.batches, todo.published.ledger
     if not todo.work or (ledger and ledger.definition != bound.derivation(todo.window)):
         return ()
-    known = batches.version[:0] if ledger is None else ledger.entries.version
+    ledger_versions = batches.version[:0] if ledger is None else ledger.entries.version
     at = np.full(len(batches), -1) if ledger is None else ledger.entries.position(batches.start_us)
-    other = batches.take((at < 0) | (np.append(known, np.uint64(0))[at] != batches.version))
+    other = batches.take((at < 0) | (np.append(ledger_versions, np.uint64(0))[at] != batches.version))
     if not len(other) or (ledger is None and todo.window in superseded(bound)):  # a newer definition has taken these windows' place
         return ()
     table, reports = bound.frame_sets[0].table, _reports(bound.store, other.start_us)
@@ -73,15 +73,15 @@ def _reports(store: Store, starts: Ints) -> Mapping[int, Mapping[str, Any]]:
     low, high = int(starts[0]), int(starts[-1])
     between = (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
     rows = read_files(store.root / TABLE, replace(now, files=telling_of(now.files, low, high)), _COLUMNS, between).sort_by("recorded_at")
-    found: dict[int, dict[str, Any]] = {}
+    reports_of_batches: dict[int, dict[str, Any]] = {}
     for row, start in zip(rows.to_pylist(), rows["batch"].cast("int64").to_pylist(), strict=True):
-        found.setdefault(start, {})[row["step"]] = row
-    return found
+        reports_of_batches.setdefault(start, {})[row["step"]] = row
+    return reports_of_batches
 
 
 def _is_published(reports: Mapping[str, Any], version: int | None, window: str) -> bool:
     """Whether windows of a batch with this version of its states were published, as its newest reports say."""
-    read, made = reports.get("accumulate"), reports.get("publish")
-    if not read or not made or int(read["version"], 16) != version or made["recorded_at"] < read["recorded_at"]:
+    read, publication = reports.get("accumulate"), reports.get("publish")
+    if not read or not publication or int(read["version"], 16) != version or publication["recorded_at"] < read["recorded_at"]:
         return False
-    return window in json.loads(made["windows_closed"] or "{}")
+    return window in json.loads(publication["windows_closed"] or "{}")

@@ -79,20 +79,20 @@ def of_publishing(name: str, reports: Sequence[BatchReport], own: Sequence[int],
     """
     by_start = {instant_us(report.interval_start, "start"): report for report in reports}
     late = sum(by_start[start].rows_late for start in own if start in by_start)
-    found = [Metric("muntin.rows_late", late, name)]
+    metrics = [Metric("muntin.rows_late", late, name)]
     for window, published_starts in starts.items():
-        told = [by_start[start] for start in published_starts if start in by_start]
-        there = sum(each.windows_closed.get(window, 0) - each.windows_hidden.get(window, 0) for each in told)
-        found.append(Metric("muntin.windows_published", there, name, window))
-    return found
+        reports_of_window = [by_start[start] for start in published_starts if start in by_start]
+        there = sum(each.windows_closed.get(window, 0) - each.windows_hidden.get(window, 0) for each in reports_of_window)
+        metrics.append(Metric("muntin.windows_published", there, name, window))
+    return metrics
 
 
 def of_state(bound: Bound, now_us: int) -> list[Metric]:
     """The metrics of what is there, whoever ran it: lags, batches by state, and whether `fresh_within` is met where it is asked for."""
     name, lags, states = bound.pipeline.name, _lags(bound, now_us), batch_states(bound, now_us)
-    found = [*lags, *(Metric("muntin.batches", count, name, state=state) for state, count in states.counts.items())]
+    metrics = [*lags, *(Metric("muntin.batches", count, name, state=state) for state, count in states.counts.items())]
     fresh = _freshness(bound, lags)
-    return [*found, Metric("muntin.fresh", int(fresh.met), name)] if fresh else found
+    return [*metrics, Metric("muntin.fresh", int(fresh.met), name)] if fresh else metrics
 
 
 def freshness(bound: Bound, now_us: int) -> Freshness | None:

@@ -30,8 +30,8 @@ def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int
     Raises:
         StateError: the disk refuses.
     """
-    told = {"recorded_at": now.isoformat(), "batches": [min(starts), max(starts)] if starts else None, **report}
-    change_note(_file(state, report["window"]), lambda note: [told, *_verdicts(note)][:KEPT])
+    entry = {"recorded_at": now.isoformat(), "batches": [min(starts), max(starts)] if starts else None, **report}
+    change_note(_file(state, report["window"]), lambda note: [entry, *_verdicts(note)][:KEPT])
 
 
 def note_despite(state: AnyPath, windows: Iterable[str], approval: Approval) -> None:

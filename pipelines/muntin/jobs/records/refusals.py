@@ -53,12 +53,12 @@ def _main(reasons: Counter[str]) -> str:
 
 
 def _reasons(bound: Bound, starts: list[int]) -> dict[int, Counter[str]]:
-    found = {start: Counter[str]() for start in starts}
+    reasons_by_start = {start: Counter[str]() for start in starts}
     with suppress(StateError):  # repair says that a file is gone or damaged
         table = bound.store.snapshot(QUARANTINE)
         files = tuple(file for file in table.files if len(within(np.array(starts, np.int64), file.path)))
         rows = read_files(bound.table(QUARANTINE), replace(table, files=files), [BATCH, "reason"])
         for start, reason in zip(rows[BATCH].cast("int64").to_pylist(), rows["reason"].to_pylist(), strict=True):
-            if start in found:
-                found[start][reason] += 1
-    return found
+            if start in reasons_by_start:
+                reasons_by_start[start][reason] += 1
+    return reasons_by_start

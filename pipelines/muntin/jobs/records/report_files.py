@@ -37,24 +37,24 @@ def write_reports(table: pa.Table, folder: AnyPath) -> File:
 
 def telling_of(files: Iterable[File], low_us: int, high_us: int) -> tuple[File, ...]:
     """The files that may tell of a batch that starts in `[low_us, high_us]`."""
-    return tuple(file for file in files if (found := _NAME.fullmatch(file.path)) and _meet(found, low_us, high_us))
+    return tuple(file for file in files if (match := _NAME.fullmatch(file.path)) and _meet(match, low_us, high_us))
 
 
 def bounds_of(file: File) -> tuple[int, int] | None:
     """Starts of the first and the last batch that a file tells of; None if its name does not say."""
-    found = _NAME.fullmatch(file.path)
-    return (of_label(found["low"]), of_label(found["high"])) if found else None
+    match = _NAME.fullmatch(file.path)
+    return (of_label(match["low"]), of_label(match["high"])) if match else None
 
 
-def _meet(found: re.Match[str], low_us: int, high_us: int) -> bool:
-    return of_label(found["low"]) <= high_us and of_label(found["high"]) >= low_us
+def _meet(match: re.Match[str], low_us: int, high_us: int) -> bool:
+    return of_label(match["low"]) <= high_us and of_label(match["high"]) >= low_us
 
 
 def crowd(files: Iterable[File]) -> Sequence[File]:
     """Files to put together: as soon as there are `MANY` of a size, all of it; else none."""
     for _, alike in groupby(sorted((file for file in files if 0 < file.rows < LARGE), key=_size), _size):
-        if len(found := list(alike)) >= MANY:
-            return found
+        if len(files_of_size := list(alike)) >= MANY:
+            return files_of_size
     return ()
 
 

@@ -142,8 +142,8 @@ class BatchReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: instants as ISO text."""
-        told = [name for name in self.__slots__ if name not in ("sources", "despite") or getattr(self, name)]
-        return {name: _plain(getattr(self, name)) for name in (*told, "rows_left_out")}
+        names = [name for name in self.__slots__ if name not in ("sources", "despite") or getattr(self, name)]
+        return {name: _plain(getattr(self, name)) for name in (*names, "rows_left_out")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +186,13 @@ class RunReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: instants as ISO text; of changed windows `uncompared` counts windows that were too many to compare."""
-        told = {name: _plain(getattr(self, name)) for name in self.__slots__ if name != "changed"}
+        fields = {name: _plain(getattr(self, name)) for name in self.__slots__ if name != "changed"}
         changed = {name: _plain([row for part in parts for row in part.rows()]) for name, parts in self.changed.items()}
-        return {**told, "changed": changed, "uncompared": {name: sum(p.uncompared for p in parts) for name, parts in self.changed.items()}}
+        return {
+            **fields,
+            "changed": changed,
+            "uncompared": {name: sum(p.uncompared for p in parts) for name, parts in self.changed.items()},
+        }
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds

@@ -100,16 +100,16 @@ _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted",
 """The columns that a report of accumulate fills."""
 
 
-def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime, *, decided_anew: bool = False) -> dict[int, bool]:
+def record_accumulated(store: Store, batches: Sequence[Accumulated], now: datetime, *, decided_anew: bool = False) -> dict[int, bool]:
     """Write down what was read; return for each batch whether its source is another one than the last time.
 
     `decided_anew`: whether they were read again since other rows of them are duplicates, so that other states come of the same source.
     """
-    last = last_accumulated(store, [one.interval for one in done])
+    last = last_accumulated(store, [one.interval for one in batches])
     now = max([now, *(report["recorded_at"] + _LEAST for report in last.values())])  # the newest report counts, though a clock went back
     changed = {
         one.interval.start_us: _differs(last.get(one.interval.start_us), one, same_version=decided_anew or one.forgotten > 0)
-        for one in done
+        for one in batches
     }
     rows = [
         {
@@ -124,7 +124,7 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime,
             **_counts(one.twice, one.hidden, one.ambiguous, one.nonexistent, one.forgotten),
             **_rows_by_source(one.sources),
         }
-        for one in done
+        for one in batches
     ]
     _append(store, rows, now)
     return changed
@@ -227,8 +227,8 @@ def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) 
         low, high = min(each.start_us for each in intervals), max(each.start_us for each in intervals)
         snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
         condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
-    told = [each.name for each in _MORE if snapshot.schema and each.name in snapshot.schema.names]
-    table = read_files(store.root / TABLE, snapshot, [*_ACCUMULATED, *told], condition).sort_by("recorded_at")
+    more_columns = [each.name for each in _MORE if snapshot.schema and each.name in snapshot.schema.names]
+    table = read_files(store.root / TABLE, snapshot, [*_ACCUMULATED, *more_columns], condition).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
     rows = (
         {**row, **{each.name: row.get(each.name) or 0 for each in _COUNTS}, _SOURCES.name: row.get(_SOURCES.name)}
@@ -242,8 +242,8 @@ def last_read_at(store: Store) -> datetime | None:
     snapshot = store.snapshot(TABLE)
     if snapshot.version < 0:
         return None
-    found = read_files(store.root / TABLE, snapshot, ["recorded_at"], ds.field("step") == "accumulate")
-    return pc.max(found["recorded_at"]).as_py()  # type: ignore[no-any-return]
+    rows = read_files(store.root / TABLE, snapshot, ["recorded_at"], ds.field("step") == "accumulate")
+    return pc.max(rows["recorded_at"]).as_py()  # type: ignore[no-any-return]
 
 
 def utc_now() -> datetime:

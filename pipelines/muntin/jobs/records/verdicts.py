@@ -48,8 +48,8 @@ def recorded_verdicts(bound: Bound, folder: str) -> Verdicts:
     Nothing where none were written down, or the file is damaged: then nothing is published before it is validated again.
     """
     try:
-        found: Verdicts = json.loads((bound.folder / folder / VERDICTS_FILE).read_text(encoding="utf-8"))
-        return found if all(isinstance(each["files"], list) and each["report"]["status"] for each in found.values()) else {}
+        verdicts: Verdicts = json.loads((bound.folder / folder / VERDICTS_FILE).read_text(encoding="utf-8"))
+        return verdicts if all(isinstance(each["files"], list) and each["report"]["status"] for each in verdicts.values()) else {}
     except (FileNotFoundError, ValueError, AttributeError, KeyError, TypeError):
         return {}
 

@@ -80,11 +80,11 @@ def _rows(report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> It
     first, last = (from_us(min(starts)), from_us(max(starts))) if starts else (None, None)
     about = {name: report[name] for name in ("window", "status", "verdict", "rows")}
     for check in report["checks"]:
-        found = {name: check[name] for name in ("column", "severity", "success", "unexpected_count", "unexpected_percent", "error")}
+        facts = {name: check[name] for name in ("column", "severity", "success", "unexpected_count", "unexpected_percent", "error")}
         observed = check["observed_value"]
         yield {
             **about,
-            **found,
+            **facts,
             "recorded_at": now,
             "first_batch": first,
             "last_batch": last,
