@@ -44,14 +44,14 @@ class ListedBatch:
 
 def listed_batches(todo: Pending) -> list[tuple[int, int, Standing]]:
     """(start, end, standing) of all batches of a window's history, and of the batches around it, ascending."""
-    history, known = todo.history, todo.published.starts
-    told = np.where(np.isin(history.batches.start_us, known), "published", "read").tolist()
-    found = [*zip(history.batches.start_us.tolist(), history.batches.end_us.tolist(), told, strict=True)]
-    found += [
+    history, published_starts = todo.history, todo.published.starts
+    standings = np.where(np.isin(history.batches.start_us, published_starts), "published", "read").tolist()
+    batches = [*zip(history.batches.start_us.tolist(), history.batches.end_us.tolist(), standings, strict=True)]
+    batches += [
         (start, end, "waiting") for start, end in zip(history.waiting.start_us.tolist(), history.waiting.end_us.tolist(), strict=True)
     ]
-    found += [(hole.start_us, hole.end_us, "missing") for hole in history.missing]
-    return sorted(found)
+    batches += [(hole.start_us, hole.end_us, "missing") for hole in history.missing]
+    return sorted(batches)
 
 
 def with_counts(todo: Pending, some: Sequence[tuple[int, int, Standing]]) -> list[ListedBatch]:
@@ -62,17 +62,17 @@ def with_counts(todo: Pending, some: Sequence[tuple[int, int, Standing]]) -> lis
     at = entries.position(np.array([start for start, _, _ in some], np.int64))
     columns = (column[at].tolist() for column in (entries.watermark_us, entries.published, entries.late))
     return [
-        ListedBatch(*each, *facts) if known else ListedBatch(*each)
-        for each, known, *facts in zip(some, (at >= 0).tolist(), *columns, strict=True)
+        ListedBatch(*each, *facts) if in_ledger else ListedBatch(*each)
+        for each, in_ledger, *facts in zip(some, (at >= 0).tolist(), *columns, strict=True)
     ]
 
 
 def published_at(store: Store, batch_us: int | None = None) -> datetime | None:
-    """When something was last published, or a report of this batch; None where nobody wrote it down."""
+    """When something was last published, or a report of this batch; None where no report says it."""
     snapshot, condition = store.snapshot(TABLE), ds.field("step") == "publish"
     if snapshot.version < 0:
         return None
     if batch_us is not None:
         condition &= ds.field("batch") == from_us(batch_us)
-    found = read_files(store.root / TABLE, snapshot, ["recorded_at"], condition)
-    return pc.max(found["recorded_at"]).as_py()  # type: ignore[no-any-return]
+    rows = read_files(store.root / TABLE, snapshot, ["recorded_at"], condition)
+    return pc.max(rows["recorded_at"]).as_py()  # type: ignore[no-any-return]

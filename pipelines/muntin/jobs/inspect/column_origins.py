@@ -45,12 +45,12 @@ def column_origins(bound: Bound, window: str) -> dict[str, set[Origin]]:
     Of what a function reads (`agg.own`) nothing is known but its expressions.
     """
     members = bound.members or {"": bound}
-    keys, found = bound.keys_of(window), dict[str, set[Origin]]()
+    keys, origins = bound.keys_of(window), dict[str, set[Origin]]()
     for key in keys:
-        found[key] = {origin for name in members for origin in _of(bound, name, [key], "DIRECT", "IDENTITY", key=True)}
+        origins[key] = {origin for name in members for origin in _of(bound, name, [key], "DIRECT", "IDENTITY", key=True)}
     times = {name: [each for each in (member.source.event_time, member.source.arrival_time) if each] for name, member in members.items()}
     for each in ("window_start", "window_end"):
-        found[each] = {Origin(name, column, "DIRECT", "TRANSFORMATION") for name in members for column in times[name]}
+        origins[each] = {Origin(name, column, "DIRECT", "TRANSFORMATION") for name in members for column in times[name]}
     around = {
         name: {
             *_of(bound, name, [member.pipeline.filter or "true"], "INDIRECT", "FILTER"),
@@ -60,11 +60,11 @@ def column_origins(bound: Bound, window: str) -> dict[str, set[Origin]]:
         for name, member in members.items()
     }
     for result, aggregate in bound.aggregates.items():
-        taken = [aggregate.source] if aggregate.source in members else [*members]
-        found[result] = {origin for name in taken for origin in (*_direct(bound, name, aggregate), *around[name])}
+        sources = [aggregate.source] if aggregate.source in members else [*members]
+        origins[result] = {origin for name in sources for origin in (*_direct(bound, name, aggregate), *around[name])}
     for result, sql in bound.pipeline.derive.items():
-        found[result] = set[Origin]().union(*(found.get(path[0], set()) for path in named_columns(sql)))
-    return found
+        origins[result] = set[Origin]().union(*(origins.get(path[0], set()) for path in named_columns(sql)))
+    return origins
 
 
 def _direct(bound: Bound, source: str, aggregate: Aggregate) -> Iterator[Origin]:

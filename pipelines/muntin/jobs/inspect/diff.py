@@ -88,15 +88,15 @@ def diff(
     if window is not None and window not in pipeline.windows:
         raise no_window(pipeline, window)
     bound = bind(pipeline, root)
-    found = [
+    differences = [
         _difference(bound, name, *before)
         for name in ([window] if window else pipeline.windows)
         if (before := _before(bound, name, against, root))
     ]
-    if not found:
+    if not differences:
         place = against if isinstance(against, AnyPath) else root
         raise StateError(f"{pipeline.name}: there are no windows below {place} to compare with; run it first")
-    return found
+    return differences
 
 
 def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root: str | AnyPath) -> tuple[Published, pa.Table] | None:
@@ -104,16 +104,16 @@ def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root:
     if isinstance(against, AnyPath):
         store = DeltaStore(_state(against, bound.pipeline.name))
         own = published(store, window)
-        known = own if own.ledger else current(store, window)
-        return (known, _rows(store.root, known)) if known.ledger else None
+        publication = own if own.ledger else current(store, window)
+        return (publication, _rows(store.root, publication)) if publication.ledger else None
     if against:
         other = bind(against, root)
         if window not in against.windows or published(other.store, window).ledger is None:
             return None
         return published(other.store, window), windows_of(other, window)
-    known = current(bound.store, window)
-    known = known if known.ledger else published(bound.store, window)
-    return (known, _rows(bound.folder, known)) if known.ledger else None
+    publication = current(bound.store, window)
+    publication = publication if publication.ledger else published(bound.store, window)
+    return (publication, _rows(bound.folder, publication)) if publication.ledger else None
 
 
 def _state(folder: AnyPath, pipeline: str) -> AnyPath:
@@ -131,7 +131,7 @@ def _state(folder: AnyPath, pipeline: str) -> AnyPath:
     return homes[0] / "any"
 
 
-def _difference(bound: Bound, window: str, known: Published, before: pa.Table) -> Difference:
+def _difference(bound: Bound, window: str, publication: Published, before: pa.Table) -> Difference:
     after, kind = windows_of(bound, window), bound.windows[window]
     had = before.column_names[: before.column_names.index("window_start")]
     keys = bound.keys_of(window)
@@ -141,12 +141,12 @@ def _difference(bound: Bound, window: str, known: Published, before: pa.Table) -
             f"successor, so that they cannot be compared; there were {len(before):,}, and are {len(after):,}"
         )
     pending = pending_window(bound, window)
-    lacking = len(np.setdiff1d(known.starts, pending.history.batches.start_us))
+    missing_batches = len(np.setdiff1d(publication.starts, pending.history.batches.start_us))
     changes = compared(before, after, identity=tuple(dict.fromkeys((*keys, *kind.order))))
     names = [name for name in after.column_names if name != BATCH], [name for name in before.column_names if name != BATCH]
     new, gone = (tuple(name for name in one if name not in two) for one, two in (names, names[::-1]))
     retyped = tuple(name for name in names[0] if name in names[1] and name not in changes.after.column_names)
-    return Difference(window, len(before), len(after), lacking, new, gone, retyped, changes, dict(_largest(changes)))
+    return Difference(window, len(before), len(after), missing_batches, new, gone, retyped, changes, dict(_largest(changes)))
 
 
 def windows_of(bound: Bound, window: str) -> pa.Table:

@@ -31,12 +31,12 @@ def empty_spans(bound: Bound, window: str, table: pa.Table, schema: pa.Schema) -
         schema: of the states, which have the types of keys.
     """
     keys, spans = bound.keys_of(window), bound.windows[window].spans  # type: ignore[attr-defined]
-    known = _keys(keys, spans, table, schema)
-    first, behind = spans.of_keys(known)
-    owner, number = np.repeat(np.arange(len(known)), behind - first), consecutive(first, behind - first)
+    key_rows = _keys(keys, spans, table, schema)
+    first, behind = spans.of_keys(key_rows)
+    owner, number = np.repeat(np.arange(len(key_rows)), behind - first), consecutive(first, behind - first)
     wanted = _there(bound, window, spans, open_too="provisional" in table.column_names)[number]
     owner, number = pa.array(owner[wanted]), pa.array(number[wanted])
-    columns = {key: known[key].take(owner) for key in keys}
+    columns = {key: key_rows[key].take(owner) for key in keys}
     rows = pa.table(columns | {name: spans.table[name].take(number) for name in spans.table.column_names if name not in spans.keys})
     return rows.filter(pa.array(_absent(rows, table)))
 
@@ -45,9 +45,9 @@ def _keys(keys: Sequence[str], spans: GivenSpans, table: pa.Table, schema: pa.Sc
     """The keys that have a window, and those of the spans where they have all key columns; a row without columns where there are none."""
     if not keys:
         return pa.table({"group": [0]})
-    known = [table.select(keys)] + ([spans.table.select(keys)] if {*spans.keys} == {*keys} else [])
+    key_tables = [table.select(keys)] + ([spans.table.select(keys)] if {*spans.keys} == {*keys} else [])
     kinds = pa.schema([schema.field(key) for key in keys])
-    return pa.concat_tables([each.cast(kinds) for each in known]).group_by(list(keys), use_threads=False).aggregate([])
+    return pa.concat_tables([each.cast(kinds) for each in key_tables]).group_by(list(keys), use_threads=False).aggregate([])
 
 
 def _there(bound: Bound, window: str, spans: GivenSpans, *, open_too: bool) -> np.ndarray:

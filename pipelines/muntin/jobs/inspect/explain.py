@@ -106,8 +106,8 @@ def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequen
         return Explanation(
             (), f"{refusal(bound, expired_to(bound))}: what the windows over that instant were made of is not known any more"
         )
-    found = _of_key(bound, todo, key, around)
-    explained = [_explained(bound, todo, one, row) for one, rows in found for row in rows if _holds(kind, one, row, at_us)]
+    combined = _of_key(bound, todo, key, around)
+    explained = [_explained(bound, todo, one, row) for one, rows in combined for row in rows if _holds(kind, one, row, at_us)]
     if explained:
         return Explanation(tuple(_with_changes(bound, _with_look_ups(bound, explained))))
     return Explanation((), _why(pipeline, todo, _of_key(bound, todo, key, ALL_US), at_us))
@@ -116,10 +116,10 @@ def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequen
 def _with_look_ups(bound: Bound, explained: Sequence[Explained]) -> list[Explained]:
     """The windows, with what the events of their batches looked up."""
     starts = sorted({start for each in explained for start in _batches(each)})
-    found = looked_up(bound, np.array(starts, np.int64))
+    look_ups = looked_up(bound, np.array(starts, np.int64))
     of = [{part.batch for part in each.parts} for each in explained]
     return [
-        replace(each, looked_up=tuple(one for one in found if one.batch in batches), met=_met(bound, each))
+        replace(each, looked_up=tuple(one for one in look_ups if one.batch in batches), met=_met(bound, each))
         for each, batches in zip(explained, of, strict=True)
     ]
 
@@ -132,10 +132,12 @@ def _met(bound: Bound, one: Explained) -> tuple[MetRow, ...]:
 def _with_changes(bound: Bound, explained: Sequence[Explained]) -> list[Explained]:
     """The windows, with the changes of rows of their batches."""
     try:
-        found = told_changes(bound, {start for each in explained for start in _batches(each)})
+        row_changes = told_changes(bound, {start for each in explained for start in _batches(each)})
     except SourceError as gone:
         return [replace(each, unread=str(gone)) for each in explained]
-    return [replace(each, changes=tuple(one for one in found if instant_us(one.batch, "batch") in _batches(each))) for each in explained]
+    return [
+        replace(each, changes=tuple(one for one in row_changes if instant_us(one.batch, "batch") in _batches(each))) for each in explained
+    ]
 
 
 def _batches(one: Explained) -> list[int]:
@@ -145,8 +147,8 @@ def _batches(one: Explained) -> list[int]:
 
 def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int]) -> list[tuple[Combined, np.ndarray]]:
     """The windows made of the frames of a stretch, and which of them are the key's; none where the key has none."""
-    found = combined_of_key(bound, todo, key, within_us)
-    own = ((one, np.flatnonzero(rows_of_key(one.windows, bound.keys_of(todo.window), key))) for one in found)
+    combined_windows = combined_of_key(bound, todo, key, within_us)
+    own = ((one, np.flatnonzero(rows_of_key(one.windows, bound.keys_of(todo.window), key))) for one in combined_windows)
     return [(one, rows) for one, rows in own if len(rows)]
 
 
@@ -184,15 +186,15 @@ def _parts(todo: Pending, combined: Combined, rows: np.ndarray) -> tuple[Part, .
     )
 
 
-def _why(pipeline: Pipeline, todo: Pending, found: Sequence[tuple[Combined, np.ndarray]], at_us: int) -> str:
+def _why(pipeline: Pipeline, todo: Pending, windows_of_key: Sequence[tuple[Combined, np.ndarray]], at_us: int) -> str:
     """Why no window of the key holds an instant."""
     batches = todo.history.batches
     if not len(batches):
         return "no batch was accumulated yet; run the pipeline first"
     last = int(batches.end_us[-1])
-    if not found:
+    if not windows_of_key:
         return f"{NO_EVENT}: check the key, the filter, and `muntin quarantine` for rows that were refused"
-    bounds = [(int(one.assignment.start[row]), int(one.assignment.end[row])) for one, rows in found for row in rows]
+    bounds = [(int(one.assignment.start[row]), int(one.assignment.end[row])) for one, rows in windows_of_key for row in rows]
     if at_us >= last:
         return f"the history ends at {from_us(last):%Y-%m-%dT%H:%M}; later batches were not run, or wait for missing ones"
     before, after = (
@@ -201,6 +203,6 @@ def _why(pipeline: Pipeline, todo: Pending, found: Sequence[tuple[Combined, np.n
     )
     around = [f"the last window before it ends at {from_us(before):%Y-%m-%dT%H:%M:%S}"] if before is not None else []
     around += [f"the next one starts at {from_us(after):%Y-%m-%dT%H:%M:%S}"] if after is not None else []
-    late = sum(int(one.states["rows"].to_numpy()[one.found.missed > 0].sum()) for one, _ in found)
-    told = f"; {late} rows of this key came too late for some window (see `muntin late`)" if late else ""
-    return f"the key has no event that counts in a window of {pipeline.name} over that instant: {'; '.join(around)}{told}"
+    late = sum(int(one.states["rows"].to_numpy()[one.found.missed > 0].sum()) for one, _ in windows_of_key)
+    late_rows = f"; {late} rows of this key came too late for some window (see `muntin late`)" if late else ""
+    return f"the key has no event that counts in a window of {pipeline.name} over that instant: {'; '.join(around)}{late_rows}"

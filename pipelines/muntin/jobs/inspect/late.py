@@ -111,5 +111,5 @@ def _late_of(pipeline: Pipeline, pending: Pending, shard: Shard) -> pa.Table:
     rows = np.flatnonzero(missed > 0)
     states = combined.states.take(pa.array(rows))
     batch = pa.array(pending.history.batches.start_us[states[BATCH_POSITION].to_numpy()]).view(INSTANT)
-    kept = states.select([*pipeline.keys_of(pending.window), FRAME, "rows"])
-    return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))
+    late_rows = states.select([*pipeline.keys_of(pending.window), FRAME, "rows"])
+    return late_rows.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

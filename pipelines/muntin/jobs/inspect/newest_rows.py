@@ -67,22 +67,22 @@ def newest_rows(
     Raises:
         StateError: a file is gone or cannot be read.
     """
-    found, have, together = list[pa.Table](), 0, 1
+    tables, have, together = list[pa.Table](), 0, 1
     rest = _stretches(snapshot.files, span, begin.batch_us if begin else None)
     while rest and have <= limit:
         part, rest = [file for stretch in rest[:together] for file in stretch], rest[together:]
         rows = _sorted(read_files(folder, replace(snapshot, files=tuple(part)), None, _up_to(condition, begin)), order)
         rows = rows.slice(_skipped(rows, begin) if not have else 0)
-        found.append(rows.slice(0, limit + 1 - have))
-        have += len(found[-1])
+        tables.append(rows.slice(0, limit + 1 - have))
+        have += len(tables[-1])
         together = min(together * 2, _TOGETHER)
-    table = pa.concat_tables(found) if found else _nothing(snapshot)
+    table = pa.concat_tables(tables) if tables else _nothing(snapshot)
     return Page(table.slice(0, limit), _after(table, limit, begin) if have > limit else None)
 
 
 def _stretches(files: Sequence[File], span: Span, up_to: int | None) -> list[list[File]]:
     """The files that may hold batches up to one, the newest first; overlapping files together."""
-    spans = [(found[1], found[0], file) for file in files if (found := span(file.path)) and (up_to is None or found[0] <= up_to)]
+    spans = [(bounds[1], bounds[0], file) for file in files if (bounds := span(file.path)) and (up_to is None or bounds[0] <= up_to)]
     stretches, low = list[list["File"]](), 0
     for last, first, file in sorted(spans, key=lambda each: (-each[0], each[2].path)):
         if stretches and last >= low:

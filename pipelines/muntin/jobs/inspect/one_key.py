@@ -47,10 +47,10 @@ def combined_of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: 
     schema, apart = todo.states.schema, bound.windows[todo.window].made_of.apart
     keys = bound.keys_of(todo.window)
     only = states_of_key(keys, key, schema, apart=keys == tuple(bound.pipeline.keys)) if apart and schema is not None else None
-    found = shards(bound, replace(todo, work=work), "")
+    key_shards = shards(bound, replace(todo, work=work), "")
     if only is not None:
-        found = [replace(shard, number=0, count=1, only=only) for shard in found[:1]]
-    return [combined_shard(shard) for shard in found]
+        key_shards = [replace(shard, number=0, count=1, only=only) for shard in key_shards[:1]]
+    return [combined_shard(shard) for shard in key_shards]
 
 
 def one_row_each(bound: Bound, window: str) -> Bound:

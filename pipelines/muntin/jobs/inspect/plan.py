@@ -149,9 +149,9 @@ def _anew(intervals: Sequence[Interval], batches: Sequence[PlannedBatch], *, mis
 
 def _batches(bound: Bound, intervals: Sequence[Interval], others: Mapping[Interval, str]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
     """The batches, and the files of each batch that has files. `others`: why batches are read again whose files are the same."""
-    known, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
+    versions_by_start, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
     asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
-    found, batches = list[Inputs](), []
+    inputs_of_batches, batches = list[Inputs](), []
     by_spark = UNKNOWN if any(isinstance(each, SparkSource) for each in bound.pipeline.sources.values()) else None
     for interval in intervals:
         start = interval.start_us
@@ -162,18 +162,18 @@ def _batches(bound: Bound, intervals: Sequence[Interval], others: Mapping[Interv
         if isinstance(given, SourceError):
             batches.append(_planned(interval, [], "missing", str(given)))
             continue
-        found.append(given)
+        inputs_of_batches.append(given)
         files = given.files[interval]
-        if start not in known:
+        if start not in versions_by_start:
             batches.append(_planned(interval, files, "new"))
         elif isinstance(bound.source, SparkSource):
             batches.append(_planned(interval, files, "unknown", UNKNOWN))
-        elif start not in reports or reports[start]["version"] != known[start]:
+        elif start not in reports or reports[start]["version"] != versions_by_start[start]:
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
             why = difference(bound, reports[start], files) or others.get(interval)
             batches.append(_planned(interval, files, "changed" if why else "unknown" if by_spark else "unchanged", why or by_spark))
-    return tuple(batches), Inputs.joined(found)
+    return tuple(batches), Inputs.joined(inputs_of_batches)
 
 
 def _planned(interval: Interval, files: Sequence[SourceFile], reading: Reading, why: str | None = None) -> PlannedBatch:

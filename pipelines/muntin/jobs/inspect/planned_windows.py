@@ -53,17 +53,19 @@ def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Se
     frames, was = bound.frames_of(name), published(bound.store, name)
     batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew, len(bound.pipeline.sources))
     starts = np.array([interval.start_us for interval in asked], np.int64)
-    found = history(batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
-    watermarks_us = watermarks(found.batches, bound.pipeline.watermarking)
+    batch_history = history(batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
+    watermarks_us = watermarks(batch_history.batches, bound.pipeline.watermarking)
     then = as_published(bound, name, was.ledger)
-    known = was.ledger if then else None
-    work = reconcile(bound.windows[name], frames.width_us, found.batches, watermarks_us, known, bound.derivation(name), then)
-    closing = found.batches.start_us[work.positions]
+    ledger_before = was.ledger if then else None
+    work = reconcile(
+        bound.windows[name], frames.width_us, batch_history.batches, watermarks_us, ledger_before, bound.derivation(name), then
+    )
+    closing = batch_history.batches.start_us[work.positions]
     before = np.append(was.ledger.entries.windows if was.ledger else was.starts, 0)  # what is not known closed none
     at = was.ledger.entries.position(closing) if was.ledger else np.full(len(closing), -1)
     count, new = int(before[at].sum()), int((at < 0).sum())
     expected = round(count + float(before[:-1].mean()) * new) if len(was.starts) else None
-    return PlannedWindows(tuple(closing.tolist()), count, expected, found.missing)
+    return PlannedWindows(tuple(closing.tolist()), count, expected, batch_history.missing)
 
 
 def _reread(batches: Batches, anew: Sequence[Interval], sources: int) -> Batches:
@@ -74,7 +76,7 @@ def _reread(batches: Batches, anew: Sequence[Interval], sources: int) -> Batches
     at = batches.position(np.array([interval.start_us for interval in anew], np.int64))
     version = batches.version.copy()
     version[at[at >= 0]] = PLANNED
-    new = [interval for interval, known in zip(anew, (at >= 0).tolist(), strict=True) if not known]
+    new = [interval for interval, is_read in zip(anew, (at >= 0).tolist(), strict=True) if not is_read]
     rows = ((each.start_us, each.end_us, PLANNED, each.end_us - 1, each.start_us, each.end_us - 1, 0, False) for each in new)
     expected = Batches.of(rows)
     expected = replace(expected, newest_by_source=np.tile(expected.newest_us[:, None], (1, sources)))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def latest_end(folder: AnyPath, snapshot: Snapshot) -> datetime | None:
     """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
-    last = max((found[1] for file in snapshot.files if (found := batches_of_windows(file.path))), default=None)
-    files = [file.path for file in snapshot.files if (found := batches_of_windows(file.path)) and found[1] == last]
+    last = max((bounds[1] for file in snapshot.files if (bounds := batches_of_windows(file.path))), default=None)
+    files = [file.path for file in snapshot.files if (bounds := batches_of_windows(file.path)) and bounds[1] == last]
     return max((_maximum(pq.read_metadata(readable_footer(f"{folder}/{path}")), "window_end") for path in files), default=None)
 
 

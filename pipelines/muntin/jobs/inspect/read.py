@@ -140,11 +140,11 @@ def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: 
         raise DefinitionError("changes_since: open windows and empty ones have no version; leave provisional and dense out")
     names = [*columns_of(bound.pipeline, window)[:-1], REVISION, CHANGE]
     chosen.check(names, bound.keys_of(window))
-    found = changes_since(bound, window, since)
+    changes = changes_since(bound, window, since)
     check_as_defined(bound, window)
     check_live(bound, window)
-    rows = chosen.filtered(found.rows)
-    return at_version(rows if chosen.columns is None else rows.select(list(chosen.columns)), found.version)
+    rows = chosen.filtered(changes.rows)
+    return at_version(rows if chosen.columns is None else rows.select(list(chosen.columns)), changes.version)
 
 
 def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> set[str] | None:
@@ -194,10 +194,10 @@ def unpublished(bound: Bound, todo: Pending) -> pa.Table:
     from muntin.jobs.finalize.shard import shards
 
     todo = replace(todo, work=unpublished_work(bound, todo))
-    found = [combined_shard(shard).published()[0] for shard in shards(bound, todo, "")]
-    if not found:
+    tables = [combined_shard(shard).published()[0] for shard in shards(bound, todo, "")]
+    if not tables:
         return _nothing()
-    table = pa.concat_tables(found)
+    table = pa.concat_tables(tables)
     return table.append_column("batch", pa.nulls(len(table), INSTANT))
 
 

@@ -54,8 +54,8 @@ class Selection:
 
     def of_keys(self, schema: pa.Schema) -> pc.Expression | None:
         """The condition on the keys, for a table with these types; None where there is none."""
-        known = ((name, asked) for name, asked in (self.keys or {}).items() if name in schema.names)
-        return _all(_is_among(name, several(asked), schema.field(name).type) for name, asked in known)
+        key_filters = ((name, asked) for name, asked in (self.keys or {}).items() if name in schema.names)
+        return _all(_is_among(name, several(asked), schema.field(name).type) for name, asked in key_filters)
 
     def of_time(self) -> pc.Expression | None:
         """The condition on the windows' bounds; None where there is none."""
@@ -86,13 +86,13 @@ def _is_among(name: str, values: Sequence[Any], kind: pa.DataType) -> pc.Express
     if pa.types.is_null(kind):  # of a table without rows
         return ds.field(name).is_null()
     try:
-        known = pa.array([value for value in values if value is not None]).cast(kind)
+        key_values = pa.array([value for value in values if value is not None]).cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         raise DefinitionError(f"keys: {', '.join(map(repr, values))} cannot be read as {kind}, which {name!r} is") from None
-    found = ds.field(name).isin(known)
-    return found | ds.field(name).is_null() if None in values else found
+    condition = ds.field(name).isin(key_values)
+    return condition | ds.field(name).is_null() if None in values else condition
 
 
 def _all(conditions: Iterable[pc.Expression]) -> pc.Expression | None:
-    found = list(conditions)
-    return reduce(and_, found) if found else None
+    terms = list(conditions)
+    return reduce(and_, terms) if terms else None

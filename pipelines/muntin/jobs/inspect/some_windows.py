@@ -62,8 +62,8 @@ def refused_rows(bound: Bound, *, limit: int, begin: Place | None = None) -> Pag
 
 
 def _batches_of_rows(path: str) -> tuple[int, int]:
-    found = parse_states_path(path)
-    return found.first_us, found.last_us
+    path_facts = parse_states_path(path)
+    return path_facts.first_us, path_facts.last_us
 
 
 def _condition(asked: Asked, schema: pa.Schema) -> ds.Expression | None:

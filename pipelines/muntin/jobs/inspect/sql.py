@@ -95,14 +95,14 @@ def _other_tables(parsed: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSO
 def _windows_of(pipeline: Pipeline, table: Mapping[str, str], own: set[str]) -> list[str]:
     """The window that a table of a query is; none if the query itself makes the table. `own`: names of such tables."""
     name = ".".join(table[part] for part in ("catalog_name", "schema_name", "table_name") if table[part])
-    found = [window for window in pipeline.windows if window.lower() == name.lower()]
-    if len(found) > 1:
-        raise DefinitionError(f"sql: the names {' and '.join(found)} are one in SQL; rename one of these windows, with renamed_windows=")
-    if found and table["schema_name"]:
+    windows = [window for window in pipeline.windows if window.lower() == name.lower()]
+    if len(windows) > 1:
+        raise DefinitionError(f"sql: the names {' and '.join(windows)} are one in SQL; rename one of these windows, with renamed_windows=")
+    if windows and table["schema_name"]:
         raise DefinitionError(f'sql: write "{name}", in quotes: without them SQL takes what is before the dot for a schema')
-    if not found and name.lower() not in own:
+    if not windows and name.lower() not in own:
         raise DefinitionError(f"sql: {no_window(pipeline, name)}")
-    return found
+    return windows
 
 
 def _result(session: duckdb.DuckDBPyConnection, query: str, columns: Mapping[str, Sequence[str]]) -> pa.Table:
@@ -118,8 +118,8 @@ def _result(session: duckdb.DuckDBPyConnection, query: str, columns: Mapping[str
     except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as wrong:
         text = said(wrong)
         there = "".join(f"; {window} has {', '.join(names)}" for window, names in columns.items())
-        known = {name for names in columns.values() for name in names}
-        near = next(filter(None, (did_you_mean(word, known) for word in re.findall(r'"([^"]+)"', text))), "")
+        column_names = {name for names in columns.values() for name in names}
+        near = next(filter(None, (did_you_mean(word, column_names) for word in re.findall(r'"([^"]+)"', text))), "")
         raise DefinitionError(f"sql: {text}" + f"{there}{near}" * isinstance(wrong, duckdb.BinderException)) from wrong
 
 

@@ -119,12 +119,12 @@ class PipelineStatus:
         return min((window.watermark for window in self.windows if window.watermark), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The status as plain dicts; instants are datetimes. `states` has the counts, `told` the batches that are told one by one."""
+        """The status as plain dicts; instants are datetimes. `states` has the counts, `told` the batches that are listed singly."""
         plain = asdict(replace(self, states=None, fresh=None))
-        told = [_told(each) for each in self.states.told] if self.states else []
+        batches = [_told(each) for each in self.states.told] if self.states else []
         return plain | {
             "states": dict(self.states.counts) if self.states else None,
-            "told": told,
+            "told": batches,
             "fresh": self.fresh and self.fresh.to_dict(),
         }
 
@@ -224,7 +224,7 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[i
         _unpublished(entries, batches),
         _moment(expired_before(now.snapshot.files)),
         count,
-        known if (known := current(store, name).snapshot.version) >= 0 else None,
+        version if (version := current(store, name).snapshot.version) >= 0 else None,
     )
 
 
@@ -235,8 +235,8 @@ def _expired_to(batches: Batches) -> datetime | None:
 def _unpublished(entries: Entries, batches: Batches) -> int:
     """How many batches have no states, in any frame set, that the ledger knows."""
     at = entries.position(batches.start_us)
-    known = (at >= 0) & (np.append(entries.version, np.uint64(0))[at] == batches.version)
-    return len(np.setdiff1d(batches.start_us, batches.start_us[known]))
+    is_in_ledger = (at >= 0) & (np.append(entries.version, np.uint64(0))[at] == batches.version)
+    return len(np.setdiff1d(batches.start_us, batches.start_us[is_in_ledger]))
 
 
 def _moment(us: int | None) -> datetime | None:

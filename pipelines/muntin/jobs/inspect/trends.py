@@ -65,8 +65,8 @@ def _by_batch(table: pa.Table) -> pa.Table:
         table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.int64()))
     rows, costs = SUMMED[:3], SUMMED[3:]
     asked = [("recorded_at", "min"), *((name, "last") for name in rows), *((name, "sum") for name in costs)]
-    found = table.sort_by("recorded_at").group_by("batch", use_threads=False).aggregate(asked).sort_by("batch")
-    return found.rename_columns([name.removesuffix("_last").removesuffix("_sum") for name in found.column_names])
+    rows_by_batch = table.sort_by("recorded_at").group_by("batch", use_threads=False).aggregate(asked).sort_by("batch")
+    return rows_by_batch.rename_columns([name.removesuffix("_last").removesuffix("_sum") for name in rows_by_batch.column_names])
 
 
 def _week(bound: Bound, table: pa.Table) -> Week:

@@ -89,10 +89,10 @@ def _named(document: Mapping[str, Any], part: str, name: str, where: str) -> Ite
     Raises:
         DefinitionError: it is no list of objects with this name in each.
     """
-    found = document.get(part, [])
-    if not isinstance(found, list):
+    parts = document.get(part, [])
+    if not isinstance(parts, list):
         raise DefinitionError(f"{where}: {part} is no list; {_MADE}")
-    for at, each in enumerate(found):
+    for at, each in enumerate(parts):
         if not isinstance(each, dict) or not isinstance(each.get(name), str):
             raise DefinitionError(f"{where}: {part}[{at}] is no object with a text as its {name}; {_MADE}")
         yield each[name], each, f"{where}: {each[name]}"
@@ -105,10 +105,12 @@ def _table(table: dict[str, Any], where: str) -> Table:
         raise DefinitionError(f"{where}: a primaryKeyPosition is no whole number; {_MADE}")
     checks: dict[str, str] = {}
     for _, each, _place in _named(table, "quality", "type", where):
-        told = each.get("implementation")
-        if each.get("engine") == "great-expectations" and isinstance(told, dict):
-            arguments = json.dumps(told.get("kwargs", {}), sort_keys=True, ensure_ascii=False)
-            checks[f"{told.get('type')} {arguments}"] = _stronger(checks.get(f"{told.get('type')} {arguments}"), each.get("severity"))
+        implementation = each.get("implementation")
+        if each.get("engine") == "great-expectations" and isinstance(implementation, dict):
+            arguments = json.dumps(implementation.get("kwargs", {}), sort_keys=True, ensure_ascii=False)
+            checks[f"{implementation.get('type')} {arguments}"] = _stronger(
+                checks.get(f"{implementation.get('type')} {arguments}"), each.get("severity")
+            )
     columns, keys = {name: _column(each, place) for name, each, place in parts}, tuple(sorted(positions, key=positions.__getitem__))
     return Table(columns, keys, checks, _custom(table, ON_FAILURE, where) or "hold")
 
@@ -127,5 +129,5 @@ def _column(column: dict[str, Any], where: str) -> Column:
 
 def _custom(part: dict[str, Any], name: str, where: str) -> str:
     """The value of a property that the standard does not have; "" where it is not said."""
-    found = (each.get("value") for named, each, _ in _named(part, "customProperties", "property", where) if named == name)
-    return next(map(str, found), "")
+    texts = (each.get("value") for named, each, _ in _named(part, "customProperties", "property", where) if named == name)
+    return next(map(str, texts), "")

@@ -44,15 +44,15 @@ class Break:
 def breaks(before: Agreed, now: Agreed, renamed: Mapping[str, str]) -> list[Break]:
     """The promises that are not kept. `renamed`: a table's name now -> its name before."""
     names = {old: new for new, old in renamed.items() if new in now.tables}
-    found: list[Break] = []
+    broken_promises: list[Break] = []
     for name, table in before.tables.items():
         new = name if name in now.tables else names.get(name)
         if new is None:
-            found.append(Break(name, "", "the table is gone"))
+            broken_promises.append(Break(name, "", "the table is gone"))
             continue
-        found += [Break(name, "", "the table has another name", name, new)] * (new != name)
-        found += [*_of_table(name, table, now.tables[new])]
-    return [*found, *_of_times(before.service, now.service)]
+        broken_promises += [Break(name, "", "the table has another name", name, new)] * (new != name)
+        broken_promises += [*_of_table(name, table, now.tables[new])]
+    return [*broken_promises, *_of_times(before.service, now.service)]
 
 
 def added(before: Agreed, now: Agreed, renamed: Mapping[str, str]) -> list[str]:

@@ -83,10 +83,10 @@ def _table(bound: Bound, window: str, row: pa.Table) -> dict[str, Any]:
 
 
 def _typed(kind: str) -> dict[str, str]:
-    """Both types of a column; none where nothing has told it yet."""
+    """Both types of a column; none where the type is not known yet."""
     if kind == '"NULL"':
         return {}
-    logical = _LOGICAL.get(kind) or next((found for begin, found in _BEGINNINGS.items() if kind.startswith(begin)), "integer")
+    logical = _LOGICAL.get(kind) or next((logical_type for begin, logical_type in _BEGINNINGS.items() if kind.startswith(begin)), "integer")
     return {"logicalType": "array" if kind.endswith("]") else logical, "physicalType": kind}
 
 

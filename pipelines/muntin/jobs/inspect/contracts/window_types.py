@@ -49,9 +49,9 @@ def _row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
 def _states(bound: Bound) -> dict[str, pa.Table]:
     """Table of a frame set -> states without rows: as they are kept, else as the first files with rows say."""
     schemas = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
-    kept = {table: schema.empty_table() for table, schema in schemas.items() if schema is not None}
-    if len(kept) == len(schemas):
-        return kept
+    tables = {table: schema.empty_table() for table, schema in schemas.items() if schema is not None}
+    if len(tables) == len(schemas):
+        return tables
     types = types_bound(bound, first_inputs(bound))
     if not types or not all(types.values()):
         raise SourceError(

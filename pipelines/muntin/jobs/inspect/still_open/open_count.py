@@ -111,8 +111,8 @@ def steps_of(keys: Ints, frames: Ints) -> list[tuple[int, int | None, int]]:
     earlier, of_earlier = np.unique(before[new], return_inverse=True)
     pairs, counts = np.unique(of_frame * max(1, len(earlier)) + of_earlier, return_counts=True)
     at, back = np.divmod(pairs, max(1, len(earlier)))
-    told = zip(frame[at].tolist(), earlier[back].tolist(), counts.tolist(), strict=True)
-    return [(start, None if previous == _NONE else previous, count) for start, previous, count in told]
+    steps = zip(frame[at].tolist(), earlier[back].tolist(), counts.tolist(), strict=True)
+    return [(start, None if previous == _NONE else previous, count) for start, previous, count in steps]
 
 
 def _opened(kind: Window, floor: int, steps: Iterable[tuple[int, int | None, int]]) -> int | None:
@@ -144,11 +144,11 @@ def _derived(bound: Bound, todo: Pending) -> int | None:
         since = int(batches.entries.open_us[-1]) if batches and isinstance(follows, Chained) and not todo.work else BEFORE_ALL
         work = Work(last, since, AFTER_ALL)
     one_row = one_row_each(bound, todo.window)
-    found = shards(one_row, replace(todo, work=work), "")
+    open_shards = shards(one_row, replace(todo, work=work), "")
     rows = {file.path: file.rows for file in todo.states.files}
-    if sum(rows[path] for shard in found[:1] for path in shard.files) > DERIVED:
+    if sum(rows[path] for shard in open_shards[:1] for path in shard.files) > DERIVED:
         return None
-    return sum(int((combined_shard(shard).closed >= count).sum()) for shard in found)
+    return sum(int((combined_shard(shard).closed >= count).sum()) for shard in open_shards)
 
 
 def _instant(us: int) -> pa.Scalar:
