@@ -58,10 +58,10 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
         return unknown
 
 
-def _holds_one_of(file: File, known: Ints) -> bool:
+def _holds_one_of(file: File, starts: Ints) -> bool:
     """Whether a file may hold windows of a known batch."""
     first, last = batches_of_windows(file.path) or (0, -1)
-    return bool(np.searchsorted(known, first) < np.searchsorted(known, last, side="right"))
+    return bool(np.searchsorted(starts, first) < np.searchsorted(starts, last, side="right"))
 
 
 def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
@@ -71,9 +71,9 @@ def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
 
 def _both(folder: AnyPath, went: Sequence[File], came: Sequence[File]) -> tuple[pa.Table, pa.Table]:
     """The windows of both files, with the same columns where there is only one file."""
-    found = [[read_parquet(f"{folder}/{file.path}") for file in files] for files in (went, came)]
-    empty = next(table for tables in found for table in tables).schema.empty_table()
-    before, after = (pa.concat_tables(tables or [empty], promote_options="permissive") for tables in found)
+    tables_of_sides = [[read_parquet(f"{folder}/{file.path}") for file in files] for files in (went, came)]
+    empty = next(table for tables in tables_of_sides for table in tables).schema.empty_table()
+    before, after = (pa.concat_tables(tables or [empty], promote_options="permissive") for tables in tables_of_sides)
     return before, after
 
 
@@ -83,12 +83,12 @@ def _of_batches(windows: pa.Table, starts: Ints) -> pa.Table:
     return windows if own.all() else windows.filter(pa.array(own))
 
 
-def _of_known(changes: Changes, known: Ints) -> Changes:
+def _of_known(changes: Changes, published_starts: Ints) -> Changes:
     """The changes without windows closed by a batch that was never published: such windows are not changed, they are new."""
     closed = changes.after[BATCH].cast(pa.int64()).fill_null(0).to_numpy()
-    kept = (np.array(changes.kinds) != "new") | is_among(closed, known)
-    if kept.all():
+    is_change = (np.array(changes.kinds) != "new") | is_among(closed, published_starts)
+    if is_change.all():
         return changes
-    rows = pa.array(np.flatnonzero(kept))
-    kinds = tuple(compress(changes.kinds, kept.tolist()))
+    rows = pa.array(np.flatnonzero(is_change))
+    kinds = tuple(compress(changes.kinds, is_change.tolist()))
     return replace(changes, before=changes.before.take(rows), after=changes.after.take(rows), kinds=kinds)

@@ -59,12 +59,12 @@ class Changes:
             there = new if kind == "new" else old
             names = [name for name in there if name in self.identity or name in BOUNDS]
             values = [name for name in there if name not in self.identity and name != BATCH]
-            told = [name for name in values if kind != "changed" or repr(old[name]) != repr(new[name])]
+            shown_values = [name for name in values if kind != "changed" or repr(old[name]) != repr(new[name])]
             yield {
                 **{name: there[name] for name in names},
                 "change": kind,
-                "old": None if kind == "new" else {name: old[name] for name in told},
-                "new": None if kind == "gone" else {name: new[name] for name in told},
+                "old": None if kind == "new" else {name: old[name] for name in shown_values},
+                "new": None if kind == "gone" else {name: new[name] for name in shown_values},
             }
 
 
@@ -135,7 +135,7 @@ def _unequal(one: pa.Array, other: pa.Array) -> np.ndarray:
         one, other = one.view(bits), other.view(bits)
     nulls = [np.asarray(each.is_null()) for each in (one, other)]
     if pa.types.is_nested(one.type):  # Arrow compares no lists
-        told = zip(map(repr, one.to_pylist()), map(repr, other.to_pylist()), strict=True)
-        return np.fromiter((this != that for this, that in told), np.bool_, len(one))
+        pairs_of_texts = zip(map(repr, one.to_pylist()), map(repr, other.to_pylist()), strict=True)
+        return np.fromiter((this != that for this, that in pairs_of_texts), np.bool_, len(one))
     unequal = pa.compute.fill_null(pa.compute.not_equal(one, other), False)  # noqa: FBT003 - what a null becomes
     return (nulls[0] != nulls[1]) | np.asarray(unequal)

@@ -83,8 +83,8 @@ def changes_since(bound: Bound, window: str, since: int, *, touched: bool = Fals
             steps.append(_step(table, commit, names, identity))
         except (OSError, pa.ArrowInvalid):  # removed, or damaged: then a later commit has replaced it
             raise _forgotten(table, since, [each for each in commits if each.version > commit.version], version) from None
-    known = [now.snapshot.schema or _NONE, *(table.schema for step in steps for table in (step.came, step.went))]
-    return Since(revisions(steps[::-1], _schema(names, known), identity, touched=touched), version, identity)
+    schemas = [now.snapshot.schema or _NONE, *(table.schema for step in steps for table in (step.came, step.went))]
+    return Since(revisions(steps[::-1], _schema(names, schemas), identity, touched=touched), version, identity)
 
 
 def at_version(rows: pa.Table, version: int) -> pa.Table:
@@ -111,20 +111,22 @@ def _columns(bound: Bound, window: str, now: Published) -> tuple[list[str], tupl
     pipeline, kind = bound.pipeline, bound.windows[window]
     identity = tuple(dict.fromkeys((*bound.keys_of(window), *kind.order)))
     there = (now.snapshot.schema or _NONE).names
-    lacking = [name for name in identity if name not in there]
-    if lacking and any(file.rows for file in now.snapshot.files):
+    missing_columns = [name for name in identity if name not in there]
+    if missing_columns and any(file.rows for file in now.snapshot.files):
         raise StateError(
-            f"{bound.table(now.table)} holds windows of another definition, without {', '.join(lacking)}; promote this one first"
+            f"{bound.table(now.table)} holds windows of another definition, without {', '.join(missing_columns)}; promote this one first"
         )
     names = [*bound.keys_of(window), "window_start", "window_end", *kind.columns, *pipeline.aggregates, *pipeline.derive]
-    if taken := {REVISION, CHANGE} & {*names}:
-        raise DefinitionError(f"{window}: changes have a column {min(taken)!r} of their own; give the key or result of this name another")
+    if reserved_names := {REVISION, CHANGE} & {*names}:
+        raise DefinitionError(
+            f"{window}: changes have a column {min(reserved_names)!r} of their own; give the key or result of this name another"
+        )
     return names, identity
 
 
-def _schema(names: Sequence[str], known: Sequence[pa.Schema]) -> pa.Schema:
+def _schema(names: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:
     """The columns that are known, with the type that the first schema has: a table without windows may lack some."""
-    types = {field.name: field.type for schema in reversed(known) for field in schema}
+    types = {field.name: field.type for schema in reversed(schemas) for field in schema}
     return pa.schema([pa.field(name, types[name]) for name in names if name in types])
 
 
@@ -152,7 +154,7 @@ def _step(table: AnyPath, commit: Commit, names: Sequence[str], identity: Sequen
     """
     went, came = set(commit.removes) - set(commit.adds), set(commit.adds) - set(commit.removes)
     both = (list(_tables(table, sorted(paths), names, identity)) for paths in (went, came))
-    return Step(commit.version, *(pa.concat_tables(found or [_NONE.empty_table()], promote_options="permissive") for found in both))
+    return Step(commit.version, *(pa.concat_tables(tables or [_NONE.empty_table()], promote_options="permissive") for tables in both))
 
 
 def _tables(table: AnyPath, paths: Sequence[str], names: Sequence[str], identity: Sequence[str]) -> Iterator[pa.Table]:
@@ -173,9 +175,9 @@ def _keys(names: Sequence[str]) -> set[str]:
     return {*names[: names.index("window_start")]}
 
 
-def _forgotten(table: AnyPath, since: int, told: Sequence[Commit], version: int) -> VersionGoneError:
-    """The error that changes are not known; `told`: the newest commits that are there with their files."""
-    first = told[0].version - 1 if told else version
+def _forgotten(table: AnyPath, since: int, newest_commits: Sequence[Commit], version: int) -> VersionGoneError:
+    """The error that changes are not known; `newest_commits`: the newest commits that are there with their files."""
+    first = newest_commits[0].version - 1 if newest_commits else version
     gone = many(first - since, "commit")
     return VersionGoneError(
         f"{table}: what changed since version {since} cannot be told any more: {gone} after it, or files of them, are removed or damaged. "

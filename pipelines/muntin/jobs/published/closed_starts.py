@@ -41,11 +41,11 @@ def closed_starts(bound: Bound, window: str, batches: Sequence[int]) -> list[int
     now, kind = published(bound.store, window), bound.windows[window]
     if now.ledger is None or not batches:
         return []
-    known = now.ledger.entries.position(np.array(sorted(batches), np.int64))
-    found = {*_of_rows(bound, now, batches)}
-    if kind.grid and (positions := known[known >= 0]).size:
-        found.update(_of_grid(kind, now, positions))
-    return sorted(found)
+    ledger_at = now.ledger.entries.position(np.array(sorted(batches), np.int64))
+    window_starts = {*_of_rows(bound, now, batches)}
+    if kind.grid and (positions := ledger_at[ledger_at >= 0]).size:
+        window_starts.update(_of_grid(kind, now, positions))
+    return sorted(window_starts)
 
 
 def starts_if_closed(bound: Bound, window: str, low_us: int, high_us: int) -> list[int]:
@@ -61,8 +61,8 @@ def starts_if_closed(bound: Bound, window: str, low_us: int, high_us: int) -> li
 
 def published_batches(bound: Bound, window: str, low_us: int, high_us: int) -> list[int]:
     """Starts of the batches that begin in `[low_us, high_us)`, in microseconds, if windows were published from all of them; else none."""
-    known = published(bound.store, window).starts
-    inside = known[(known >= low_us) & (known < high_us)].tolist()
+    starts = published(bound.store, window).starts
+    inside = starts[(starts >= low_us) & (starts < high_us)].tolist()
     reached = bool(inside) and bound.pipeline.intervals.after(inside[-1]) >= high_us
     return inside if reached else []
 

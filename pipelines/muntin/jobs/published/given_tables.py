@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 def as_readers_know(bound: Bound) -> Bound:
     """The same pipeline, whose spans are those that windows were published by; of windows that never were, those of the table."""
     windows = given_windows(bound.pipeline.windows)
-    known = {name: as_published(bound, name, newest_segment(bound.store, name)) for name, kind in windows.items() if kind.given_by}
-    if not known:
+    published_windows = {
+        name: as_published(bound, name, newest_segment(bound.store, name)) for name, kind in windows.items() if kind.given_by
+    }
+    if not published_windows:
         return bound
-    found = {name: known.get(name) or kind for name, kind in windows.items()}
-    return replace(bound, pipeline=replace(bound.pipeline, windows=found))
+    all_windows = {name: published_windows.get(name) or kind for name, kind in windows.items()}
+    return replace(bound, pipeline=replace(bound.pipeline, windows=all_windows))
 
 
 def note_table(bound: Bound, pending: Pending) -> None:

@@ -57,8 +57,8 @@ def readable(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
 def refusal(bound: Bound, to_us: int) -> str:
     """The reason why states are gone, for a sentence."""
     kept_us = bound.pipeline.retention.states_us
-    told = f" (retain says {spell(kept_us)})" if kept_us else ""
-    return f"states of batches before {spell_instant(to_us)} are gone{told}"
+    reason = f" (retain says {spell(kept_us)})" if kept_us else ""
+    return f"states of batches before {spell_instant(to_us)} are gone{reason}"
 
 
 def check_work(bound: Bound, pending: Pending) -> None:

@@ -64,8 +64,8 @@ def _segment(file: File) -> Segment:
 @lru_cache(maxsize=1024)
 def _numbers(path: str) -> tuple[int, int]:
     """The number of a segment, and how many entries it has, as its name says."""
-    found = _NAME.fullmatch(path)
-    return (int(found["number"]), int(found["entries"])) if found else (0, 0)
+    match = _NAME.fullmatch(path)
+    return (int(match["number"]), int(match["entries"])) if match else (0, 0)
 
 
 def _weight(ledger: Ledger | None) -> int:

@@ -34,10 +34,10 @@ def problem_of_note(table: AnyPath, catalog: str, name: str) -> tuple[str, str] 
     """The path of the note, and what is wrong with it; None: it is whole."""
     path, text = _note(table, catalog, name)
     try:
-        found = path.read_bytes()
+        content = path.read_bytes()
     except FileNotFoundError:
         return str(path), "is gone: it says which mirror names files of the table"
-    return None if found == text else (str(path), "is damaged: it does not say which mirror names files of the table")
+    return None if content == text else (str(path), "is damaged: it does not say which mirror names files of the table")
 
 
 def is_filled(table: AnyPath, catalog: str, name: str, own: str) -> bool:

@@ -86,10 +86,10 @@ def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, ba
     past = history(batches, now.starts, np.array(asked, np.int64), bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
     watermarks_us = watermarks(past.batches, bound.pipeline.watermarking)
     lost = _batches_with_lost_files(bound, now, asked)
-    work, known, problems = _work_from_whole_notes(bound, name, past.batches, watermarks_us, now.ledger, lost)
+    work, usable_ledger, problems = _work_from_whole_notes(bound, name, past.batches, watermarks_us, now.ledger, lost)
     reasons = (*problems, *(f"windows of batch {label(start)}: files were gone" for start in lost))
     remarks = tuple(f"{name}: {reason}; derived again" for reason in reasons)
-    return Pending(name, now, states, past, watermarks_us, work, known, remarks)
+    return Pending(name, now, states, past, watermarks_us, work, usable_ledger, remarks)
 
 
 def _work_from_whole_notes(

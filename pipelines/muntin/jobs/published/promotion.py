@@ -34,13 +34,13 @@ _TRIES = 8
 
 def superseded(bound: Bound) -> dict[str, int]:
     """The windows that a newer definition has taken over, each with the last version of its table under this definition."""
-    found = {}
+    last_versions = {}
     for window in bound.windows:
         ledger = current(bound.store, window).ledger
         version = ledger.version_before(Derivation(bound.state, bound.derivation(window))) if ledger else None
         if version is not None:
-            found[window] = version
-    return found
+            last_versions[window] = version
+    return last_versions
 
 
 def check_not_superseded(bound: Bound) -> None:
@@ -49,8 +49,8 @@ def check_not_superseded(bound: Bound) -> None:
     Raises:
         StateError: a live table had windows of this definition, and has other windows now.
     """
-    if found := superseded(bound):
-        names, home = ", ".join(found), bound.table(current(bound.store, next(iter(found))).table)
+    if last_versions := superseded(bound):
+        names, home = ", ".join(last_versions), bound.table(current(bound.store, next(iter(last_versions))).table)
         raise StateError(
             f"{bound.pipeline.name}: this definition of {names} is superseded: {home} holds windows of a newer one. "
             "Deploy the newer definition everywhere, or make this one current again: muntin promote FILE"
@@ -103,15 +103,15 @@ def _tidy(bound: Bound) -> None:
 
 def _candidates(bound: Bound) -> list[tuple[str, Published, Published]]:
     """The windows whose live table has another state's windows: name, live windows, candidate windows."""
-    found = []
+    candidates = []
     for window in bound.windows:
         readers = current(bound.store, window)
         if readers.ledger and readers.ledger.state == bound.state:
             continue
         own = candidate(bound.store, window)
         if own.ledger or readers.ledger:
-            found.append((window, readers, own))
-    return found
+            candidates.append((window, readers, own))
+    return candidates
 
 
 def _promote(bound: Bound, window: str, readers: Published, own: Published) -> bool:

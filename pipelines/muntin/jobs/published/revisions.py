@@ -65,8 +65,8 @@ def revisions(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str],
     else:
         differs[both] = differing(rows, rows, values, first[both], last[both])
     kinds = np.where(has, np.where(had, "changed", "new"), "gone")[differs]
-    found = rows.drop_columns([_UNLIKE]).take(pa.array(last[differs]))
-    return _marked(_without_values(found, kinds == "gone", identity), facts[1, last[differs]], kinds)
+    newest_rows = rows.drop_columns([_UNLIKE]).take(pa.array(last[differs]))
+    return _marked(_without_values(newest_rows, kinds == "gone", identity), facts[1, last[differs]], kinds)
 
 
 def _rows(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str]) -> tuple[pa.Table, Ints]:
@@ -104,8 +104,10 @@ def _same_again(rows: pa.Table, values: Sequence[str], order: Ints, facts: Ints)
 
 def _aligned(table: pa.Table, schema: pa.Schema, identity: Sequence[str]) -> pa.Table:
     """A table with the columns and types that windows have now; null where it lacks a column, or a value is of another type."""
-    if lacking := [name for name in identity if name not in table.column_names]:
-        raise StateError(f"windows of an earlier version have no {', '.join(lacking)}, which tells windows apart now; read all windows")
+    if missing_columns := [name for name in identity if name not in table.column_names]:
+        raise StateError(
+            f"windows of an earlier version have no {', '.join(missing_columns)}, which tells windows apart now; read all windows"
+        )
     columns, unlike = [], False
     for field in schema:
         column = table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)

@@ -105,9 +105,9 @@ def staged_window(bound: Bound, parts: Sequence[Part]) -> StagedWindow:
     files = [file for result in results for file in result["files"]]
     entries = reduce(Entries.newest, (_entries(*part) for part in parts))
     definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
-    anew, known = _begins_anew(definition, pending) or _has_other_types(pending, schema), pending.known
-    if anew and known is not None and known.definition == definition:
-        entries = known.entries.take(pending.history.batches.position(known.entries.start_us) >= 0).newest(entries)
+    anew, usable_ledger = _begins_anew(definition, pending) or _has_other_types(pending, schema), pending.known
+    if anew and usable_ledger is not None and usable_ledger.definition == definition:
+        entries = usable_ledger.entries.take(pending.history.batches.position(usable_ledger.entries.start_us) >= 0).newest(entries)
     given = keep(bound, bound.windows[pending.window])
     return StagedWindow(pending.window, schema, files, starts, pending.published.head, definition, text_of(entries.to_table()), anew, given)
 
@@ -126,8 +126,8 @@ def _begins_anew(definition: str, pending: Pending) -> bool:
 
 def _has_other_types(pending: Pending, schema: str) -> bool:
     """Whether a result has another type than in the published table, as where the source's type is wider than it was."""
-    known = pending.published.snapshot.schema or pa.schema([])
-    return not has_types(schema_of(schema), known)
+    published_schema = pending.published.snapshot.schema or pa.schema([])
+    return not has_types(schema_of(schema), published_schema)
 
 
 @lru_cache(maxsize=64)
@@ -156,10 +156,10 @@ def new_entries(pending: Pending, shards: Sequence[dict[str, Any]], files: Seque
         _sum([shard[name] for shard in shards], len(at)) for name in ("windows", "late", "missed", "late_any", "hidden")
     )
     open_us = np.minimum.reduce(np.array(opened, np.int64)) if opened else np.full(len(at), AFTER_ALL)
-    made = np.where(windows > 0, _made(batches.start_us, files), np.uint64(0))
+    names_of_windows = np.where(windows > 0, _made(batches.start_us, files), np.uint64(0))
     counts = (windows, late, missed, open_us, late_any, hidden)
     facts = batches.start_us, batches.version, pending.watermarks_us[at], batches.low_us, batches.high_us
-    return Entries(*facts, *counts, made, _notes(pending, shards))
+    return Entries(*facts, *counts, names_of_windows, _notes(pending, shards))
 
 
 def _sum(counts: Sequence[Sequence[int]], length: int) -> Ints:
@@ -168,11 +168,11 @@ def _sum(counts: Sequence[Sequence[int]], length: int) -> Ints:
 
 def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
     """A name of each batch's windows, of the names of all files that hold some of them."""
-    made = np.zeros(len(starts), np.uint64)
+    names = np.zeros(len(starts), np.uint64)
     for file in files:
         name = np.uint64(int(name_of(file["path"]), 16))
-        made[np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")] += name
-    return made
+        names[np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")] += name
+    return names
 
 
 def _notes(pending: Pending, shards: Sequence[Mapping[str, Any]]) -> pa.Array:

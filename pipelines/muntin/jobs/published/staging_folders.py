@@ -38,8 +38,8 @@ def staged_entries(state: AnyPath) -> list[Entries]:
 
 def staged_windows(state: AnyPath) -> list[StagedWindow]:
     """Every staged window of a state, without windows that nobody can publish."""
-    found: list[StagedWindow] = []
+    windows: list[StagedWindow] = []
     for path in state.glob(f"staging/*/{STAGED_FILE}"):
         with suppress(ConflictError, ValueError, KeyError):
-            found += Staged.loads(path.read_text(encoding="utf-8")).windows
-    return found
+            windows += Staged.loads(path.read_text(encoding="utf-8")).windows
+    return windows

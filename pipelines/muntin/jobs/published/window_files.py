@@ -41,13 +41,13 @@ def stretches(rows: Ints) -> list[tuple[int, int]]:
     Args:
         rows: how many windows each batch closed.
     """
-    found, first, held = list[tuple[int, int]](), 0, 0
+    spans, first, held = list[tuple[int, int]](), 0, 0
     for at, count in enumerate(rows.tolist()):
         if at > first and (held + count > FILE_ROWS or (at - first >= MOST_BATCHES and held + count > FEW)):
-            found.append((first, at))
+            spans.append((first, at))
             first, held = at, 0
         held += count
-    return [*found, (first, len(rows))] if len(rows) else found
+    return [*spans, (first, len(rows))] if len(rows) else spans
 
 
 def write_windows(table: pa.Table, folder: AnyPath, first_us: int, last_us: int, shard: int, keys: Sequence[str]) -> File:
@@ -57,7 +57,7 @@ def write_windows(table: pa.Table, folder: AnyPath, first_us: int, last_us: int,
 
 
 def replaced_windows(
-    folder: AnyPath, files: Sequence[File], starts: Ints, known: Ints, keys: Sequence[str]
+    folder: AnyPath, files: Sequence[File], starts: Ints, published_starts: Ints, keys: Sequence[str]
 ) -> tuple[list[File], list[File]]:
     """The files of a table that hold windows of some batches; and new files with the remaining windows of these files.
 
@@ -65,7 +65,7 @@ def replaced_windows(
         folder: of the table.
         files: of the table.
         starts: of the batches, ascending.
-        known: starts of all batches that windows were published from, ascending.
+        published_starts: starts of all batches that windows were published from, ascending.
         keys: the key columns.
 
     Raises:
@@ -73,12 +73,12 @@ def replaced_windows(
     """
     old, rest = list[File](), list[File]()
     for file, first, last in files_over(files, starts):
-        others = within(known, first, last)
-        kept = _others(folder, file, starts) if not is_among(others, starts).all() else None
-        if kept is None or len(kept) < file.rows:
+        others = within(published_starts, first, last)
+        remaining_windows = _others(folder, file, starts) if not is_among(others, starts).all() else None
+        if remaining_windows is None or len(remaining_windows) < file.rows:
             old.append(file)
-        if kept is not None and 0 < len(kept) < file.rows:
-            rest.append(write_windows(kept, folder, first, last, shard_of(file), keys))
+        if remaining_windows is not None and 0 < len(remaining_windows) < file.rows:
+            rest.append(write_windows(remaining_windows, folder, first, last, shard_of(file), keys))
     return old, rest
 
 
@@ -94,8 +94,8 @@ def windows_from(folder: AnyPath, files: Sequence[File], first_us: int, keys: Se
         if last >= first_us:
             check_whole(folder, [file])
             table = read_parquet(f"{folder}/{file.path}")
-            kept = table.filter(pa.array(instants(table[BATCH]) >= first_us))
-            rest += [write_windows(kept, folder, first_us, last, shard_of(file), keys)] if len(kept) else []
+            later_windows = table.filter(pa.array(instants(table[BATCH]) >= first_us))
+            rest += [write_windows(later_windows, folder, first_us, last, shard_of(file), keys)] if len(later_windows) else []
     return rest
 
 
@@ -116,9 +116,9 @@ def in_types(folder: AnyPath, files: Sequence[File], schema: pa.Schema, keys: Se
 def _in_types(folder: AnyPath, file: File, schema: pa.Schema, keys: Sequence[str]) -> File:
     check_whole(folder, [file])
     table = read_parquet(f"{folder}/{file.path}")
-    known = {each.name: each.type for each in schema}
+    types = {each.name: each.type for each in schema}
     try:
-        wide = pa.table({each.name: wider(table[each.name], known.get(each.name, each.type)) for each in table.schema})
+        wide = pa.table({each.name: wider(table[each.name], types.get(each.name, each.type)) for each in table.schema})
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return file
     first, last = batches_of_windows(file.path) or (0, -1)
