@@ -44,11 +44,11 @@ def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
 
 def _closed(bound: Bound, starts: Ints) -> Flags:
     """Which of some batches have events, and live windows, of whatever definition."""
-    found = np.zeros(len(starts), np.bool_)
+    is_closed = np.zeros(len(starts), np.bool_)
     for window in bound.windows:
         if ledger := current(bound.store, window).ledger:
-            found |= is_among(starts, ledger.entries.start_us[ledger.entries.high_us > BEFORE_ALL])
-    return found
+            is_closed |= is_among(starts, ledger.entries.start_us[ledger.entries.high_us > BEFORE_ALL])
+    return is_closed
 
 
 def _has_rows(bound: Bound, batches: Batches) -> Flags:

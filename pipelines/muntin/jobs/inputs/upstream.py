@@ -64,13 +64,17 @@ class Upstream:
         at = self.entries.position(starts)
         closing = starts[self.entries.windows[at] > 0]
         self._check_kept(closing)
-        made = dict(zip(starts.tolist(), self.entries.made[at].tolist(), strict=True))
-        found: dict[int, list[SourceFile]] = {start: [] for start in starts.tolist()}
+        names_of_windows = dict(zip(starts.tolist(), self.entries.made[at].tolist(), strict=True))
+        files_by_start: dict[int, list[SourceFile]] = {start: [] for start in starts.tolist()}
         for file in self.now.snapshot.files:
             first, last = batches_of_windows(file.path) or (0, -1)
             for start in closing[(closing >= first) & (closing <= last)].tolist():
-                found[start].append(SourceFile(f"{self.table}/{file.path}", file.size, 0, spelled(made[start]) if made[start] else None))
-        return found
+                files_by_start[start].append(
+                    SourceFile(
+                        f"{self.table}/{file.path}", file.size, 0, spelled(names_of_windows[start]) if names_of_windows[start] else None
+                    )
+                )
+        return files_by_start
 
     @property
     def kept_from_us(self) -> int:
@@ -88,8 +92,8 @@ class Upstream:
 
     def watermarks_us(self, starts: Ints) -> dict[int, int | None]:
         """Start of each of some published batches -> how far time is known after it; None before any event."""
-        known = self.known_to(starts).tolist()
-        return {start: time_us if time_us > BEFORE_ALL else None for start, time_us in zip(starts.tolist(), known, strict=True)}
+        times_us = self.known_to(starts).tolist()
+        return {start: time_us if time_us > BEFORE_ALL else None for start, time_us in zip(starts.tolist(), times_us, strict=True)}
 
     def known_to(self, starts: Ints) -> Ints:
         """How far time is known after each of some published batches; `BEFORE_ALL` before any event."""
@@ -120,8 +124,8 @@ class SourceChanges:
         if self.table is None:
             return
 
-        def noted(found: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
-            seen = _seen(found, str(self.table))
+        def noted(content: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
+            seen = _seen(content, str(self.table))
             if seen == self.number or seen > max(self.number, self.since):
                 return None
             return {"table": self.table, "number": self.number}
@@ -143,9 +147,9 @@ def upstream(bound: Bound, source: WindowSource) -> Upstream:
 
 def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool:
     """Whether an upstream published other windows of a batch than were read. Windows keep their name when their files are put together."""
-    read, made = {file.checksum for file in before}, {file.checksum for file in now}
-    if read and made and None not in read | made:
-        return read != made
+    read, checksums = {file.checksum for file in before}, {file.checksum for file in now}
+    if read and checksums and None not in read | checksums:
+        return read != checksums
     return {file.path for file in before} != {file.path for file in now}
 
 
@@ -164,9 +168,9 @@ def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
     changed = theirs.changed_since(since := seen_up_to(bound, theirs.now.snapshot.identity))
     changed = changed[(positions_of(changed, read_us) >= 0) & (changed >= theirs.kept_from_us)]
     new = starts[(starts >= bound.pipeline.intervals.first_us) & (batches.position(starts) < 0)] if unread else starts[:0]
-    found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
+    changed_starts = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
-    intervals = [Interval(start, after(start)) for start in found[found >= theirs.kept_from_us].tolist()]
+    intervals = [Interval(start, after(start)) for start in changed_starts[changed_starts >= theirs.kept_from_us].tolist()]
     return SourceChanges(tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number, since)
 
 

@@ -88,8 +88,8 @@ class LookupChanges:
         if not self.digests or self.too_many:
             return
 
-        def noted(found: Any) -> Mapping[str, str]:  # noqa: ANN401 - JSON
-            now = _names(found)
+        def noted(content: Any) -> Mapping[str, str]:  # noqa: ANN401 - JSON
+            now = _names(content)
             alone = now in (self.digests, _reading(self.digests)) or (now == self.noted and _READING not in now)
             return self.digests if digests_of(bound) == self.digests and alone else {}
 
@@ -105,8 +105,8 @@ def forget_other_versions(bound: Bound) -> None:
     """Take back the note of the versions on which all batches rest, before batches rest on others, and say that they are being read."""
     mine = digests_of(bound)
 
-    def noted(found: Any) -> Mapping[str, str] | None:  # noqa: ANN401 - JSON
-        if (now := _names(found)) in (mine, _reading(mine)):
+    def noted(content: Any) -> Mapping[str, str] | None:  # noqa: ANN401 - JSON
+        if (now := _names(content)) in (mine, _reading(mine)):
             return None
         return {_READING: ""} if _READING in now else _reading(mine)
 
@@ -127,17 +127,17 @@ def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupCh
     if not bound.pipeline.lookups:
         return LookupChanges()
     snapshot = bound.store.snapshot(LOOKED_UP)
-    found = dict.fromkeys(_apart(bound, snapshot.files).tolist(), _UNKNOWN)
+    reasons = dict.fromkeys(_apart(bound, snapshot.files).tolist(), _UNKNOWN)
     noted, digests = _note(bound), dict[str, str]()
     for dimension, table in read_dimensions(bound):
         digests[dimension.name] = dimension.digest
         if noted.get(dimension.name) != dimension.digest and snapshot.files:
             before = _before(bound, dimension.name, noted.get(dimension.name))
             starts = _affected(bound, snapshot.files, dimension, before, versions_of(table))
-            found |= dict.fromkeys(starts.tolist(), f"rows of {dimension.name} that its events looked up have changed")
+            reasons |= dict.fromkeys(starts.tolist(), f"rows of {dimension.name} that its events looked up have changed")
     after = bound.pipeline.intervals.after
-    intervals = readable(bound, [Interval(start, after(start)) for start in sorted(found)])
-    why = {interval: found[interval.start_us] for interval in intervals}
+    intervals = readable(bound, [Interval(start, after(start)) for start in sorted(reasons)])
+    why = {interval: reasons[interval.start_us] for interval in intervals}
     return LookupChanges(why, digests, _too_many(bound, [interval for interval in intervals if interval not in reading]), noted)
 
 
@@ -180,8 +180,8 @@ def _before(bound: Bound, name: str, digest: str | None) -> Versions | None:
 
 def noted_versions(bound: Bound) -> dict[str, Versions]:
     """Name of a dimension -> the versions on which all batches rest; nothing of a dimension where they are not known."""
-    found = {name: _before(bound, name, digest) for name, digest in _note(bound).items() if name != _READING}
-    return {name: versions for name, versions in found.items() if versions}
+    versions_by_name = {name: _before(bound, name, digest) for name, digest in _note(bound).items() if name != _READING}
+    return {name: versions for name, versions in versions_by_name.items() if versions}
 
 
 def outlived_versions(folder: AnyPath) -> list[str]:
@@ -190,8 +190,8 @@ def outlived_versions(folder: AnyPath) -> list[str]:
         noted = json.loads((folder.parent / _NOTE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         noted = {}
-    kept = {path_of_versions(name, digest) for name, digest in noted.items() if name != _READING}
-    return [name for name in names_in(str(folder)) if name not in kept]
+    noted_names = {path_of_versions(name, digest) for name, digest in noted.items() if name != _READING}
+    return [name for name in names_in(str(folder)) if name not in noted_names]
 
 
 def _apart(bound: Bound, files: Sequence[File]) -> Ints:
@@ -212,7 +212,7 @@ def _affected(bound: Bound, files: Sequence[File], dimension: Dimension, before:
     """Starts of the batches that met what differs. `before`: None: everything may."""
     keys, begin, end = differing(before, now) if before else (None, np.empty(0, np.int64), np.empty(0, np.int64))
     low, high = (int(begin.min(initial=np.iinfo(np.int64).max)), int(end.max(initial=np.iinfo(np.int64).min))) if before else ALWAYS
-    found = [np.empty(0, np.int64)]
+    starts_of_files = [np.empty(0, np.int64)]
     for file in files:
         path = parse_states_path(file.path)
         if path.low_us is None or path.high_us is None or path.low_us >= high or path.high_us < low:
@@ -222,5 +222,5 @@ def _affected(bound: Bound, files: Sequence[File], dimension: Dimension, before:
         if keys is not None:
             mask = pc.and_(mask, pc.is_in(met[_KEY], value_set=pa.array(keys)))
         met = met.filter(mask)
-        found.append(instants(met[BATCH])[otherwise(met, now)])
-    return np.unique(np.concatenate(found))
+        starts_of_files.append(instants(met[BATCH])[otherwise(met, now)])
+    return np.unique(np.concatenate(starts_of_files))

@@ -23,10 +23,10 @@ ALWAYS = (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
 def otherwise(met: pa.Table, now: Versions) -> np.ndarray:
     """Whether what was met would be answered otherwise now."""
     keys, first, last = met[_KEY].to_numpy(), instants(met[_FIRST]), instants(met[_LAST])
-    answer, found = met[_ANSWER].fill_null(0).to_numpy(), met[_ANSWER].is_valid().to_numpy()
+    answer, had_row = met[_ANSWER].fill_null(0).to_numpy(), met[_ANSWER].is_valid().to_numpy()
     version, until = version_at(now, keys, first)
-    known = version >= 0
-    same = (known == found) & (~found | (np.append(now.answer, 0)[version] == answer))
+    has_row = version >= 0
+    same = (has_row == had_row) & (~had_row | (np.append(now.answer, 0)[version] == answer))
     return ~(same & (last < until))
 
 

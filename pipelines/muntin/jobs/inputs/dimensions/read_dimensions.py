@@ -41,8 +41,8 @@ def with_dimensions(bound: Bound, *, written: bool = False) -> Bound:
     """
     if not bound.pipeline.lookups or (bound.dimensions and (not written or all(each.path for each in bound.dimensions))):
         return bound
-    found = read_dimensions(bound)
-    return replace(bound, dimensions=tuple(_written(bound, *each) if written else each[0] for each in found))
+    dimensions_and_rows = read_dimensions(bound)
+    return replace(bound, dimensions=tuple(_written(bound, *each) if written else each[0] for each in dimensions_and_rows))
 
 
 def read_dimensions(bound: Bound) -> list[tuple[Dimension, pa.Table]]:
@@ -66,13 +66,13 @@ def _read(bound: Bound, name: str, lookup: Lookup) -> tuple[Dimension, pa.Table]
             f"lookups[{name!r}]: no file or message of {lookup.place} was found; without its rows every event would find nothing, which "
             f"nobody can tell from a wrong path"
         )
-    known = repr((name, lookup, bound.state, files))
-    if known not in _READ:
-        found = read_dimension(name, lookup, source, [file.path for file in files], bound.may_use)
+    cache_key = repr((name, lookup, bound.state, files))
+    if cache_key not in _READ:
+        dimension_and_versions = read_dimension(name, lookup, source, [file.path for file in files], bound.may_use)
         while len(_READ) >= _MOST:
             _READ.pop(next(iter(_READ)))
-        _READ[known] = found
-    dimension, versions = _READ[known]
+        _READ[cache_key] = dimension_and_versions
+    dimension, versions = _READ[cache_key]
     flat = tuple(key for key in bound.pipeline.keys if key.partition(".")[0] == name and key.partition(".")[2] in dict(dimension.columns))
     return replace(dimension, flat=flat), versions
 

@@ -39,13 +39,13 @@ class Inputs:
 
     def only(self, intervals: Collection[Interval]) -> Inputs:
         """The inputs of some of the batches."""
-        files = {interval: found for interval, found in self.files.items() if interval in intervals}
+        files = {interval: files_of_batch for interval, files_of_batch in self.files.items() if interval in intervals}
         return replace(self, files=files, parts={name: part.only(intervals) for name, part in self.parts.items()})
 
     @staticmethod
     def joined(given: Sequence[Inputs]) -> Inputs:
         """The inputs of several groups of batches together; no batch is in two groups."""
-        files = {interval: found for each in given for interval, found in each.files.items()}
+        files = {interval: files_of_batch for each in given for interval, files_of_batch in each.files.items()}
         watermarks_us = {start: watermark_us for each in given for start, watermark_us in each.watermarks_us.items()}
         parts = {name: Inputs.joined([each.parts[name] for each in given]) for name in (given[-1].parts if given else ())}
         hidden = {interval: count for each in given for interval, count in each.hidden.items()}

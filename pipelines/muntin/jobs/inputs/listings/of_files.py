@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = _source(bound)
-    found, hidden = source_files(source, intervals)
+    files_of_batches, hidden = source_files(source, intervals)
     if not allow_missing:
-        check_kept(bound, [interval for interval, files in found.items() if not files])
-        for interval, files in found.items():
+        check_kept(bound, [interval for interval, files in files_of_batches.items() if not files])
+        for interval, files in files_of_batches.items():
             check_found(source, interval, files, hidden[interval])
             check_ready(source, interval, files)
-    _check_apart(source, found)
-    return Inputs(found, {}, hidden=hidden)
+    _check_apart(source, files_of_batches)
+    return Inputs(files_of_batches, {}, hidden=hidden)
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
@@ -70,9 +70,9 @@ def _source(bound: Bound) -> FileSource:
     return bound.source  # type: ignore[return-value]  # this listing is that of this kind
 
 
-def _check_apart(source: FileSource, found: Mapping[Interval, Sequence[SourceFile]]) -> None:
+def _check_apart(source: FileSource, files_of_batches: Mapping[Interval, Sequence[SourceFile]]) -> None:
     owners: dict[str, Interval] = {}
-    for interval, files in found.items() if not source.all_files else ():
+    for interval, files in files_of_batches.items() if not source.all_files else ():
         for file in files:
             other = owners.setdefault(file.path, interval)
             if other != interval:

@@ -31,8 +31,8 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
     """The intervals that one of the sources has no files of, and has had rows of in the state."""
     members = bound.members.values()
-    lacking = {interval for member in members for interval in _purged(member, intervals)}
-    return [interval for interval in intervals if interval in lacking]
+    purged_intervals = {interval for member in members for interval in _purged(member, intervals)}
+    return [interval for interval in intervals if interval in purged_intervals]
 
 
 def _purged(member: Bound, intervals: Sequence[Interval]) -> list[Interval]:
@@ -53,8 +53,8 @@ def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFi
     """How the files of a source differ from its files in the report of a batch; None if no source's files differ."""
     for name, member in bound.members.items():
         own = [replace(file, source=None) for file in files if file.source == name]
-        if told := listing(member.source).difference(member, report_of_source(report, name), own):
-            return f"{name}: {told}"
+        if reason := listing(member.source).difference(member, report_of_source(report, name), own):
+            return f"{name}: {reason}"
     return None
 
 

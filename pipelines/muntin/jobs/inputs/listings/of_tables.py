@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = in_full(_source(bound))
-    found = table_files(source, intervals, _first(bound).start_us)
+    files_of_batches = table_files(source, intervals, _first(bound).start_us)
     if not allow_missing:
-        check_kept(bound, [interval for interval, files in found.items() if not files])
-    return Inputs(found, {}, source)
+        check_kept(bound, [interval for interval, files in files_of_batches.items() if not files])
+    return Inputs(files_of_batches, {}, source)
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
     """The intervals without files; not the intervals that the log does not reach back to."""
     with suppress(SourceError):
-        found = table_files(in_full(_source(bound)), intervals, _first(bound).start_us)
-        return [interval for interval, files in found.items() if not files]
+        files_of_batches = table_files(in_full(_source(bound)), intervals, _first(bound).start_us)
+        return [interval for interval, files in files_of_batches.items() if not files]
     return []
 
 
@@ -44,9 +44,9 @@ def first_inputs(bound: Bound) -> Inputs:
     newest = [bound.pipeline.intervals.around(log.made_us[log.newest])] if log.made_us else []
     for interval in (_first(bound), *newest):
         with suppress(SourceError):
-            found = table_files(source, [interval], _first(bound).start_us)
-            if found[interval]:
-                return Inputs(found, {}, source)
+            files_of_batch = table_files(source, [interval], _first(bound).start_us)
+            if files_of_batch[interval]:
+                return Inputs(files_of_batch, {}, source)
     return Inputs({}, {}, source)
 
 

@@ -40,10 +40,10 @@ def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *
         yield inputs(bound, intervals, allow_missing=allow_missing, keep=True)
         return
     try:
-        found = materialise(bound, runner.spark, intervals)
+        files_of_batches = materialise(bound, runner.spark, intervals)
         if not allow_missing:
-            check_kept(bound, [interval for interval, files in found.items() if not files], "row")
-        yield Inputs(found, {}, replace(bound.source, read=_was_read))  # tasks do without the function, and what it holds
+            check_kept(bound, [interval for interval, files in files_of_batches.items() if not files], "row")
+        yield Inputs(files_of_batches, {}, replace(bound.source, read=_was_read))  # tasks do without the function, and what it holds
     finally:
         remove_materialised(bound, intervals)
 

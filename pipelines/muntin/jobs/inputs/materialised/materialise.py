@@ -46,13 +46,13 @@ def materialise(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]
         StateError: the files cannot be written.
     """
     source: SparkSource = bound.source  # type: ignore[assignment]  # nobody else asks
-    found: dict[Interval, list[SourceFile]] = {interval: [] for interval in intervals}
+    files_of_batches: dict[Interval, list[SourceFile]] = {interval: [] for interval in intervals}
     by_start = {interval.start_us: interval for interval in intervals}
     for near in _alike([(interval, _frame(source, spark, interval)) for interval in intervals]):
         for row in _written(bound, spark, near):
             path = f"{bound.folder}/{MATERIALISED}/{row['path']}"
-            found[by_start[row["batch"]]].append(SourceFile(path, row["size"], 0))
-    return {interval: sorted(files, key=lambda file: file.path) for interval, files in found.items()}
+            files_of_batches[by_start[row["batch"]]].append(SourceFile(path, row["size"], 0))
+    return {interval: sorted(files, key=lambda file: file.path) for interval, files in files_of_batches.items()}
 
 
 def remove_materialised(bound: Bound, intervals: Iterable[Interval]) -> None:
@@ -73,9 +73,9 @@ def _frame(source: SparkSource, spark: SparkSession, interval: Interval) -> Data
             raise SourceError(f"{_call(source, interval)} gives no DataFrame of Spark; let it return one") from wrong
         raise SourceError(f"{_call(source, interval)} failed: {_reported(wrong)}; mend the function, or what it reads") from wrong
     needed = source.needed or names
-    if lacking := [name for name in (*needed, source.event_time) if name not in names]:
+    if missing_columns := [name for name in (*needed, source.event_time) if name not in names]:
         raise SourceError(
-            f"{_call(source, interval)}: no column {lacking[0]!r} in its rows; there are {', '.join(names)}; "
+            f"{_call(source, interval)}: no column {missing_columns[0]!r} in its rows; there are {', '.join(names)}; "
             f"mend the function, or the names in sources.spark(...)"
         )
     return frame.select(*map(quoted, needed))
@@ -129,8 +129,8 @@ def _reported(wrong: Exception) -> str:
     lines = [line.strip() for line in str(wrong).splitlines() if line.strip()]
     caused = [line.partition("Caused by: ")[2] for line in lines if line.startswith("Caused by: ")][:1]
     own = [line.removeprefix(": ") for line in lines if not line.startswith((*_AROUND, "Caused by: ", "at "))][:1]
-    told = caused if caused and _OF_A_JOB in str(wrong) else [*own, *caused]
-    return ", caused by ".join(map(_short, told)) or type(wrong).__name__
+    texts = caused if caused and _OF_A_JOB in str(wrong) else [*own, *caused]
+    return ", caused by ".join(map(_short, texts)) or type(wrong).__name__
 
 
 def _short(text: str) -> str:

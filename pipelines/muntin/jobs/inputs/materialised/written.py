@@ -32,8 +32,8 @@ def reported(batches: Iterable[pa.RecordBatch], folder: AnyPath) -> Iterator[pa.
         yield _outcome({"error": type(wrong).__name__, "text": str(wrong)})
 
 
-def _outcome(told: Mapping[str, Any]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([json.dumps(told)], pa.string())], ["outcome"])
+def _outcome(outcome: Mapping[str, Any]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([json.dumps(outcome)], pa.string())], ["outcome"])
 
 
 def written(batches: Iterable[pa.RecordBatch], folder: AnyPath) -> Iterator[dict[str, Any]]:
