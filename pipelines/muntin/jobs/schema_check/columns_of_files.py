@@ -118,16 +118,16 @@ def _rounded(
     for _, own in distinct:
         for name, kind in own.items():
             kinds.setdefault(name.lower(), {}).setdefault(kind, name)
-    for small, found in kinds.items():
-        name = next(iter(found.values()))
+    for small, names_by_kind in kinds.items():
+        name = next(iter(names_by_kind.values()))
         said = name in source.types and (source.format != "parquet" or _FLOAT.fullmatch(source.types[name]))
-        if said or all(with_floats(one, other) == one for one, other in permutations(found, 2)):
+        if said or all(with_floats(one, other) == one for one, other in permutations(names_by_kind, 2)):
             continue
         for path in paths:
             rows, value = f"FROM {scan(replace(source, types={}), [path])}", quoted(name)
             own = {other.lower(): each for other, each in described(session, rows).items()}
             kind = own.get(small, "")
-            if (wide := reduce(with_floats, sorted(found), kind)) != kind:
+            if (wide := reduce(with_floats, sorted(names_by_kind), kind)) != kind:
                 where = f"TRY_CAST({value}::{wide} AS {kind}) IS DISTINCT FROM {value}"
                 for (text,) in session.execute(f"SELECT {value}::VARCHAR {rows} WHERE {where} LIMIT 1").fetchall():
                     yield path, name, text, wide
@@ -142,8 +142,8 @@ def with_floats(kind: str, other: str) -> str:
     if (inner := element(kind)) and (there := element(other)):
         return f"{with_floats(inner, there)}[]"
     if kind.startswith("STRUCT(") and other.startswith("STRUCT("):
-        known = {name.lower(): of for name, of in members(other)}
-        return struct([(name, with_floats(of, known.get(name.lower(), of))) for name, of in members(kind)])
+        types_there = {name.lower(): of for name, of in members(other)}
+        return struct([(name, with_floats(of, types_there.get(name.lower(), of))) for name, of in members(kind)])
     if kind.startswith("MAP(") and other.startswith("MAP("):
         return f"MAP({', '.join(map(with_floats, map_types(kind), map_types(other)))})"
     return other if kind in _INTEGERS and other in _FLOATS else kind
@@ -165,8 +165,8 @@ def lacking_files(session: duckdb.DuckDBPyConnection, source: Source, paths: Seq
     if not source.columns or source.format == "json":
         return {}
     names = {path: _names(session, source, path) for path in paths}
-    found = {column: [path for path in paths if column not in names[path]] for column in source.columns}
-    return {column: without for column, without in found.items() if without}
+    files_without = {column: [path for path in paths if column not in names[path]] for column in source.columns}
+    return {column: without for column, without in files_without.items() if without}
 
 
 def _names(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Collection[str]:
@@ -187,8 +187,8 @@ def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Co
     try:
         _bind(session, bound, columns)
     except duckdb.BinderException as wrong:
-        found = _UNKNOWN.search(str(wrong))
-        return found[1] if found else None
+        match = _UNKNOWN.search(str(wrong))
+        return match[1] if match else None
     except SourceError:
         return None
     return None

@@ -40,48 +40,52 @@ class Contradiction:
         return f"{self.column} is {self.here} here and {self.before} in earlier batches"
 
 
-def contradictions(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, str], paths: Sequence[str]) -> list[Contradiction]:
+def contradictions(
+    session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], paths: Sequence[str]
+) -> list[Contradiction]:
     """The first contradiction of each of some files that has any.
 
     Args:
         session: of DuckDB.
         bound: the definition.
-        known: name -> SQL type of the source's columns in earlier batches.
+        earlier_types: name -> SQL type of the source's columns in earlier batches.
         paths: of the files.
     """
-    return [found for path in paths if known and (found := next(_of_file(session, bound, known, path), None))]
+    return [
+        contradiction for path in paths if earlier_types and (contradiction := next(_of_file(session, bound, earlier_types, path), None))
+    ]
 
 
-def _of_file(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, str], path: str) -> Iterator[Contradiction]:
+def _of_file(session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], path: str) -> Iterator[Contradiction]:
     with suppress(duckdb.Error, SourceError, OSError):  # a bad file: reading says so
         own = told_columns(session, bound.source, [path], bound.may_use).columns
         for name, kind in own.items():
-            before = known.get(name)
-            if before and common_type(stored_type(before), stored_type(kind)) is None and _is_used(session, bound, known, name):
+            before = earlier_types.get(name)
+            if before and common_type(stored_type(before), stored_type(kind)) is None and _is_used(session, bound, earlier_types, name):
                 yield Contradiction(path, name, kind, before)
 
 
-def _is_used(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, str], name: str) -> bool:
-    return not binds(session, bound, {other: kind for other, kind in known.items() if other != name})
+def _is_used(session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], name: str) -> bool:
+    return not binds(session, bound, {other: kind for other, kind in earlier_types.items() if other != name})
 
 
-def reported(wrong: MuntinError, found: Sequence[Contradiction]) -> MuntinError:
+def reported(wrong: MuntinError, conflicts: Sequence[Contradiction]) -> MuntinError:
     """An error that names the file and the column which contradict, if any do."""
-    if not found:
+    if not conflicts:
         return wrong
-    first = found[0]
+    first = conflicts[0]
     return SourceError(
         f"{first.path}: {first}. Mend the file, or say the column's type in sources.files(..., types={{{first.column!r}: ...}}), "
         f'or on_schema="quarantine", with which the batch waits in the quarantine. {wrong}'
     )
 
 
-def waiting(bound: Bound, paths: Sequence[str], found: Sequence[Contradiction]) -> Mended:
+def waiting(bound: Bound, paths: Sequence[str], conflicts: Sequence[Contradiction]) -> Mended:
     """Files as they count while their batch waits: each is a row of the quarantine."""
-    reasons = {each.path: each for each in found}
+    reasons = {each.path: each for each in conflicts}
     files = Mended(bound.source, paths)
     for path in paths:
-        other = f"its batch waits for {found[0].path}: {found[0].column} is of another type than in earlier batches"
+        other = f"its batch waits for {conflicts[0].path}: {conflicts[0].column} is of another type than in earlier batches"
         own = reasons.get(path)
         files.bad.append(BadRow(path, str(own), column=own.column) if own else BadRow(path, other))
     return files

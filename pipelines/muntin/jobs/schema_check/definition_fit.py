@@ -110,11 +110,11 @@ def _check(session: duckdb.DuckDBPyConnection, bound: Bound, asked: Sequence[_As
 
 def _kinds(session: duckdb.DuckDBPyConnection, asked: Sequence[_Asked], rows: str) -> list[str]:
     """The SQL type of each. Aggregates stand in one query, expressions of a row in another."""
-    found = dict[_Asked, str]()
+    types = dict[_Asked, str]()
     for together in ([each for each in asked if each.need is None], [each for each in asked if each.need]):
         if together:
-            found |= zip(together, described(session, _select(together, rows)).values(), strict=True)
-    return [found[each] for each in asked]
+            types |= zip(together, described(session, _select(together, rows)).values(), strict=True)
+    return [types[each] for each in asked]
 
 
 def _select(asked: Sequence[_Asked], rows: str) -> str:

@@ -162,11 +162,11 @@ def of_nothing(bound: Bound, schema: pa.Schema) -> dict[str, pa.Array]:
 
 def empty_row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
     """A window without rows, in the types that windows with rows have."""
-    known = states.schema
-    columns = {key: pa.nulls(1, known.field(key).type) for key in bound.keys_of(window)}
+    schema = states.schema
+    columns = {key: pa.nulls(1, schema.field(key).type) for key in bound.keys_of(window)}
     columns |= {name: pa.nulls(1, INSTANT) for name in ("window_start", "window_end")}
     kinds = bound.windows[window].columns
     for name, kind in kinds.items():
-        columns[name] = pa.nulls(1, pa.type_for_alias(kind) if kind else known.field(name).type if name in known.names else pa.null())
-    row = pa.table(columns | of_nothing(bound, known))
+        columns[name] = pa.nulls(1, pa.type_for_alias(kind) if kind else schema.field(name).type if name in schema.names else pa.null())
+    row = pa.table(columns | of_nothing(bound, schema))
     return exploded(row, np.zeros(1, np.int64))[0] if ITEM_POSITION in kinds else row

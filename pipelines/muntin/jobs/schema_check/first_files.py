@@ -35,8 +35,8 @@ def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, st
     session = kept_session(bound.source.timezone)
     let_read(session, bound.source, chain(*pieces))
     with suppress(duckdb.Error, SourceError, OSError), asked_once(pieces[0]):  # reading says what is wrong
-        found = first_with_rows(session, bound, pieces)
-        return told_columns(session, bound.source, found, bound.may_use, declared=False).columns  # who reads the files sees to that
+        paths = first_with_rows(session, bound, pieces)
+        return told_columns(session, bound.source, paths, bound.may_use, declared=False).columns  # who reads the files sees to that
     return {}
 
 

@@ -43,5 +43,5 @@ def check_names(session: duckdb.DuckDBPyConnection, source: Source, columns: Ite
 
 def _may_be_twice(columns: Sequence[str]) -> bool:
     """Whether a column has the name of another and a number behind it."""
-    known = {name.lower() for name in columns}
-    return any((found := _NUMBERED.fullmatch(name)) and found[1].lower() in known for name in columns)
+    names = {name.lower() for name in columns}
+    return any((match := _NUMBERED.fullmatch(name)) and match[1].lower() in names for name in columns)

@@ -54,7 +54,7 @@ def differing(here: Mapping[str, str], there: Mapping[str, str]) -> list[Differe
     >>> [found.problem for found in differing({"python": "3.11.7", "numpy": "2.1"}, {"python": "3.11.9", "numpy": "2.2"})]
     ['numpy is 2.2 on the worker, 2.1 here']
     """
-    found = []
+    differences = []
     for name, ours in here.items():
         theirs = there.get(name, _NONE)
         if name == "pyspark" and theirs == _NONE:
@@ -62,8 +62,8 @@ def differing(here: Mapping[str, str], there: Mapping[str, str]) -> list[Differe
         one, two = (text.rpartition(".")[0] if name == "python" else text for text in (ours, theirs))
         if one != two:
             mend = "set PYSPARK_PYTHON to the same Python" if name == "python" else f"install {name}=={ours} on the workers"
-            found.append(Difference(f"{name} is {theirs} on the worker, {ours} here", mend))
-    return found
+            differences.append(Difference(f"{name} is {theirs} on the worker, {ours} here", mend))
+    return differences
 
 
 @lru_cache(maxsize=1)
@@ -88,8 +88,8 @@ def check_worker(driver: Mapping[str, str], here: Mapping[str, str]) -> None:
 
 def say_other_workers(there: Iterable[Mapping[str, str]]) -> None:
     """Say what differs between this process and its workers. `there`: `versions_here` of workers."""
-    for found in {json.dumps(dict(each), sort_keys=True): each for each in there}.values():
-        for each in differing(versions_here(), found):
+    for worker in {json.dumps(dict(each), sort_keys=True): each for each in there}.values():
+        for each in differing(versions_here(), worker):
             _log.warning("Spark's workers: %s; %s", each.problem, each.mend)
 
 

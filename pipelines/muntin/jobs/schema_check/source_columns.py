@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _TYPED = "muntin_typed"
 
 
-def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
+def bound_types(bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
     """The SQL types of the columns of each frame set's table: as in the state, else as the first files with rows say.
 
     Where a batch with a contradiction waits, files with one are passed over; if all have one, the state says the types.
@@ -56,34 +56,34 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
     check_sql(bound)
     try:
         with asked_once(pieces[0]):
-            return _bound_types(session, bound, known, pieces)
+            return _bound_types(session, bound, state_schemas, pieces)
     except (duckdb.Error, SourceError, DefinitionError) as wrong:
-        told = explained(wrong, pieces[0]) if isinstance(wrong, duckdb.Error) else wrong
+        error = explained(wrong, pieces[0]) if isinstance(wrong, duckdb.Error) else wrong
         if bound.source.blank:  # no row had a part in it
-            raise told from wrong
+            raise error from wrong
         with suppress(FileNotFoundError):  # gone since it was listed
-            if types := _of_good_rows(session, bound, known, pieces):
+            if types := _of_good_rows(session, bound, state_schemas, pieces):
                 return types
         first, before = first_with_rows(session, bound, pieces), noted(bound.folder, bound.source.member)
-        found = contradictions(session, bound, before, first)
-        if found and waits(bound):
-            return _of_others(session, bound, known, pieces, before)
-        told = (lacks_types(session, bound.source, first) if isinstance(wrong, duckdb.BinderException) else None) or told
-        raise contradicted(with_odd_cells(session, bound, first, told), found) from wrong
+        conflicts = contradictions(session, bound, before, first)
+        if conflicts and waits(bound):
+            return _of_others(session, bound, state_schemas, pieces, before)
+        error = (lacks_types(session, bound.source, first) if isinstance(wrong, duckdb.BinderException) else None) or error
+        raise contradicted(with_odd_cells(session, bound, first, error), conflicts) from wrong
 
 
 def _of_others(
     session: duckdb.DuckDBPyConnection,
     bound: Bound,
-    known: Mapping[str, pa.Schema | None],
+    state_schemas: Mapping[str, pa.Schema | None],
     pieces: Sequence[Sequence[str]],
     before: Mapping[str, str],
 ) -> dict[str, dict[str, str]]:
     """The types as `bound_types` gives them, of the files without a contradiction; if there are none, of the state."""
     others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
     if others:
-        return bound_types(bound, known, others)
-    return {table: {} if schema is None else _described(session, schema) for table, schema in known.items()}
+        return bound_types(bound, state_schemas, others)
+    return {table: {} if schema is None else _described(session, schema) for table, schema in state_schemas.items()}
 
 
 def _described(session: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[str, str]:
@@ -92,7 +92,7 @@ def _described(session: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[st
 
 
 def _of_good_rows(
-    session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+    session: duckdb.DuckDBPyConnection, bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
 ) -> dict[str, dict[str, str]] | None:
     """The types as `bound_types` gives them, of the first files that have rows without bad rows and files; None if no file has.
 
@@ -107,14 +107,14 @@ def _of_good_rows(
             if not bad:
                 return None
             try:
-                return _bound_types(session, of_copies, known, [files.paths])
+                return _bound_types(session, of_copies, state_schemas, [files.paths])
             except MuntinError as wrong:
                 raise type(wrong)(files.named(str(wrong))) from wrong
     return {frames.table: {} for frames in bound.frame_sets} if bad and not misfit else None
 
 
 def _bound_types(
-    session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+    session: duckdb.DuckDBPyConnection, bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
 ) -> dict[str, dict[str, str]]:
     paths = first_with_rows(session, bound, pieces)
     read_as, columns = told_columns(session, bound.source, paths, bound.may_use)
@@ -125,7 +125,7 @@ def _bound_types(
     check_times(session, bound.source, columns, paths)
     rows = _without_rows(session, f"({staged(bound.source, files, columns, ordinal=True)})")
     check_fit(session, bound, rows, columns)
-    return {frames.table: _types(session, bound, frames, rows, columns, known.get(frames.table)) for frames in bound.frame_sets}
+    return {frames.table: _types(session, bound, frames, rows, columns, state_schemas.get(frames.table)) for frames in bound.frame_sets}
 
 
 def _without_rows(session: duckdb.DuckDBPyConnection, rows: str) -> str:
@@ -135,14 +135,19 @@ def _without_rows(session: duckdb.DuckDBPyConnection, rows: str) -> str:
 
 
 def _types(
-    session: duckdb.DuckDBPyConnection, bound: Bound, frames: FrameSet, rows: str, columns: Mapping[str, str], known: pa.Schema | None
+    session: duckdb.DuckDBPyConnection,
+    bound: Bound,
+    frames: FrameSet,
+    rows: str,
+    columns: Mapping[str, str],
+    state_schema: pa.Schema | None,
 ) -> dict[str, str]:
     here = {
         name: stored_type(kind)
         for name, kind in described(session, states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)).items()
     }
-    if known is None:
+    if state_schema is None:
         return here
-    before = _described(session, known)
+    before = _described(session, state_schema)
     ours = {FRAME, FIRST_EVENT, LAST_EVENT, ORDINAL, *(column for each in bound.fields if each.seal for column in each.lifts)}
     return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}

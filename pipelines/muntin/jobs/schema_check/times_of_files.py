@@ -37,22 +37,24 @@ def check_times(session: duckdb.DuckDBPyConnection, source: Source, columns: Map
     Raises:
         SourceError: names the first such file, the column and a value.
     """
-    told = {name: kind for name, kind in columns.items() if name not in source.types and as_text(kind) != kind}
-    for path in paths if source.format in ("csv", "json") and told else ():
-        for column, name, text in _first_times(session, source, told, path):
+    time_types = {name: kind for name, kind in columns.items() if name not in source.types and as_text(kind) != kind}
+    for path in paths if source.format in ("csv", "json") and time_types else ():
+        for column, name, text in _first_times(session, source, time_types, path):
             if not _YEAR_FIRST.match(text):
-                raise SourceError(_guess(source, path, (name, text), column, as_text(told[column])))
+                raise SourceError(_guess(source, path, (name, text), column, as_text(time_types[column])))
             if source.format == "csv" and source.timezone and column in (source.event_time, source.arrival_time):
-                _check_zone(session, source, path, column, text if told[column] == "TIMESTAMP" else None)
+                _check_zone(session, source, path, column, text if time_types[column] == "TIMESTAMP" else None)
 
 
-def _first_times(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], path: str) -> Iterator[tuple[str, str, str]]:
+def _first_times(
+    session: duckdb.DuckDBPyConnection, source: Source, time_types: Mapping[str, str], path: str
+) -> Iterator[tuple[str, str, str]]:
     """For each time in a file: the column, the name and the first text, a text with numbers if there is any."""
-    file = texts(source, path, {column: as_text(kind) for column, kind in told.items()})
-    for column, kind in told.items():
+    file = texts(source, path, {column: as_text(kind) for column, kind in time_types.items()})
+    for column, kind in time_types.items():
         for name, values in times_in(column, kind, quoted(column)):
-            for kept in (_NUMBER,) if _may_be_infinite(source, column) else (_NUMBER, _WORD):
-                rows = f"SELECT text FROM (SELECT unnest({values}) AS text FROM {file}) WHERE {kept} LIMIT 1"
+            for condition in (_NUMBER,) if _may_be_infinite(source, column) else (_NUMBER, _WORD):
+                rows = f"SELECT text FROM (SELECT unnest({values}) AS text FROM {file}) WHERE {condition} LIMIT 1"
                 if first := session.execute(rows).fetchall():
                     yield column, name, first[0][0]
                     break
@@ -68,8 +70,8 @@ def _check_zone(session: duckdb.DuckDBPyConnection, source: Source, path: str, c
     """
     if text is None:
         local = f"SELECT {quoted(column)} AS text FROM {texts(source, path)}"
-        found = session.execute(f"SELECT text FROM ({local}) WHERE {_NUMBER} AND NOT regexp_matches(text, '{OFFSET}') LIMIT 1").fetchall()
-        wrong = found[0][0] if found else None
+        rows = session.execute(f"SELECT text FROM ({local}) WHERE {_NUMBER} AND NOT regexp_matches(text, '{OFFSET}') LIMIT 1").fetchall()
+        wrong = rows[0][0] if rows else None
     else:
         wrong = text if re.search(OFFSET, text) else None
     if wrong is not None:
