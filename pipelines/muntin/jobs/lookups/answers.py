@@ -63,11 +63,11 @@ class Asked:
     def look(self, some: Ints, index: KeyIndex, until_us: Ints, since_us: Ints) -> None:
         """Look for some questions among further windows: the last of the key that was known by an instant, and ends at or after another."""
         keys = self.keys if len(some) == len(self.at_us) else [key.take(pa.array(some)) for key in self.keys]
-        found = index.last(keys, until_us)
-        some, found, since_us = (each[found >= 0] for each in (some, found, since_us))
-        place = index.place[found]
-        better = (instants(index.windows["window_end"])[found] >= since_us) & (place >= self.place[some])
-        self.row[some[better]] = found[better] + sum(map(len, self.tables))
+        window_rows = index.last(keys, until_us)
+        some, window_rows, since_us = (each[window_rows >= 0] for each in (some, window_rows, since_us))
+        place = index.place[window_rows]
+        better = (instants(index.windows["window_end"])[window_rows] >= since_us) & (place >= self.place[some])
+        self.row[some[better]] = window_rows[better] + sum(map(len, self.tables))
         self.place[some[better]] = place[better]
         self.tables.append(index.windows)
 
@@ -112,10 +112,10 @@ class Answers:
             DefinitionError: a key has another type than the key of the windows.
             StateError: windows or states that the questions ask for are gone, or files are damaged.
         """
-        known = self.then.known
+        known_windows = self.then.known
         position, reach = (
-            np.where(at_us > BEFORE_ALL, last_before(ends, at_us, known.knowledge), -1)
-            for ends in (known.end_us, self.then.todo.history.batches.end_us if self.provisional else known.end_us)
+            np.where(at_us > BEFORE_ALL, last_before(ends, at_us, known_windows.knowledge), -1)
+            for ends in (known_windows.end_us, self.then.todo.history.batches.end_us if self.provisional else known_windows.end_us)
         )
         self._check_kept(position)
         names, types = self.then.keys, self.then.types
@@ -123,7 +123,7 @@ class Answers:
             comparable(name, key, types.field(name).type if name in types.names else pa.null())
             for name, key in zip(names, keys, strict=True)
         ]
-        asked = Asked(keys, at_us, reach, known.closed_to(position))
+        asked = Asked(keys, at_us, reach, known_windows.closed_to(position))
         if self.then.kind.grid is not None:
             self._find_on_grid(asked)
         else:
@@ -204,13 +204,13 @@ class Answers:
         zero = pa.array(np.zeros(len(rows), np.int64))
         columns |= {name: value.take(zero) for name, value in self._of_nothing().items()}
         closed = then.known.closing.batch_of(asked.end_us[rows])
-        known = asked.end_us[rows] <= asked.closed_to_us[rows]
-        batch = pa.array(np.append(then.known.start_us, 0)[closed], mask=~known).view(INSTANT)
+        is_published = asked.end_us[rows] <= asked.closed_to_us[rows]
+        batch = pa.array(np.append(then.known.start_us, 0)[closed], mask=~is_published).view(INSTANT)
         return derived(then.bound, then.todo.window, pa.table(columns)).append_column("batch", batch)
 
     def _of_nothing(self) -> dict[str, pa.Array]:
         """The aggregates of no rows; null where no states tell their types."""
-        bound, known = self.then.bound, self.then.todo.states.schema
-        if known is None or not {column for each in bound.fields for column in each.columns} <= {*known.names}:
+        bound, state_schema = self.then.bound, self.then.todo.states.schema
+        if state_schema is None or not {column for each in bound.fields for column in each.columns} <= {*state_schema.names}:
             return {name: pa.nulls(1) for name in bound.aggregates}
-        return of_nothing(bound, known)
+        return of_nothing(bound, state_schema)

@@ -66,12 +66,12 @@ def as_of_files(runner: Runner, pipeline: Pipeline, window: str, rows: str, out:
 def _written(pipeline: Pipeline, window: str, at: str, prefix: str, how: dict[str, Any], file: FileToFile) -> int:
     """Write the answers for one file, and return their number."""
     out, count = Path(file.out), 0
-    found = found_for(answers_for(pipeline, window, **how), file.rows, at, prefix)
-    first, draft = next(found), out.with_name(f".{out.name}.draft")
+    tables = found_for(answers_for(pipeline, window, **how), file.rows, at, prefix)
+    first, draft = next(tables), out.with_name(f".{out.name}.draft")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("wb") as target, pq.ParquetWriter(target, first.schema, **_FORM) as writer:
-            for piece in chain([first], found):
+            for piece in chain([first], tables):
                 writer.write_table(piece)
                 count += len(piece)
         draft.rename(out)

@@ -32,16 +32,16 @@ def asked_ranges(start: Any, end: Any) -> Ranges:  # noqa: ANN401 - a datetime o
         if end is not None:
             raise DefinitionError("over: the table of ranges has their ends, so leave end= out")
         table = pa.table(start)
-        found = Ranges(*(_column(table, name) for name in ("start", "end")))
+        ranges = Ranges(*(_column(table, name) for name in ("start", "end")))
     else:
         if end is None:
             raise DefinitionError("over: there is no end; give over(pipeline, start, end, ...), or a table with the columns start and end")
-        found = Ranges(*(np.array([instant_us(each, name)], np.int64) for each, name in ((start, "start"), (end, "end"))))
-    wrong = np.flatnonzero(found.low >= found.high)
+        ranges = Ranges(*(np.array([instant_us(each, name)], np.int64) for each, name in ((start, "start"), (end, "end"))))
+    wrong = np.flatnonzero(ranges.low >= ranges.high)
     if len(wrong):
-        low, high = (spell_instant(int(each[wrong[0]])) for each in (found.low, found.high))
-        raise DefinitionError(f"over: {place(found, int(wrong[0]))}start {low} is not before end {high}; no time lies between")
-    return found
+        low, high = (spell_instant(int(each[wrong[0]])) for each in (ranges.low, ranges.high))
+        raise DefinitionError(f"over: {place(ranges, int(wrong[0]))}start {low} is not before end {high}; no time lies between")
+    return ranges
 
 
 def place(ranges: Ranges, at: int) -> str:
@@ -93,7 +93,7 @@ def frames_of_ranges(pipeline: Pipeline, frame_sets: Sequence[FrameSet], ranges:
         chosen[_meets(frames, ranges.low) & _meets(frames, ranges.high)] = at
     if len(wrong := np.flatnonzero(chosen < 0)):
         raise DefinitionError(f"over: {place(ranges, int(wrong[0]))}{_misfit(sets[0], ranges.take(wrong[:1]))}")
-    return [(frames, found) for at, frames in enumerate(sets) if len(found := np.flatnonzero(chosen == at))]
+    return [(frames, numbers) for at, frames in enumerate(sets) if len(numbers := np.flatnonzero(chosen == at))]
 
 
 def _mean_width(frames: FrameSet) -> float:
@@ -111,11 +111,11 @@ def _meets(frames: FrameSet, us: Ints) -> np.ndarray:
 
 def _misfit(frames: FrameSet, asked: Ranges) -> str:
     """The borders next to those of a range that are none of the finest frames."""
-    told = []
+    texts = []
     for name, us in (("start", asked.low), ("end", asked.high)):
         if not _meets(frames, us)[0]:
             number = frame_numbers(us, frames.cycle)
             before, behind = (spell_instant(int(frame_starts(number + step, frames.cycle)[0])) for step in (0, 1))
-            told.append(f"{name} {spell_instant(int(us[0]))} lies inside of a frame; the nearest borders are {before} and {behind}")
+            texts.append(f"{name} {spell_instant(int(us[0]))} lies inside of a frame; the nearest borders are {before} and {behind}")
     names = ", ".join(map(repr, frames.windows))
-    return f"{'; '.join(told)} (the finest frames that there are, those of {names}; states cannot be cut)"
+    return f"{'; '.join(texts)} (the finest frames that there are, those of {names}; states cannot be cut)"

@@ -59,12 +59,12 @@ def parquet_files(place: AnyPath) -> list[AnyPath]:
     """
     if place.is_file():
         return [place]
-    found = [
+    paths = [
         path for path in place.glob("**/*.parquet") if not any(part[0] in "._" for part in str(path)[len(str(place)) + 1 :].split("/"))
     ]
-    if not found:
+    if not paths:
         raise SourceError(f"rows: there is no Parquet file at {place}")
-    return ascending(found)
+    return ascending(paths)
 
 
 def _of_files(place: AnyPath) -> Iterator[pa.Table]:
@@ -127,26 +127,26 @@ def instants_of(rows: pa.Table, at: str) -> Ints:
 
 
 def _column(rows: pa.Table, name: str, what: str) -> pa.ChunkedArray:
-    found = rows.schema.get_all_field_indices(name)
-    if len(found) == 1:
-        return rows.column(found[0])
-    if found:
-        raise DefinitionError(f"rows: {len(found)} columns are called {name!r}, which is {what}; give each its own name")
+    positions = rows.schema.get_all_field_indices(name)
+    if len(positions) == 1:
+        return rows.column(positions[0])
+    if positions:
+        raise DefinitionError(f"rows: {len(positions)} columns are called {name!r}, which is {what}; give each its own name")
     raise DefinitionError(
         f"rows: there is no column {name!r}, {what}; there are {', '.join(rows.column_names)}{did_you_mean(name, rows.column_names)}"
     )
 
 
-def with_columns(rows: pa.Table, found: pa.Table, prefix: str) -> pa.Table:
+def with_columns(rows: pa.Table, answers: pa.Table, prefix: str) -> pa.Table:
     """The rows with the columns found behind their own; each name has the prefix.
 
     Raises:
         DefinitionError: the rows have a column of such a name.
     """
-    names = [f"{prefix}{name}" for name in found.column_names]
+    names = [f"{prefix}{name}" for name in answers.column_names]
     if twice := [name for name in names if name in rows.column_names]:
         raise DefinitionError(
             f'rows: there is a column {twice[0]!r} already, and the windows bring one of that name; give prefix=, as prefix="day_"'
         )
-    fields = [*rows.schema, *(field.with_name(name) for field, name in zip(found.schema, names, strict=True))]
-    return pa.Table.from_arrays([*rows.columns, *found.columns], schema=pa.schema(fields, rows.schema.metadata))
+    fields = [*rows.schema, *(field.with_name(name) for field, name in zip(answers.schema, names, strict=True))]
+    return pa.Table.from_arrays([*rows.columns, *answers.columns], schema=pa.schema(fields, rows.schema.metadata))

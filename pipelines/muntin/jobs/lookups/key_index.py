@@ -52,13 +52,13 @@ class KeyIndex:
             keys: the key columns, as `comparable` gives them.
             at_us: the instants, microseconds.
         """
-        found = last_known(self._begins, self._settled, self._group(keys, len(at_us)), at_us)
-        return np.where(found >= 0, self._order[found], -1) if len(self._order) else found
+        places = last_known(self._begins, self._settled, self._group(keys, len(at_us)), at_us)
+        return np.where(places >= 0, self._order[places], -1) if len(self._order) else places
 
     def _group(self, keys: Sequence[pa.Array], rows: int) -> Ints:
         """The number of each key among the keys of the windows; -1 where no window has it."""
         count = len(self._begins) - 1
-        both = [pa.concat_arrays([known.cast(asked.type), asked]) for known, asked in zip(self._keys, keys, strict=True)]
+        both = [pa.concat_arrays([window_key.cast(asked.type), asked]) for window_key, asked in zip(self._keys, keys, strict=True)]
         codes = key_codes(both, count + rows)
         return positions_of(codes[count:], codes[:count])
 

@@ -72,8 +72,10 @@ def over(
     bound = bind_existing(pipeline, root)
     check_current(bound)
     check_no_lost_commits(bound)
-    found = [_of_frames(bound, frames, ranges, some, groups, keys) for frames, some in frames_of_ranges(pipeline, bound.frame_sets, ranges)]
-    table = pa.concat_tables(found).combine_chunks()
+    tables = [
+        _of_frames(bound, frames, ranges, some, groups, keys) for frames, some in frames_of_ranges(pipeline, bound.frame_sets, ranges)
+    ]
+    table = pa.concat_tables(tables).combine_chunks()
     codes = key_codes([contiguous(table[name]) for name in groups], len(table))
     table = taken(table, sorted_order(contiguous(table[NUMBER]).to_numpy(), codes))
     return derived_of_ranges(bound, table.drop_columns([NUMBER]))
@@ -121,9 +123,9 @@ def _of_frames(
 
 def _of_states(bound: Bound, states: pa.Table, ranges: Ranges, by: Sequence[str]) -> pa.Table:
     """The results of some states, with the column `NUMBER`."""
-    found = placed(states, bound.pipeline.keys, by, ranges)
+    states_in_ranges = placed(states, bound.pipeline.keys, by, ranges)
     columns = [column for field in bound.fields for column in field.columns]
     if len(ranges) > 1 and all(field.regroups(states.schema) for field in bound.fields) and not odd_floats(states, columns).any():
         with suppress(SourceError):  # a sum of a piece leaves its type: that of a range may not
-            found = found.combined(bound.fields)
-    return combined_ranges(found, by, ranges, bound.aggregates)
+            states_in_ranges = states_in_ranges.combined(bound.fields)
+    return combined_ranges(states_in_ranges, by, ranges, bound.aggregates)

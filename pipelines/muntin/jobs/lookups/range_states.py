@@ -148,8 +148,8 @@ def _reaching(paths: Sequence[str], stretches: Ranges) -> list[str]:
     facts = [parse_states_path(path) for path in paths]
     low = np.array([AFTER_ALL if each.low_us is None else each.low_us for each in facts], np.int64)
     high = np.array([BEFORE_ALL if each.high_us is None else each.high_us for each in facts], np.int64)
-    found = np.searchsorted(stretches.high, low, side="right") < np.searchsorted(stretches.low, high, side="right")
-    return [paths[at] for at in np.flatnonzero(found).tolist()]
+    is_within = np.searchsorted(stretches.high, low, side="right") < np.searchsorted(stretches.low, high, side="right")
+    return [paths[at] for at in np.flatnonzero(is_within).tolist()]
 
 
 def _lies_in(path: str, low_us: int, high_us: int) -> bool:

@@ -61,33 +61,33 @@ def tiles_of_ranges(bound: Bound, frames: FrameSet, schema: pa.Schema, batches: 
         batches: all that are committed.
         ranges: whose borders are borders of the frames.
     """
-    held, found = ranges.held(), tiered_history(bound, frames, schema)
+    held, tier_table = ranges.held(), tiered_history(bound, frames, schema)
     extent = (int(held.low[0]), int(held.high[-1])) if len(held) else (AFTER_ALL, AFTER_ALL)
-    if found is None:
+    if tier_table is None:
         return TilesOfRanges("", (), 0, BEFORE_ALL, _few(*left(held.low, held.high, *_NONE)), extent)
-    folder, files = bound.table(found.table), bound.store.snapshot(found.table).files
+    folder, files = bound.table(tier_table.table), bound.store.snapshot(tier_table.table).files
     to_us = made_to(folder, files)
-    known = tiles_of(folder, files).valid(found.scale, batches.take(batches.start_us <= to_us))
+    valid_tiles = tiles_of(folder, files).valid(tier_table.scale, batches.take(batches.start_us <= to_us))
     by_place = files_of_rows(files)
-    chosen = covering(found.scale, held.low, held.high, known.take(known.usable))
-    rest = _few(*left(held.low, held.high, *bounds(found.scale, chosen)))
-    chosen = chosen.take(~within(_starts(found, chosen), rest.low, rest.high))
-    there = _files(found, chosen, by_place)
+    chosen = covering(tier_table.scale, held.low, held.high, valid_tiles.take(valid_tiles.usable))
+    rest = _few(*left(held.low, held.high, *bounds(tier_table.scale, chosen)))
+    chosen = chosen.take(~within(_starts(tier_table, chosen), rest.low, rest.high))
+    there = _files(tier_table, chosen, by_place)
     if there is None:
         return TilesOfRanges("", (), 0, BEFORE_ALL, _few(*left(held.low, held.high, *_NONE)), extent)
     rows, read = sum(file.rows for file, _ in there), tuple((file.path, starts) for file, starts in there)
-    return TilesOfRanges(found.table, read, rows, to_us, rest, extent)
+    return TilesOfRanges(tier_table.table, read, rows, to_us, rest, extent)
 
 
-def _starts(found: Tiered, tiles: Tiles) -> np.ndarray:
-    return tiles.number * np.array([found.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
+def _starts(tier_table: Tiered, tiles: Tiles) -> np.ndarray:
+    return tiles.number * np.array([tier_table.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
 
 
-def _files(found: Tiered, chosen: Tiles, by_place: Mapping[tuple[int, int], File]) -> list[tuple[File, tuple[int, ...]]] | None:
+def _files(tier_table: Tiered, chosen: Tiles, by_place: Mapping[tuple[int, int], File]) -> list[tuple[File, tuple[int, ...]]] | None:
     """The files of some tiles, each with the starts of its tiles; None if one is not in the table."""
     starts = defaultdict[tuple[int, int], list[int]](list)
-    for level, start in zip(chosen.level.tolist(), _starts(found, chosen).tolist(), strict=True):
-        above = found.scale.span_us(level + 1)
+    for level, start in zip(chosen.level.tolist(), _starts(tier_table, chosen).tolist(), strict=True):
+        above = tier_table.scale.span_us(level + 1)
         starts[level, start // above * above].append(start)
     return [(by_place[place], tuple(at)) for place, at in sorted(starts.items())] if starts.keys() <= by_place.keys() else None
 

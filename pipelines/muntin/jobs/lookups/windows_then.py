@@ -77,15 +77,15 @@ class WindowsThen:
         Raises:
             StateError: there is no window yet that could tell the types.
         """
-        known = self.todo.published.snapshot.schema
-        if known is None and len(self.todo.history.batches):
-            known = self.open_after(len(self.todo.history.batches) - 1).windows.schema
-        if known is None:
+        schema = self.todo.published.snapshot.schema
+        if schema is None and len(self.todo.history.batches):
+            schema = self.open_after(len(self.todo.history.batches) - 1).windows.schema
+        if schema is None:
             raise StateError(
                 f"{self.bound.pipeline.name}: no window {self.todo.window!r} is published below {self.bound.root}; "
                 "run it first, as muntin run FILE"
             )
-        return known
+        return schema
 
     def published(self, low_us: int, high_us: int) -> KeyIndex:
         """The published windows that end between two instants, both included.
