@@ -65,17 +65,17 @@ def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints]:
         "WHERE earlier.batch < own.batch"
     )
     try:
-        found = session.execute(query).fetchnumpy()
-        return found["number"], found["batch"]
+        columns = session.execute(query).fetchnumpy()
+        return columns["number"], columns["batch"]
     finally:
         session.unregister(_OWN)
         session.unregister(_EARLIER)
 
 
-def names_of_changes(ids: Ids, found: Homes) -> tuple[Ints, Versions]:
+def names_of_changes(ids: Ids, homes_of_ids: Homes) -> tuple[Ints, Versions]:
     """The homes of the rows that these ids change, ascending, each with a name of the changes: of their ids, batches and rows."""
-    changing = (found.batch < ids.batch) & ~found.late
-    home, at = np.unique(found.batch[changing], return_inverse=True)
+    changing = (homes_of_ids.batch < ids.batch) & ~homes_of_ids.late
+    home, at = np.unique(homes_of_ids.batch[changing], return_inverse=True)
     sums = np.zeros(len(home), np.uint64)
     np.add.at(sums, at, _names(ids.take(changing)))
     return home, sums

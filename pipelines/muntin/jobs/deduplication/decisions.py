@@ -66,16 +66,18 @@ def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versi
     every = facts_of_ids(bound, snapshot)
     facts = every.take(np.isin(every.start_us, starts))
     first, names = compared_ids(bound, facts)
-    known, changing = kept(bound, facts.start_us, names)
-    new = (known == UNDECIDED) & np.isin(facts.start_us, wanted)
+    names_of_decisions, changing = kept(bound, facts.start_us, names)
+    new = (names_of_decisions == UNDECIDED) & np.isin(facts.start_us, wanted)
     if new.any():
         _check_kept(bound, facts, new)
         alone = (first == np.arange(len(facts))) & (bound.source.changes is None)
-        known[new & alone] = _of_nothing(facts.take(new & alone))
-        known[new & ~alone], found = _by_tasks(bound, runner, snapshot, every, facts, first, np.flatnonzero(new & ~alone))
-        changing |= found
-        keep(bound, facts.start_us, names, known, changing)
-    return np.append(_with_changes(facts, known, changing), np.uint64(UNDECIDED))[facts.position(starts)]
+        names_of_decisions[new & alone] = _of_nothing(facts.take(new & alone))
+        names_of_decisions[new & ~alone], new_changes = _by_tasks(
+            bound, runner, snapshot, every, facts, first, np.flatnonzero(new & ~alone)
+        )
+        changing |= new_changes
+        keep(bound, facts.start_us, names, names_of_decisions, changing)
+    return np.append(_with_changes(facts, names_of_decisions, changing), np.uint64(UNDECIDED))[facts.position(starts)]
 
 
 def _with_changes(facts: Batches, decided: Versions, changing: Mapping[int, Changing]) -> Versions:
@@ -84,11 +86,11 @@ def _with_changes(facts: Batches, decided: Versions, changing: Mapping[int, Chan
     for of_batch in changing.values():
         for home, name in of_batch:
             changes[home].append(name)
-    found = decided.copy()
+    names = decided.copy()
     for start, at in zip(changes, facts.position(np.array([*changes], np.int64)).tolist(), strict=True):
-        if at >= 0 and found[at] != UNDECIDED:
-            found[at] = together(int(found[at]), changes[start])
-    return found
+        if at >= 0 and names[at] != UNDECIDED:
+            names[at] = together(int(names[at]), changes[start])
+    return names
 
 
 def _check_kept(bound: Bound, facts: Batches, new: Flags) -> None:
@@ -122,9 +124,13 @@ def _by_tasks(
     earlier = Earlier(bound.folder, files, bound.source.dedupe_within_us or 0, left_out=left_out)
     changes = bound.source.changes is not None
     items = [_deciding(earlier, facts, first, near, changes=changes) for near in _stretches(facts, first, these)]
-    done = [each for of_task in runner.run(decide, items) for each in of_task]
-    changing = {start: tuple(map(tuple, found)) for start, (_, found) in zip(facts.start_us[these].tolist(), done, strict=True) if found}
-    return np.array([name for name, _ in done], np.uint64), changing
+    decisions_of_batches = [each for of_task in runner.run(decide, items) for each in of_task]
+    changing = {
+        start: tuple(map(tuple, changes_of_batch))
+        for start, (_, changes_of_batch) in zip(facts.start_us[these].tolist(), decisions_of_batches, strict=True)
+        if changes_of_batch
+    }
+    return np.array([name for name, _ in decisions_of_batches], np.uint64), changing
 
 
 def _stretches(facts: Batches, first: Ints, these: Ints) -> Iterator[Ints]:
@@ -155,20 +161,20 @@ def decide(deciding: Deciding) -> list[tuple[int, list[tuple[int, int]]]]:
     """
     own = deciding.earlier.ids_of(deciding.batches.start_us)
     if deciding.changes:
-        found = deciding.earlier.homes(own, deciding.begin_us)
-        repeated = Ids.joined([own.take((found.batch < own.batch) | found.late), own.take(found.late)])
+        homes = deciding.earlier.homes(own, deciding.begin_us)
+        repeated = Ids.joined([own.take((homes.batch < own.batch) | homes.late), own.take(homes.late)])
         repeated = repeated.take(np.argsort(repeated.batch, kind="stable"))
     else:
-        found, repeated = None, own.take(deciding.earlier.repeated(own, deciding.begin_us))
-    done = []
+        homes, repeated = None, own.take(deciding.earlier.repeated(own, deciding.begin_us))
+    decisions_of_batches = []
     for start, version in zip(deciding.batches.start_us.tolist(), deciding.batches.version.tolist(), strict=True):
         these = slice(*np.searchsorted(repeated.batch, (start, start + 1)))
-        changing = _changing(own, found, start) if found else []
-        done.append((decided(version, repeated.high[these], repeated.low[these]), changing))
-    return done
+        changing = _changing(own, homes, start) if homes else []
+        decisions_of_batches.append((decided(version, repeated.high[these], repeated.low[these]), changing))
+    return decisions_of_batches
 
 
-def _changing(own: Ids, found: Homes, start_us: int) -> list[tuple[int, int]]:
+def _changing(own: Ids, homes: Homes, start_us: int) -> list[tuple[int, int]]:
     these = slice(*np.searchsorted(own.batch, (start_us, start_us + 1)))
-    home, names = names_of_changes(own.take(these), Homes(found.batch[these], found.late[these]))
+    home, names = names_of_changes(own.take(these), Homes(homes.batch[these], homes.late[these]))
     return list(zip(home.tolist(), names.tolist(), strict=True))

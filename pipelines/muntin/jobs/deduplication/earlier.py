@@ -62,8 +62,8 @@ class Earlier:
             StateError: a file is gone or damaged.
         """
         files = (file for file in self.files if len(within(starts, file.path)))
-        found = Ids.joined([ids.take(np.isin(ids.batch, starts)) for ids in (read_ids(self.state, file) for file in files)])
-        return found.take(np.argsort(found.batch, kind="stable"))
+        ids_of_batches = Ids.joined([ids.take(np.isin(ids.batch, starts)) for ids in (read_ids(self.state, file) for file in files)])
+        return ids_of_batches.take(np.argsort(ids_of_batches.batch, kind="stable"))
 
     def repeated(self, own: Ids, begin_us: int) -> Flags:
         """For each id, whether an earlier batch has the id at an event time within reach.
@@ -75,11 +75,11 @@ class Earlier:
         Raises:
             StateError: a file is gone or damaged.
         """
-        found = np.zeros(len(own), np.bool_)
+        is_repeated = np.zeros(len(own), np.bool_)
         if len(own):
             for ids in _in_large_parts(self._near(own, begin_us)):
-                found[_rows(own, ids, self.within_us)] = True
-        return found
+                is_repeated[_rows(own, ids, self.within_us)] = True
+        return is_repeated
 
     def homes(self, own: Ids, begin_us: int) -> Homes:
         """Where each id is at home, of rows that change others. Arguments, errors: as `repeated`."""
@@ -103,9 +103,9 @@ class Earlier:
                     yield ids.take((ids.time >= low) & (ids.time <= high) & ~np.isin(ids.batch, left_out))
 
 
-def _in_large_parts(found: Iterator[Ids]) -> Iterator[Ids]:
+def _in_large_parts(ids_of_files: Iterator[Ids]) -> Iterator[Ids]:
     near: list[Ids] = []
-    for ids in found:
+    for ids in ids_of_files:
         near.append(ids)
         if sum(map(len, near)) >= _TOGETHER:
             yield Ids.joined(near)

@@ -98,8 +98,8 @@ def read_ids(state: AnyPath, file: File) -> Ids:
     Raises:
         StateError: it is gone or damaged.
     """
-    kept = _small if file.size <= _SMALL else _larger if file.size <= _LARGE else _read
-    return kept(state, file)
+    reader = _small if file.size <= _SMALL else _larger if file.size <= _LARGE else _read
+    return reader(state, file)
 
 
 @lru_cache(maxsize=256)
@@ -116,5 +116,5 @@ def _larger(state: AnyPath, file: File) -> Ids:
 def _read(state: AnyPath, file: File) -> Ids:
     table = opened(whole_content(state / IDS, file)).read()
     high, low, row = (table[name].to_numpy() for name in (ID_HIGH, ID_LOW, ID_ROW))
-    found = Ids(instants(table[BATCH]), high, low, instants(table[ID_TIME]), row)
-    return found if (np.diff(found.batch) >= 0).all() else found.take(np.argsort(found.batch, kind="stable"))
+    ids = Ids(instants(table[BATCH]), high, low, instants(table[ID_TIME]), row)
+    return ids if (np.diff(ids.batch) >= 0).all() else ids.take(np.argsort(ids.batch, kind="stable"))

@@ -42,8 +42,8 @@ def kept(bound: Bound, starts: Ints, names: Versions) -> tuple[Versions, dict[in
     (batch, compared, decided), changing = _read(bound)
     at = positions_of(starts, batch)
     same = (at >= 0) & (np.append(compared, np.uint64(0))[at] == names)
-    known = {int(start): changing[int(start)] for start in starts[same].tolist() if start in changing}
-    return np.where(same, np.append(decided, np.uint64(UNDECIDED))[at], np.uint64(UNDECIDED)), known
+    known_changes = {int(start): changing[int(start)] for start in starts[same].tolist() if start in changing}
+    return np.where(same, np.append(decided, np.uint64(UNDECIDED))[at], np.uint64(UNDECIDED)), known_changes
 
 
 def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions, changing: Mapping[int, Changing]) -> None:
@@ -51,12 +51,12 @@ def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions, changin
 
     `changing`: start of a batch -> the start of each batch that it changes, and a name of these changes.
     """
-    old, known = _read(bound)
+    old, changes_before = _read(bound)
     some, others = decided != UNDECIDED, ~np.isin(old[0], starts)
     both = [np.append(column[others], new[some]) for column, new in zip(old, (starts, names, decided), strict=True)]
     order = np.argsort(both[0])
     table = pa.table([column[order] for column in both], names=list(_COLUMNS))
-    if every := {start: known[start] for start in old[0][others].tolist() if start in known} | {**changing}:
+    if every := {start: changes_before[start] for start in old[0][others].tolist() if start in changes_before} | {**changing}:
         changes = [[{"home": home, "name": name} for home, name in every.get(start, _NONE)] for start in both[0][order].tolist()]
         table = table.append_column("changing", pa.array(changes, _CHANGES))
     write_whole(bound.folder / NAME, memoryview(encoded(table)))
@@ -83,12 +83,12 @@ def changed_by(bound: Bound, start: int) -> Changing:
 
 def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int, int]]]:
     """Start of a batch -> the later batches that change its rows, ascending, and the name of these changes, as was decided last."""
-    found: dict[int, list[tuple[int, int]]] = {start: [] for start in starts}
+    changers_by_home: dict[int, list[tuple[int, int]]] = {start: [] for start in starts}
     for later, changing in sorted(_read(bound)[1].items()):
         for home, name in changing:
-            if home in found:
-                found[home].append((later, name))
-    return found
+            if home in changers_by_home:
+                changers_by_home[home].append((later, name))
+    return changers_by_home
 
 
 def _read(bound: Bound) -> tuple[list[np.ndarray], dict[int, Changing]]:
@@ -100,6 +100,7 @@ def _read(bound: Bound) -> tuple[list[np.ndarray], dict[int, Changing]]:
         return [np.empty(0, kind) for kind in _COLUMNS.values()], {}
     lists = table["changing"].to_pylist() if "changing" in table.column_names else [[]] * len(table)
     pairs = (
-        (start, tuple((each["home"], each["name"]) for each in found)) for start, found in zip(columns[0].tolist(), lists, strict=True)
+        (start, tuple((each["home"], each["name"]) for each in changes_of_batch))
+        for start, changes_of_batch in zip(columns[0].tolist(), lists, strict=True)
     )
-    return columns, {start: found for start, found in pairs if found}
+    return columns, {start: changes_of_batch for start, changes_of_batch in pairs if changes_of_batch}

@@ -60,14 +60,14 @@ def known_ids(bound: Bound) -> KnownIds | None:
         return KnownIds((), Batches.of(()), Batches.of(()))
 
 
-def earlier_ids(bound: Bound, known: KnownIds, intervals: Sequence[Interval]) -> Earlier:
+def earlier_ids(bound: Bound, noted_ids: KnownIds, intervals: Sequence[Interval]) -> Earlier:
     """The ids that batches about to be read are compared with: the ids of the known batches."""
     own = Batches.of((each.start_us, each.end_us, *[0] * 5) for each in intervals)
-    batches = Batches.joined([known.batches.take(~np.isin(known.batches.start_us, own.start_us)), own])
+    batches = Batches.joined([noted_ids.batches.take(~np.isin(noted_ids.batches.start_us, own.start_us)), own])
     begins = batches.start_us[first_of_run(batches.start_us, batches.end_us, fill=fills(bound))][batches.position(own.start_us)]
     begin_us = dict(zip(own.start_us.tolist(), begins.tolist(), strict=True))
-    left_out = tuple(np.setdiff1d(known.ids.start_us, batches.start_us).tolist())
-    return Earlier(bound.folder, known.files, bound.source.dedupe_within_us or 0, begin_us, left_out)
+    left_out = tuple(np.setdiff1d(noted_ids.ids.start_us, batches.start_us).tolist())
+    return Earlier(bound.folder, noted_ids.files, bound.source.dedupe_within_us or 0, begin_us, left_out)
 
 
 def compared_ids(bound: Bound, facts: Batches) -> tuple[Ints, Versions]:
