@@ -62,7 +62,9 @@ def compact(bound: Bound) -> str | None:
     At most one table, and `MANY` files of it: the end of a run is no place for long work. A conflict or a full disk is no error: the files
     stay as they are.
     """
-    merged = (table for table, found in _units_by_table(bound) if (chosen := crowd(found)) and _merged(bound, table, chosen))
+    merged = (
+        table for table, units_of_table in _units_by_table(bound) if (chosen := crowd(units_of_table)) and _merged(bound, table, chosen)
+    )
     return next((table.removeprefix("../") for table in merged), None)
 
 
@@ -85,10 +87,10 @@ def _units_by_table(bound: Bound) -> Iterator[tuple[str, list[Unit]]]:
         yield now.table, _units_of_windows(now)
 
 
-def crowd(found: Iterable[Unit]) -> Sequence[Unit]:
+def crowd(units_of_table: Iterable[Unit]) -> Sequence[Unit]:
     """The oldest units to put together, once there are `MANY` of a size; else none."""
     levels: dict[int, list[Unit]] = {}
-    for unit in sorted(found, key=lambda unit: unit.first_us):
+    for unit in sorted(units_of_table, key=lambda unit: unit.first_us):
         if unit.bytes < MOST_BYTES and unit.batches * 2 <= MOST_BATCHES:
             levels.setdefault(int(log(max(unit.batches, 1), MANY) + 1e-9), []).append(unit)
     return next((_fitting(alike) for _, alike in sorted(levels.items()) if len(alike) >= MANY and len(_fitting(alike)) > 1), ())
@@ -116,16 +118,16 @@ def _units_of_states(files: Iterable[File]) -> list[Unit]:
 def _units_of_windows(now: Published) -> list[Unit]:
     """Segments of the ledger hold no windows."""
     by_path = ((batches_of_windows(file.path), file) for file in now.snapshot.files)
-    known = [(*held, file) for held, file in by_path if held]
-    firsts, lasts = np.array([first for first, _, _ in known], np.int64), np.array([last for _, last, _ in known], np.int64)
+    spans = [(*held, file) for held, file in by_path if held]
+    firsts, lasts = np.array([first for first, _, _ in spans], np.int64), np.array([last for _, last, _ in spans], np.int64)
     counts = np.searchsorted(now.starts, lasts, side="right") - np.searchsorted(now.starts, firsts)
-    return _units((first, last, count, file) for (first, last, file), count in zip(known, counts.tolist(), strict=True))
+    return _units((first, last, count, file) for (first, last, file), count in zip(spans, counts.tolist(), strict=True))
 
 
-def _units(found: Iterable[tuple[int, int, int, File]]) -> list[Unit]:
+def _units(spans: Iterable[tuple[int, int, int, File]]) -> list[Unit]:
     """Units to put together: files with the same first batch, last batch and number of batches are one unit."""
     by_batches: dict[tuple[int, int, int], list[File]] = {}
-    for first, last, count, file in found:
+    for first, last, count, file in spans:
         by_batches.setdefault((first, last, count), []).append(file)
     return [Unit(tuple(files), *held) for held, files in by_batches.items()]
 

@@ -71,26 +71,26 @@ def expire(bound: Bound, *, at_once: bool = False) -> str | None:
 
 def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
     """The commits that are due, one for a table."""
-    kept, lag = bound.pipeline.retention, 0 if at_once else 1
-    if kept.states_us and _has_gathered(bound, bound.frame_sets[0].table, kept.states_us, lag):
+    retention, lag = bound.pipeline.retention, 0 if at_once else 1
+    if retention.states_us and _has_gathered(bound, bound.frame_sets[0].table, retention.states_us, lag):
         windows = pending_windows(bound, [])
         for frames in bound.frame_sets:
             own = [pending for pending in windows if pending.window in frames.windows]
-            gone = _expirable(bound, own, kept.states_us)
-            if len(gone) and gone[-1] - gone[0] >= lag * kept.states_us // EIGHTH:  # more may be old than may go: long windows need it
+            gone = _expirable(bound, own, retention.states_us)
+            if len(gone) and gone[-1] - gone[0] >= lag * retention.states_us // EIGHTH:  # more may be old than may go: long windows need it
                 yield from _without_rows(bound, frames.table, gone, at_once=at_once)
-    if kept.states_us and bound.pipeline.lookups:
+    if retention.states_us and bound.pipeline.lookups:
         yield from _without_rows(bound, LOOKED_UP, _met_without_states(bound), at_once=at_once)
-    if kept.states_us and bound.source.dedupe_within_us is not None and bound.pipeline.max_behind_us is not None:
+    if retention.states_us and bound.source.dedupe_within_us is not None and bound.pipeline.max_behind_us is not None:
         yield from _without_rows(bound, IDS, _ids_out_of_reach(bound), at_once=at_once)
-    if kept.quarantine_us and _has_gathered(bound, QUARANTINE, kept.quarantine_us, lag):
-        yield from _without_rows(bound, QUARANTINE, _behind(bound, kept.quarantine_us), at_once=at_once)
-    if kept.windows_us:
+    if retention.quarantine_us and _has_gathered(bound, QUARANTINE, retention.quarantine_us, lag):
+        yield from _without_rows(bound, QUARANTINE, _behind(bound, retention.quarantine_us), at_once=at_once)
+    if retention.windows_us:
         for name in bound.windows:
-            yield from _without_windows(bound, name, kept.windows_us, lag)
-    if kept.reports_us:
-        yield from without_reports(bound.store, _newest(bound) - kept.reports_us, kept.reports_us, lag)
-        yield from without_verdicts(bound.store, _newest(bound) - kept.reports_us, kept.reports_us, lag)
+            yield from _without_windows(bound, name, retention.windows_us, lag)
+    if retention.reports_us:
+        yield from without_reports(bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag)
+        yield from without_verdicts(bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag)
 
 
 def _has_gathered(bound: Bound, table: str, kept_us: int, lag: int) -> bool:
@@ -167,9 +167,9 @@ def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Ite
         yield Expiring(table, base, Change(whole_schema(rows.schema), [new], files, []))
 
 
-def _fitting(found: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
+def _fitting(all_units: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
     """The first units that fill a file."""
-    count = int(np.searchsorted(np.cumsum([found[at].batches for at in whole]), MOST_BATCHES, side="right"))
+    count = int(np.searchsorted(np.cumsum([all_units[at].batches for at in whole]), MOST_BATCHES, side="right"))
     return whole[: min(MANY, max(count, 1))]
 
 

@@ -30,9 +30,9 @@ def without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Ite
     chosen = chosen_of(named, before_us, kept_us, lag)
     if chosen and base.schema:
         rows = _rows(folder, base, chosen)
-        kept = rows.filter(pc.greater_equal(rows[BATCH].cast(pa.int64()), before_us))
+        newer_rows = rows.filter(pc.greater_equal(rows[BATCH].cast(pa.int64()), before_us))
         mark = write_mark(folder, base.schema, before_us)
-        new = [write_reports(kept.sort_by(BATCH), folder)] if len(kept) else []
+        new = [write_reports(newer_rows.sort_by(BATCH), folder)] if len(newer_rows) else []
         yield Expiring(reports_table.TABLE, base, Change(base.schema, [*new, mark], [*chosen, *other_marks(base, mark)], []))
 
 
@@ -43,8 +43,8 @@ def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> It
     chosen = chosen_of(named, before_us, kept_us, lag)
     if chosen and base.schema:
         rows = _rows(folder, base, chosen)
-        kept = rows.filter(pc.greater_equal(verdicts_table.batches_of(rows), before_us))
-        new = [verdicts_table.write_verdicts(kept.sort_by("recorded_at"), folder)] if len(kept) else []
+        newer_rows = rows.filter(pc.greater_equal(verdicts_table.batches_of(rows), before_us))
+        new = [verdicts_table.write_verdicts(newer_rows.sort_by("recorded_at"), folder)] if len(newer_rows) else []
         yield Expiring(verdicts_table.TABLE, base, Change(base.schema, new, chosen, []))
 
 

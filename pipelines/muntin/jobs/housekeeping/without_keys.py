@@ -82,8 +82,8 @@ def rows_in_file(place: str, table: str, keys: Keys) -> int:
 def ranges_tell(file: pq.ParquetFile, rows: pa.Table, keys: Keys) -> bool:
     """Whether the ranges in a footer end with one of some keys that no row has. `rows`: of the file, with its columns of keys."""
     texts = (file.metadata.metadata or {}, file.schema_arrow.metadata or {})
-    told = [(name, end) for each in texts for name, found in ends(each.get(RANGES)).items() for end in found]
-    return any(tells(*each, keys) or (may_tell(*each, keys) and not _begins(rows, *each)) for each in told)
+    range_ends = [(name, end) for each in texts for name, key_ends in ends(each.get(RANGES)).items() for end in key_ends]
+    return any(tells(*each, keys) or (may_tell(*each, keys) and not _begins(rows, *each)) for each in range_ends)
 
 
 def _begins(rows: pa.Table, name: str, end: str) -> bool:
@@ -113,35 +113,35 @@ def without_keys(bound: Bound, table: str, keys: Keys) -> int:
     for attempt in after_conflicts(_TRIES, given_up):
         with attempt:
             base = bound.store.snapshot(table)
-            found = holding(bound.table(table), table, base.files, keys)
-            if found and base.schema is not None:
-                adds, removes = _anew(bound, table, base, [*found], keys)
+            counts_by_file = holding(bound.table(table), table, base.files, keys)
+            if counts_by_file and base.schema is not None:
+                adds, removes = _anew(bound, table, base, [*counts_by_file], keys)
                 bound.store.commit(table, base, Change(base.schema, adds, removes, []))
-    return sum(found.values())
+    return sum(counts_by_file.values())
 
 
-def _anew(bound: Bound, table: str, base: Snapshot, found: Sequence[File], keys: Keys) -> tuple[list[File], list[File]]:
+def _anew(bound: Bound, table: str, base: Snapshot, files: Sequence[File], keys: Keys) -> tuple[list[File], list[File]]:
     """The files to add and to remove."""
     if is_of_windows(table) or table.startswith(TIERS):
-        check_whole(bound.table(table), found)
-        return [*_single(bound, table, found, keys)], [*found]
-    chosen = [unit for unit in units(bound, table) if {*unit.files} & {*found}]
+        check_whole(bound.table(table), files)
+        return [*_single(bound, table, files, keys)], [*files]
+    chosen = [unit for unit in units(bound, table) if {*unit.files} & {*files}]
     return [_shared(bound, table, base, unit, keys) for unit in chosen], [file for unit in chosen for file in unit.files]
 
 
-def _single(bound: Bound, table: str, found: Sequence[File], keys: Keys) -> Iterator[File]:
+def _single(bound: Bound, table: str, files: Sequence[File], keys: Keys) -> Iterator[File]:
     """Files of windows or tiers without the rows."""
     folder = bound.table(table)
-    places = {file: place for place, file in files_of_rows(found).items()}
-    for file in found:
+    places = {file: place for place, file in files_of_rows(files).items()}
+    for file in files:
         rows = read_parquet(f"{folder}/{file.path}")
-        kept = rows.filter(pa.array(~rows_among(table, rows, keys)))
+        remaining_rows = rows.filter(pa.array(~rows_among(table, rows, keys)))
         if file in places:
-            yield file_of_rows(kept, folder, places[file], bound.pipeline.keys)
-        elif len(kept):
+            yield file_of_rows(remaining_rows, folder, places[file], bound.pipeline.keys)
+        elif len(remaining_rows):
             first, last = batches_of_windows(file.path) or (0, -1)
-            keyed = [key for key in bound.pipeline.keys if key in kept.column_names]
-            yield write_windows(kept, folder, first, last, shard_of(file), keyed)
+            keyed = [key for key in bound.pipeline.keys if key in remaining_rows.column_names]
+            yield write_windows(remaining_rows, folder, first, last, shard_of(file), keyed)
 
 
 def _shared(bound: Bound, table: str, base: Snapshot, unit: Unit, keys: Keys) -> File:
@@ -149,11 +149,12 @@ def _shared(bound: Bound, table: str, base: Snapshot, unit: Unit, keys: Keys) ->
     folder = bound.table(table)
     check_whole(folder, unit.files)
     rows = read_states(folder, replace(base, files=tuple(unit.files)))
-    kept = rows.filter(pa.array(~rows_among(table, rows, keys)))
-    kept = kept if len(unit.files) == 1 else by_key(kept, bound.pipeline.keys)  # rows of one file stay in its order
+    remaining_rows = rows.filter(pa.array(~rows_among(table, rows, keys)))
+    if len(unit.files) > 1:  # rows of a single file stay in its order
+        remaining_rows = by_key(remaining_rows, bound.pipeline.keys)
     batches = batches_of(folder, unit.files, bound.pipeline.intervals.after)
-    counts = np.bincount(batches.position(instants(kept[BATCH])), minlength=len(batches)).astype(np.int64)
-    return write_shared(kept, folder, replace(batches, rows=counts), bound.pipeline.keys)
+    counts = np.bincount(batches.position(instants(remaining_rows[BATCH])), minlength=len(batches)).astype(np.int64)
+    return write_shared(remaining_rows, folder, replace(batches, rows=counts), bound.pipeline.keys)
 
 
 def batches_holding(bound: Bound, table: str, keys: Keys) -> Ints:
