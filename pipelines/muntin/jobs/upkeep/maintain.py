@@ -99,10 +99,10 @@ def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Re
     """Remove the states of other definitions that read their last batch before `oldest`; where none is read, that wrote nothing since."""
     present = bound.folder
     for folder in (other for other in states_of(present.parent) if other != present and standing(other) != "current"):
-        found = sizes_below(folder)
-        written_at = datetime.fromtimestamp(max((at for *_, at in found), default=folder.stat().st_mtime), UTC)
+        sizes = sizes_below(folder)
+        written_at = datetime.fromtimestamp(max((at for *_, at in sizes), default=folder.stat().st_mtime), UTC)
         if (last_read_at(DeltaStore(folder)) or written_at) < oldest:
-            files = [size for _, size, _ in found]
+            files = [size for _, size, _ in sizes]
             if not dry_run:
                 remove_whole(folder)
             yield Removed("superseded state", relative(folder, bound.root), len(files), sum(files))

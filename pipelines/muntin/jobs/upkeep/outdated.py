@@ -52,29 +52,31 @@ def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: d
     """
     bound = bind(pipeline, root)
     intervals = readable(bound, pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")))
-    known, reports = versions(bound), last_accumulated(bound.store, intervals)
-    lost, found = set(purged(bound, without_files(bound, intervals))), []
-    reported = [each for each in intervals if each not in lost and _is_reported(known.get(each.start_us), reports.get(each.start_us))]
+    versions_by_start, reports = versions(bound), last_accumulated(bound.store, intervals)
+    lost, outdated_batches = set(purged(bound, without_files(bound, intervals))), []
+    reported = [
+        each for each in intervals if each not in lost and _is_reported(versions_by_start.get(each.start_us), reports.get(each.start_us))
+    ]
     given, looked_up = inputs_of_each(bound, reported), lookup_changes(bound).why
     for interval in intervals:
         at = interval.start_us
         if interval in lost:
-            found.append(Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True))
+            outdated_batches.append(Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True))
         elif (
-            reason := _reason(bound, interval, known.get(at), reports.get(at), given.get(interval))
+            reason := _reason(bound, interval, versions_by_start.get(at), reports.get(at), given.get(interval))
             or looked_up.get(interval)
             or ("asked for" if everything else None)
         ):
-            found.append(Outdated(from_us(at), from_us(interval.end_us), reason))
-    return found
+            outdated_batches.append(Outdated(from_us(at), from_us(interval.end_us), reason))
+    return outdated_batches
 
 
 def versions(bound: Bound) -> dict[int, str]:
     """Start of a batch -> version of its states, for the batches that every frame set has."""
     first, *others = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets)
     everywhere = np.all([np.isin(first.start_us, other.start_us) for other in others], axis=0) if others else np.ones(len(first), np.bool_)
-    known = first.take(everywhere)
-    return dict(zip(known.start_us.tolist(), map(spelled, known.version.tolist()), strict=True))
+    batches = first.take(everywhere)
+    return dict(zip(batches.start_us.tolist(), map(spelled, batches.version.tolist()), strict=True))
 
 
 def _is_reported(version: str | None, report: Mapping[str, Any] | None) -> bool:

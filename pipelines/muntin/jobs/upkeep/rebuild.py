@@ -57,24 +57,24 @@ def to_rebuild(bound: Bound) -> list[Outdated]:
     Raises:
         DefinitionError: the earlier state's batches are not of the present schedule.
     """
-    found = _behind(bound)
-    if found is None:
+    backlog = _behind(bound)
+    if backlog is None:
         return []
-    if not found.fits:
+    if not backlog.fits:
         raise DefinitionError(
-            f"the batches in {found.state} are not those of the present schedule, {bound.pipeline.intervals}; "
+            f"the batches in {backlog.state} are not those of the present schedule, {bound.pipeline.intervals}; "
             "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
         )
-    return [_outdated(interval, f"in the state {found.state.name}", purged=gone) for interval, gone in _purged(bound, found).items()]
+    return [_outdated(interval, f"in the state {backlog.state.name}", purged=gone) for interval, gone in _purged(bound, backlog).items()]
 
 
 def automatic_intervals(bound: Bound) -> list[Interval]:
     """Intervals to read again automatically; empty if their files exceed `auto_rebuild`."""
     most = size_of(bound.pipeline.auto_rebuild, "auto_rebuild")
-    found = _behind(bound) if most else None
-    if found is None or not found.fits:
+    backlog = _behind(bound) if most else None
+    if backlog is None or not backlog.fits:
         return []
-    intervals = [interval for interval, gone in _purged(bound, found).items() if not gone]
+    intervals = [interval for interval, gone in _purged(bound, backlog).items() if not gone]
     given = inputs(bound, intervals).files if intervals else {}
     return intervals if sum(file.size for files in given.values() for file in files) <= most else []
 
@@ -86,8 +86,8 @@ def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
 
 def left_behind(bound: Bound) -> int:
     """The number of batches in `to_rebuild`; 0 where the earlier state is of another schedule."""
-    found = _behind(bound)
-    return len(found.starts) if found and found.fits else 0
+    backlog = _behind(bound)
+    return len(backlog.starts) if backlog and backlog.fits else 0
 
 
 def _behind(bound: Bound) -> _Behind | None:
@@ -98,13 +98,13 @@ def _behind(bound: Bound) -> _Behind | None:
     return _Behind(earlier, lost, _is_of(bound.pipeline, earlier, there)) if earlier and len(lost) else None
 
 
-def _purged(bound: Bound, found: _Behind) -> dict[Interval, bool]:
+def _purged(bound: Bound, backlog: _Behind) -> dict[Interval, bool]:
     """The batches that a state lacks, in order -> whether rows were read of them and there is no file any more."""
-    lacking = [Interval(start, bound.pipeline.intervals.after(start)) for start in found.starts.tolist()]
-    reports = last_accumulated(DeltaStore(found.state), lacking)
+    missing_batches = [Interval(start, bound.pipeline.intervals.after(start)) for start in backlog.starts.tolist()]
+    reports = last_accumulated(DeltaStore(backlog.state), missing_batches)
     empty = {start for start, report in reports.items() if not report["rows_read"]}
-    gone = {interval for interval in without_files(bound, lacking) if interval.start_us not in empty}
-    return {interval: interval in gone for interval in lacking}
+    gone = {interval for interval in without_files(bound, missing_batches) if interval.start_us not in empty}
+    return {interval: interval in gone for interval in missing_batches}
 
 
 def _batches_of(state: AnyPath) -> Ints:
@@ -148,8 +148,8 @@ def check_rebuilt(bound: Bound, window: str) -> None:
 
 def _batches(bound: Bound) -> Ints:
     """Starts of the batches that all frame sets of a state have, ascending."""
-    known = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets)
-    return reduce(np.intersect1d, known)
+    starts_of_tables = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets)
+    return reduce(np.intersect1d, starts_of_tables)
 
 
 def _is_of(pipeline: Pipeline, earlier: AnyPath, starts: Ints) -> bool:

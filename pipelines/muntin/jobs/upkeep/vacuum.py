@@ -91,14 +91,14 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
         mirrors = Mirrors(log.parent)
         yield _replaced(root, log.parent, mirrors, older_than_us, oldest, dry_run=dry_run)
         yield _unnamed(root, log.parent, mirrors, oldest, dry_run=dry_run)
-        own = [found for found in mirrors.own() if not mirrors.names(found[0])]
+        own = [file for file in mirrors.own() if not mirrors.names(file[0])]
         yield _old(root, log.parent, "outlived files of mirrors", own, oldest, dry_run=dry_run)
     if folder.name != WINDOWS:
         yield _outlived(root, folder, oldest, dry_run=dry_run)
         yield _outlived_tables(root, folder, oldest, dry_run=dry_run)
         yield _old(root, folder / MATERIALISED, "rows of killed runs", sizes_below(folder / MATERIALISED), oldest, dry_run=dry_run)
         outlived = {*outlived_versions(folder / DIMENSIONS)}
-        versions = [found for found in sizes_below(folder / DIMENSIONS) if found[0].name in outlived]
+        versions = [file for file in sizes_below(folder / DIMENSIONS) if file[0].name in outlived]
         yield _old(root, folder / DIMENSIONS, "outlived versions of dimensions", versions, oldest, dry_run=dry_run)
         yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
@@ -112,8 +112,8 @@ def _replaced(root: AnyPath, table: AnyPath, mirrors: Mirrors, older_than_us: in
     """
     hours = -(-older_than_us // UNITS["h"])
     names = {*open_table(table).vacuum(hours, dry_run=True, enforce_retention_duration=False)}
-    found = [file for file in sizes_below(table) if relative(file[0], table) in names] if names else []
-    files = [file for file in found if not mirrors.names(file[0])]
+    candidates = [file for file in sizes_below(table) if relative(file[0], table) in names] if names else []
+    files = [file for file in candidates if not mirrors.names(file[0])]
     return _old(root, table, "replaced files", files, oldest, dry_run=dry_run)
 
 
@@ -122,8 +122,8 @@ def _unnamed(root: AnyPath, table: AnyPath, mirrors: Mirrors, oldest: datetime, 
     opened = open_table(table)
     removed = opened.vacuum(0, dry_run=True, enforce_retention_duration=False)  # Delta's own vacuum sees to them
     named = {*pa.table(opened.get_add_actions(flatten=True))["path"].to_pylist(), *removed}
-    found = ((relative(file[0], table), file) for file in sizes_below(table) if file[0].suffix == ".parquet")
-    files = [file for path, file in found if _of_table(path) and path not in named and not mirrors.names(file[0])]
+    paths_and_files = ((relative(file[0], table), file) for file in sizes_below(table) if file[0].suffix == ".parquet")
+    files = [file for path, file in paths_and_files if _of_table(path) and path not in named and not mirrors.names(file[0])]
     return _old(root, table, "files of no commit", files, oldest, dry_run=dry_run)
 
 
@@ -156,8 +156,8 @@ def _outlived(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool
     """Remove the notes that neither a published ledger nor a staged ledger names."""
     entries = [ledger.entries for ledger in _ledgers(folder)] + staged_entries(folder)
     named = {path for each in entries for at in each.noted().tolist() for path in each.note_of(at) or ()}
-    found = (file for file in sizes_below(folder / NOTES) if file[0].suffix == ".parquet")
-    notes = [file for file in found if relative(file[0], folder / NOTES) not in named]
+    note_files = (file for file in sizes_below(folder / NOTES) if file[0].suffix == ".parquet")
+    notes = [file for file in note_files if relative(file[0], folder / NOTES) not in named]
     return _old(root, folder / NOTES, "outlived notes", notes, oldest, dry_run=dry_run)
 
 
