@@ -22,16 +22,16 @@ _log = logging.getLogger("muntin")
 
 def make_history_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
     """Make some tiles of history that are missing; whether there was something to do. `most`: as in `make_tiers`."""
-    made = False
+    any_missing = False
     for frames in bound.frame_sets:
         states = bound.store.snapshot(frames.table)
-        if found := tiered_history(bound, frames, states.schema):
+        if tier_table := tiered_history(bound, frames, states.schema):
             try:
                 batches = accumulated(bound, frames.table, states)
-                made |= len(batches) > 0 and advanced(bound, found, states, batches, _whole(found.scale, batches), most)
+                any_missing |= len(batches) > 0 and advanced(bound, tier_table, states, batches, _whole(tier_table.scale, batches), most)
             except Exception as wrong:  # noqa: BLE001 - windows are published, and read states instead
-                _log.warning("%s: not made (%s: %s); muntin maintain tries again", found.table, type(wrong).__name__, wrong)
-    return made
+                _log.warning("%s: not made (%s: %s); muntin maintain tries again", tier_table.table, type(wrong).__name__, wrong)
+    return any_missing
 
 
 def _whole(scale: Scale, batches: Batches) -> Tiles:
@@ -46,5 +46,5 @@ def _whole(scale: Scale, batches: Batches) -> Tiles:
         number = np.arange(first_us // span, end_us // span)
         name = names(scale, level, number, batches)
         parts.append(Tiles(np.full(len(number), level), number, name, np.ones(len(number), np.bool_)))
-    found = Tiles.joined(parts)
-    return found.take(found.name != 0)
+    tiles = Tiles.joined(parts)
+    return tiles.take(tiles.name != 0)

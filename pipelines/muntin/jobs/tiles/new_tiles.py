@@ -56,9 +56,9 @@ class NewTiles:
     def __post_init__(self) -> None:
         self.base = self.bound.store.snapshot(self.found.table)
         self.files = files_of_rows(self.base.files)
-        known = tiles_of(self.folder, self.base.files).valid(self.found.scale, self.batches)
+        valid_tiles = tiles_of(self.folder, self.base.files).valid(self.found.scale, self.batches)
         whole = {place for place, file in self.files.items() if (self.folder / file.path).exists()}
-        self.kept = known.take(np.array([place in whole for place in self._places(known)], np.bool_))
+        self.kept = valid_tiles.take(np.array([place in whole for place in self._places(valid_tiles)], np.bool_))
 
     @property
     def folder(self) -> AnyPath:
@@ -109,13 +109,13 @@ class NewTiles:
         level, scale = int(tiles.level[0]), self.found.scale
         if not possible:
             states = states.slice(0, 0)
-        found = rows_of_tiles(self.bound, states, self.schema, tiles.number, scale.span_us(level))
-        made = Tiles(tiles.level, tiles.number, tiles.name, found.usable & possible)
-        above = instants(found.rows[FRAME]) // scale.span_us(level + 1) * scale.span_us(level + 1)
-        for place in {*self._places(made)}:  # a tile may have no rows: then too, its file says so
-            new = found.rows.filter(pa.array(above == place[1]))
+        tile_rows = rows_of_tiles(self.bound, states, self.schema, tiles.number, scale.span_us(level))
+        new_tiles = Tiles(tiles.level, tiles.number, tiles.name, tile_rows.usable & possible)
+        above = instants(tile_rows.rows[FRAME]) // scale.span_us(level + 1) * scale.span_us(level + 1)
+        for place in {*self._places(new_tiles)}:  # a tile may have no rows: then too, its file says so
+            new = tile_rows.rows.filter(pa.array(above == place[1]))
             self.tables[place] = pa.concat_tables([self._rows(place), new])
-        self.made = Tiles.joined([self.made, made])
+        self.made = Tiles.joined([self.made, new_tiles])
 
     def _rows(self, place: Place) -> pa.Table:
         """The rows of a place: of its new file, or the rows of the table that stay.
@@ -130,8 +130,8 @@ class NewTiles:
             path.unlink(missing_ok=True)
             raise StateError(f"{path} {problem}")
         rows = read_parquet(str(path)).cast(self.schema)
-        kept = self.kept.at(place[0]).number * self.found.scale.span_us(place[0])
-        return rows.filter(pa.array(np.isin(instants(rows[FRAME]), kept)))
+        starts = self.kept.at(place[0]).number * self.found.scale.span_us(place[0])
+        return rows.filter(pa.array(np.isin(instants(rows[FRAME]), starts)))
 
     def _places(self, tiles: Tiles) -> list[Place]:
         """The place of each tile."""

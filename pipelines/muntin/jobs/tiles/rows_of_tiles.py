@@ -80,11 +80,11 @@ def rows_of_tiles(bound: Bound, states: pa.Table, schema: pa.Schema, numbers: In
     number = instants(states[FRAME]) // span_us
     odd = np.unique(number[odd_floats(states, [column for field in bound.fields for column in field.columns])])
     usable = ~np.isin(numbers, odd)
-    kept = np.isin(number, numbers[usable])
+    row_is_usable = np.isin(number, numbers[usable])
     columns = {name: states[name] for name in schema.names if name not in (BUCKET, FRAME)}
     table = pa.table(columns | {FRAME: pa.array(number * span_us)})
     try:
-        rows = merged(table if kept.all() else table.filter(pa.array(kept)), bound.pipeline.keys, bound.fields)
+        rows = merged(table if row_is_usable.all() else table.filter(pa.array(row_is_usable)), bound.pipeline.keys, bound.fields)
     except SourceError:
         return Made(schema.empty_table(), np.zeros(len(numbers), np.bool_))
     bucket = buckets([contiguous(rows[key]) for key in bound.pipeline.keys], len(rows))

@@ -36,34 +36,34 @@ def make_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
 
     `most`: files with so many states are read, and the states of at least one tile. Call it until it says False to make all tiles.
     """
-    made = False
+    any_missing = False
     for frames in bound.frame_sets:
         states = bound.store.snapshot(frames.table)
-        if found := tiered(bound, frames, states.schema):
+        if tier_table := tiered(bound, frames, states.schema):
             try:
-                made |= _advanced(bound, found, states, most)
+                any_missing |= _advanced(bound, tier_table, states, most)
             except Exception as wrong:  # noqa: BLE001 - windows are published, and read states instead
-                _log.warning("%s: not made (%s: %s); a later run does that", found.table, type(wrong).__name__, wrong)
-    return made
+                _log.warning("%s: not made (%s: %s); a later run does that", tier_table.table, type(wrong).__name__, wrong)
+    return any_missing
 
 
-def _advanced(bound: Bound, found: Tiered, states: Snapshot, most: int) -> bool:
+def _advanced(bound: Bound, tier_table: Tiered, states: Snapshot, most: int) -> bool:
     """Make tiles of one set of frames; whether some were missing."""
-    batches, floors = _published(bound, found, states)
+    batches, floors = _published(bound, tier_table, states)
     if not len(batches) or min(floor for _, floor in floors) == BEFORE_ALL:
         return False
-    return advanced(bound, found, states, batches, due(found.scale, floors, batches), most)
+    return advanced(bound, tier_table, states, batches, due(tier_table.scale, floors, batches), most)
 
 
-def advanced(bound: Bound, found: Tiered, states: Snapshot, batches: Batches, wanted: Tiles, most: int) -> bool:
+def advanced(bound: Bound, tier_table: Tiered, states: Snapshot, batches: Batches, wanted: Tiles, most: int) -> bool:
     """Make some of the wanted tiles that are missing, and remove other tiles; whether some were missing.
 
     Args:
-        bound, found, states, batches: as in `NewTiles`.
+        bound, tier_table, states, batches: as in `NewTiles`.
         wanted: the tiles that there should be.
         most: see `make_tiers`.
     """
-    wanted, new = _from_states(wanted, found, batches), NewTiles(bound, found, states, batches)
+    wanted, new = _from_states(wanted, tier_table, batches), NewTiles(bound, tier_table, states, batches)
     missing = wanted.take(~wanted.among(new.kept))
     if not len(missing):
         return False
@@ -75,18 +75,18 @@ def advanced(bound: Bound, found: Tiered, states: Snapshot, batches: Batches, wa
     return True
 
 
-def _from_states(tiles: Tiles, found: Tiered, batches: Batches) -> Tiles:
+def _from_states(tiles: Tiles, tier_table: Tiered, batches: Batches) -> Tiles:
     """The tiles all of whose states are there."""
     gone_to = int(batches.high_us[batches.expired].max(initial=BEFORE_ALL))
-    spans = np.array([found.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
+    spans = np.array([tier_table.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
     return tiles.take(tiles.number * spans > gone_to)
 
 
-def _published(bound: Bound, found: Tiered, states: Snapshot) -> tuple[Batches, list[tuple[Even, int]]]:
+def _published(bound: Bound, tier_table: Tiered, states: Snapshot) -> tuple[Batches, list[tuple[Even, int]]]:
     """The batches that windows were published from; the grids of long windows, and the instants up to which the windows are closed."""
-    starts, pipeline = published(bound.store, next(iter(found.long))).starts, bound.pipeline
-    batches = accumulated(bound, found.frames.table, states)
+    starts, pipeline = published(bound.store, next(iter(tier_table.long))).starts, bound.pipeline
+    batches = accumulated(bound, tier_table.frames.table, states)
     past = history(batches, starts, starts[:0], pipeline.intervals, fill=pipeline.on_gap == "empty").batches
     past = past.take(past.start_us <= starts.max(initial=BEFORE_ALL))
     watermarks_us = watermarks(past, pipeline.watermarking)
-    return past, [(even, int(closing(bound.windows[name], watermarks_us).floor[-1])) for name, even in found.long.items()]
+    return past, [(even, int(closing(bound.windows[name], watermarks_us).floor[-1])) for name, even in tier_table.long.items()]
