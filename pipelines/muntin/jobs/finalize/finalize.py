@@ -66,25 +66,25 @@ def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool 
 def _derived(bound: Bound, runner: Runner, windows: Sequence[Pending], folder: str) -> Iterable[list[Part]]:
     """The parts of the work of each window, in order, with the results of their shards; parts of several windows at once."""
     whole = {pending.window: pending.work for pending in windows if pending.work}
-    done: dict[str, list[Part]] = {window: [] for window in whole}
+    parts_by_window: dict[str, list[Part]] = {window: [] for window in whole}
     parts = [replace(pending, work=first_part(pending.work)) for pending in windows if pending.work]
     while parts:
         results = _results(runner, shards_together(bound, parts, folder, runner.parallelism))
         for part in parts:
-            done[part.window].append((part, results[part.window]))
+            parts_by_window[part.window].append((part, results[part.window]))
         rest = [(part, _behind(bound, whole[part.window], part, results[part.window])) for part in parts]
         parts = [replace(part, work=work) for part, work in rest if work]
-    return done.values()
+    return parts_by_window.values()
 
 
 def _behind(bound: Bound, whole: Work, part: Pending, results: Sequence[Mapping[str, Any]]) -> Work:
     """The next part of the work; never resumes from a note whose files are lost."""
     note = note_of(results, int(part.work.positions[-1]))
     while True:
-        found = part_behind(whole, part.work, note)
-        if found.note == note or not problems_of_notes(bound.folder, found.note) or whole.stops is None:
-            return found
-        whole = replace(whole, stops=whole.stops.without_note(found.note))
+        next_part = part_behind(whole, part.work, note)
+        if next_part.note == note or not problems_of_notes(bound.folder, next_part.note) or whole.stops is None:
+            return next_part
+        whole = replace(whole, stops=whole.stops.without_note(next_part.note))
 
 
 def _check_states(bound: Bound, pending: Pending) -> None:

@@ -50,11 +50,11 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     places = [name for shard in shards for name in _places(_window(shard))]
     arranged = _arranged(shards[0], places, noting=any(shard.notes_after for shard in shards))
     rows = [_rows_of(shard, arranged) for shard in shards]
-    told: list[dict[str, Any]] = []
+    files_of_shards: list[dict[str, Any]] = []
     windows: list[Combined] = []
     for shard, own in zip(shards, rows, strict=True):
         combined = _combined(shard, some_of(arranged, own))
-        told.append(_written(shard, arranged, combined))
+        files_of_shards.append(_written(shard, arranged, combined))
         windows.append(replace(combined, windows=combined.windows.schema.empty_table()))  # they are written
         del combined
     late_any = np.zeros(len(arranged.frames), np.bool_)
@@ -62,8 +62,8 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
         if not _may_stay_open(_window(shard)):
             late_any[own] |= combined.found.missed > 0
     return [
-        {**done, "tallies": _tallies(shard, each, late_any[own])}
-        for done, shard, own, each in zip(told, shards, rows, windows, strict=True)
+        {**files_of_shard, "tallies": _tallies(shard, each, late_any[own])}
+        for files_of_shard, shard, own, each in zip(files_of_shards, shards, rows, windows, strict=True)
     ]
 
 
@@ -123,8 +123,8 @@ def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
     states, starts = in_order(states), shard.starts
     batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
     of_notes = [name for name in keep if name in states.column_names and name not in places]
-    told, by_arrival = partial(evaluated, shard.bound.aggregates), _window(shard).made_of.by_arrival
-    return arrange_rows(states, before, keys, batches, told, of_notes, by_arrival=by_arrival)
+    evaluate, by_arrival = partial(evaluated, shard.bound.aggregates), _window(shard).made_of.by_arrival
+    return arrange_rows(states, before, keys, batches, evaluate, of_notes, by_arrival=by_arrival)
 
 
 def _combined(shard: Shard, arranged: Arranged) -> Combined:
@@ -167,11 +167,11 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
     folder, keys = shard.bound.folder / shard.staging / shard.window, shard.keys
     published, closed = combined.published()
     windows, place = _labelled(published, shard.starts[closed]), np.searchsorted(shard.wanted, closed)
-    found = stretches(np.bincount(place, minlength=len(shard.wanted)))
-    number = np.searchsorted(np.array([first for first, _ in found]), place, side="right") - 1
+    batch_stretches = stretches(np.bincount(place, minlength=len(shard.wanted)))
+    number = np.searchsorted(np.array([first for first, _ in batch_stretches]), place, side="right") - 1
     order, files = np.argsort(number, kind="stable"), []
-    bounds = np.searchsorted(number[order], np.arange(len(found) + 1))
-    for at, (first, end) in enumerate(found):
+    bounds = np.searchsorted(number[order], np.arange(len(batch_stretches) + 1))
+    for at, (first, end) in enumerate(batch_stretches):
         rows = order[bounds[at] : bounds[at + 1]]
         if len(rows):
             first_us, last_us = int(shard.starts[shard.wanted[first]]), int(shard.starts[shard.wanted[end - 1]])

@@ -64,12 +64,12 @@ def settled(bound: Bound, runner: Runner, asked: Iterable[int]) -> list[Pending]
 
 def wrongly_decided(bound: Bound, runner: Runner, windows: Sequence[Pending]) -> list[Interval]:
     """The batches of the history of a window whose states were made by a decision that is not right."""
-    known = reduce(np.intersect1d, (np.union1d(each.history.batches.start_us, each.history.waiting.start_us) for each in windows))
+    history_starts = reduce(np.intersect1d, (np.union1d(each.history.batches.start_us, each.history.waiting.start_us) for each in windows))
     wanted = reduce(np.union1d, (batches.start_us[~batches.expired] for each in windows for batches in [each.history.batches]))
-    right = _with_met(bound, known, decisions(bound, runner, known, wanted))
-    found = (_wrong(each.history.batches, known, right) for each in windows)
+    right = _with_met(bound, history_starts, decisions(bound, runner, history_starts, wanted))
+    wrong_starts = (_wrong(each.history.batches, history_starts, right) for each in windows)
     after = bound.pipeline.intervals.after
-    return [Interval(start, after(start)) for start in sorted({start for starts in found for start in starts.tolist()})]
+    return [Interval(start, after(start)) for start in sorted({start for starts in wrong_starts for start in starts.tolist()})]
 
 
 def _with_met(bound: Bound, starts: Ints, decided: Versions) -> Versions:
@@ -80,19 +80,23 @@ def _with_met(bound: Bound, starts: Ints, decided: Versions) -> Versions:
     return np.array([together(name, (met,)) if name != UNDECIDED else name for name, met in pairs], np.uint64)
 
 
-def _wrong(batches: Batches, known: Ints, right: np.ndarray) -> Ints:
+def _wrong(batches: Batches, history_starts: Ints, right: np.ndarray) -> Ints:
     """Starts of the batches with another decision. States that are gone stay as they are."""
-    at = np.searchsorted(known, batches.start_us).clip(max=max(len(known) - 1, 0))
-    same = (known[at] == batches.start_us) & (right[at] == batches.decided) if len(known) else np.zeros(len(batches), np.bool_)
+    at = np.searchsorted(history_starts, batches.start_us).clip(max=max(len(history_starts) - 1, 0))
+    same = (
+        (history_starts[at] == batches.start_us) & (right[at] == batches.decided)
+        if len(history_starts)
+        else np.zeros(len(batches), np.bool_)
+    )
     return batches.start_us[~same & (batches.version != GAP) & ~batches.expired]
 
 
 def _read_again(bound: Bound, runner: Runner, wrong: Sequence[Interval]) -> None:
     try:
-        done = accumulate(bound, runner, wrong)
+        batch_summaries = accumulate(bound, runner, wrong)
     except SourceError as gone:
         raise SourceError(
             f"{many(len(wrong), 'batch')} must be read again, the first {wrong[0]}, since {_WHY[bound.source.changes is not None]}. "
             f"Nothing was published. {gone}"
         ) from gone
-    record_accumulated(bound.store, done, utc_now(), decided_anew=True)
+    record_accumulated(bound.store, batch_summaries, utc_now(), decided_anew=True)

@@ -63,8 +63,8 @@ def tiers_of(bound: Bound, group: Sequence[Pending], work: Work) -> Tiers | None
 
     `work`: of the group together. Work over all of history, as for inspect, has no batch before the first wanted, and so no tiles.
     """
-    found = tiered(bound, bound.frames_of(group[0].window), group[0].states.schema) if work.since else None
-    if found is None or any(int(pending.work.positions[-1]) >= len(pending.watermarks_us) for pending in group):
+    tier_table = tiered(bound, bound.frames_of(group[0].window), group[0].states.schema) if work.since else None
+    if tier_table is None or any(int(pending.work.positions[-1]) >= len(pending.watermarks_us) for pending in group):
         return None
     unfit = {pending.window: pending.work for pending in group if bound.windows[pending.window].even is None}
     if len(unfit) == len(group):
@@ -75,11 +75,11 @@ def tiers_of(bound: Bound, group: Sequence[Pending], work: Work) -> Tiers | None
     parts = uncut((low, work.high_us), windows) if low < work.high_us else []
     for other in unfit.values():
         parts = without(parts, (other.low_us, other.high_us))
-    chosen, files = _chosen(bound, found, group[0].history.batches.take(slice(0, work.since)), parts)
+    chosen, files = _chosen(bound, tier_table, group[0].history.batches.take(slice(0, work.since)), parts)
     if files is None:
         return None
     needed = tuple(without([(low, work.high_us)], *chosen)) if low < work.high_us else ()
-    return Tiers(found.table, tuple((file.path, starts) for file, starts in files), sum(file.rows for file, _ in files), needed, unfit)
+    return Tiers(tier_table.table, tuple((file.path, starts) for file, starts in files), sum(file.rows for file, _ in files), needed, unfit)
 
 
 def _ends(bound: Bound, pending: Pending) -> tuple[Even, Stretch] | None:
@@ -91,16 +91,16 @@ def _ends(bound: Bound, pending: Pending) -> tuple[Even, Stretch] | None:
 
 
 def _chosen(
-    bound: Bound, found: Tiered, before: Batches, parts: Sequence[Stretch]
+    bound: Bound, tier_table: Tiered, before: Batches, parts: Sequence[Stretch]
 ) -> tuple[list[Stretch], list[tuple[File, tuple[int, ...]]] | None]:
     """The tiles over some parts of time: their stretches; and their files with the starts of tiles, None if a file is not in the table.
 
     `before`: the batches that tiles must be made of.
     """
-    files, scale = bound.store.snapshot(found.table).files, found.scale
-    known = tiles_of(bound.table(found.table), files).valid(scale, before)
-    known, by_place = known.take(known.usable), files_of_rows(files)
-    chosen = cover(scale, parts, {level: np.sort(known.at(level).number) for level in np.unique(known.level).tolist()})
+    files, scale = bound.store.snapshot(tier_table.table).files, tier_table.scale
+    valid_tiles = tiles_of(bound.table(tier_table.table), files).valid(scale, before)
+    valid_tiles, by_place = valid_tiles.take(valid_tiles.usable), files_of_rows(files)
+    chosen = cover(scale, parts, {level: np.sort(valid_tiles.at(level).number) for level in np.unique(valid_tiles.level).tolist()})
     starts = defaultdict(list)
     for level, number in chosen:
         above = scale.span_us(level + 1)
