@@ -64,8 +64,8 @@ class Sent:
             later = "no later run mends that by itself" if self.blocked else "the next run catches up"
             return f"{self.window} not sent to {self.sink} ({self.failed}); {later}"
         why = f", all windows, since {self.remark}" if self.remark else ""
-        told = f"{many(self.rows, self.what)} of {self.window} sent to {self.sink}{why}; it is at version {self.version}"
-        return f"{told}; {of_misfits(self.misfits)}" if self.misfits else told
+        text = f"{many(self.rows, self.what)} of {self.window} sent to {self.sink}{why}; it is at version {self.version}"
+        return f"{text}; {of_misfits(self.misfits)}" if self.misfits else text
 
     @property
     def needs_a_person(self) -> bool:
@@ -76,8 +76,8 @@ class Sent:
 def of_misfits(misfits: Sequence[Misfit]) -> str:
     """Misfits in words: how many, and the first."""
     counts = {"left out": sum(not one.replaced for one in misfits), "sent with another value": sum(one.replaced for one in misfits)}
-    told = ", ".join(f"{many(count, 'window')} {what}" for what, count in counts.items() if count)
-    return f"{told}: {misfits[0].line}" + ("; muntin sinks FILE has all" if len(misfits) > 1 else "")
+    counts_text = ", ".join(f"{many(count, 'window')} {what}" for what, count in counts.items() if count)
+    return f"{counts_text}: {misfits[0].line}" + ("; muntin sinks FILE has all" if len(misfits) > 1 else "")
 
 
 def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew: bool = False) -> Sent:
@@ -159,8 +159,8 @@ def lacking(
     """
     now = current(bound.store, window)
     version, identity, table = now.snapshot.version, now.snapshot.identity, bound.table(now.table)
-    known = now.snapshot.schema.names if now.snapshot.schema else ()
-    if version < 0 or not {*bound.keys_of(window)} <= {*known}:  # of keys the types come with the first window
+    column_names = now.snapshot.schema.names if now.snapshot.schema else ()
+    if version < 0 or not {*bound.keys_of(window)} <= {*column_names}:  # of keys the types come with the first window
         return None, ""
     reached = [each for each in (position, tried) if each and each.table == identity]
     is_back = any(each.version > version or _is_another(each, table) for each in reached)
@@ -200,12 +200,12 @@ def _delivery(
 ) -> Delivery:
     """The changes since a version. After an attempt whose end is not known, also windows that are again what they were."""
     whole = since == BEFORE_ALL_VERSIONS
-    found = changes_since(bound, window, since, touched=tried is not None)
-    rows = found.rows
+    changes = changes_since(bound, window, since, touched=tried is not None)
+    rows = changes.rows
     if whole and tried and position is None:
         with suppress(VersionGoneError):
             later = changes_since(bound, window, tried.version, touched=True).rows
             rows = pa.concat_tables([rows, later.filter(pc.equal(later["change"], "gone"))])
     now = current(bound.store, window)
-    until = Position(now.snapshot.identity, found.version, mark_of(bound.table(now.table), found.version))
-    return Delivery(bound.pipeline.name, window, rows, found.identity, position, until, whole, anew, may_alter)
+    until = Position(now.snapshot.identity, changes.version, mark_of(bound.table(now.table), changes.version))
+    return Delivery(bound.pipeline.name, window, rows, changes.identity, position, until, whole, anew, may_alter)

@@ -43,10 +43,10 @@ def read_note(bound: Bound, sink: Sink) -> Note:
     return _note(read_json(_path(bound, sink)))
 
 
-def _note(found: Any) -> Note:  # noqa: ANN401 - JSON
+def _note(content: Any) -> Note:  # noqa: ANN401 - JSON
     try:
-        position, tried = (Position.of_json(json.dumps(found[name])) if found[name] else None for name in ("position", "tried"))
-        return Note(position, tried, str(found["failed"]), str(found["at"]))
+        position, tried = (Position.of_json(json.dumps(content[name])) if content[name] else None for name in ("position", "tried"))
+        return Note(position, tried, str(content["failed"]), str(content["at"]))
     except (ValueError, KeyError, TypeError):
         return Note()
 
@@ -63,19 +63,19 @@ def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = No
         StateError: the disk refuses.
     """
 
-    def noted(found: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-        known = _note(found)
-        return {"sink": sink.name, "window": sink.window, **_positions(known, note, since), "failed": note.failed, "at": note.at}
+    def noted(content: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+        note_before = _note(content)
+        return {"sink": sink.name, "window": sink.window, **_positions(note_before, note, since), "failed": note.failed, "at": note.at}
 
     change_note(_path(bound, sink), noted)
 
 
-def _positions(known: Note, note: Note, since: Position | None) -> dict[str, Any]:
+def _positions(note_before: Note, note: Note, since: Position | None) -> dict[str, Any]:
     """The positions to note, as JSON has them, where one is noted already."""
-    before = known.position
+    before = note_before.position
     rival = before is not None and before != since and note.position is not None and _is_behind(note.position, before)
     stays = note.position is None or rival
-    positions = {"position": before if stays else note.position, "tried": note.tried or (known.tried if stays else None)}
+    positions = {"position": before if stays else note.position, "tried": note.tried or (note_before.tried if stays else None)}
     return {name: json.loads(each.to_json()) if each else None for name, each in positions.items()}
 
 

@@ -42,7 +42,7 @@ class SinkStanding:
 
 def standings(bound: Bound) -> list[SinkStanding]:
     """The sinks of a definition, in its order."""
-    found = []
+    standing_of_sinks = []
     for sink in bound.sinks:
         window = str(sink.window)
         note, version = read_note(bound, sink), current(bound.store, window).snapshot.version
@@ -50,5 +50,5 @@ def standings(bound: Bound) -> list[SinkStanding]:
         behind = max(version - (-1 if has is None else has), 0)
         at = datetime.fromisoformat(note.at) if note.at else None
         misfits = note.position.misfits if note.position else ()
-        found.append(SinkStanding(sink.name, window, has, behind, at, note.failed, misfits))
-    return found
+        standing_of_sinks.append(SinkStanding(sink.name, window, has, behind, at, note.failed, misfits))
+    return standing_of_sinks
