@@ -75,8 +75,8 @@ def finish(
     changes: dict[str, tuple[Changes, ...]] = {}
     said: dict[int, Mapping[str, Any]] = {}
 
-    def changed(window: str, found: Changes) -> None:
-        changes[window] = (*changes.get(window, ()), found)
+    def changed(window: str, new_changes: Changes) -> None:
+        changes[window] = (*changes.get(window, ()), new_changes)
 
     def staged_anew() -> tuple[Staged, Quality]:
         tell("finalize")

@@ -66,8 +66,8 @@ def held_in(bound: Bound, folder: str) -> HeldWindows | None:
 
 def _held(bound: Bound) -> Iterator[HeldWindows]:
     for path in bound.folder.glob(f"staging/*/{VERDICTS_FILE}"):
-        if found := held_in(bound, f"{path.parent.parent.name}/{path.parent.name}"):
-            yield found
+        if windows := held_in(bound, f"{path.parent.parent.name}/{path.parent.name}"):
+            yield windows
 
 
 def is_outdated(bound: Bound, staged: Staged) -> bool:
