@@ -51,12 +51,12 @@ def with_lines(session: duckdb.DuckDBPyConnection, source: Source, table: pa.Tab
     if source.format not in ("csv", "json") and not source.message_columns:
         return table
     files, position = np.array(table["file"].to_pylist(), object), table["position"].to_numpy()
-    found = np.full(len(table), _NO_LINE, np.int64)
+    line_numbers = np.full(len(table), _NO_LINE, np.int64)
     for path in dict.fromkeys(files.tolist()):
         lines = lines_of(session, source, path, *rows_by_file(session, [path], KEPT))
-        found[files == path] = _NO_LINE if lines is None else lines[position[files == path]]
+        line_numbers[files == path] = _NO_LINE if lines is None else lines[position[files == path]]
     at = table.schema.get_field_index("line")
-    return table.set_column(at, "line", pa.array(found, mask=found == _NO_LINE))
+    return table.set_column(at, "line", pa.array(line_numbers, mask=line_numbers == _NO_LINE))
 
 
 def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, faults: Sequence[Fault], *, first: int = 0) -> pa.Table:
@@ -86,8 +86,8 @@ def _in_files(table: pa.Table, begins: dict[str, int], files: Mended, faults: Se
         at = row[ROW_IN_SPLIT] - begins[path] + first
         position, line = (int(each[at]) for each in files.places[path]) if path in files.places else (at, None)
         fault = None if row[FAULT] is None else faults[row[FAULT]]
-        told = {"reason": fault.reason, "column": fault.column} if fault else {}
-        yield {**row, "file": files.of(path), "position": position, "line": line, **told}
+        fault_facts = {"reason": fault.reason, "column": fault.column} if fault else {}
+        yield {**row, "file": files.of(path), "position": position, "line": line, **fault_facts}
 
 
 def _of_bad_rows(files: Mended) -> Iterator[dict[str, Any]]:

@@ -38,11 +38,11 @@ def row_faults(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str) -> l
 
     `rows`: a relation with the columns that lifts read.
     """
-    found = dict[str, Fault]()
+    faults = dict[str, Fault]()
     for what, each in _expressions(bound):
-        if each.fails not in found and _binds(session, each.fails, rows):
-            found[each.fails] = Fault(f"{what}: {each.sql} cannot be computed", None, each.fails)
-    return list(found.values())
+        if each.fails not in faults and _binds(session, each.fails, rows):
+            faults[each.fails] = Fault(f"{what}: {each.sql} cannot be computed", None, each.fails)
+    return list(faults.values())
 
 
 def first_fault(faults: Sequence[Fault]) -> str:
@@ -52,17 +52,17 @@ def first_fault(faults: Sequence[Fault]) -> str:
 
 def _expressions(bound: Bound) -> Iterator[tuple[str, RowExpression]]:
     """The name and the SQL of each expression of a row. Only the filter is computed for rows that it leaves out."""
-    kept: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     if where := bound.pipeline.filter:
-        kept = (where,)
+        conditions = (where,)
         yield "where", RowExpression(where)
     for name, aggregate in bound.own_aggregates.items():
         for field in aggregate.fields:
             for lift in field.lifts.values():
-                yield from ((f"aggregates[{name!r}]", each) for each in row_expressions(lift, kept))
+                yield from ((f"aggregates[{name!r}]", each) for each in row_expressions(lift, conditions))
     for frames in bound.frame_sets:
         for lift in frames.lifts.values():
-            yield from ((f"windows[{frames.windows[0]!r}]", each) for each in row_expressions(lift, kept))
+            yield from ((f"windows[{frames.windows[0]!r}]", each) for each in row_expressions(lift, conditions))
 
 
 def _binds(session: duckdb.DuckDBPyConnection, condition: str, rows: str) -> bool:
