@@ -117,13 +117,13 @@ def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
     check_packages(pipeline)
     bound = bind(pipeline, root)
     given = first_inputs(bound)
-    files = [file for found in given.files.values() for file in found]
+    files = [file for files_of_batch in given.files.values() for file in files_of_batch]
     lacks = lacking(bound, given, first_intervals(bound))
     read = lacks or not files or check_columns(bound, given)
     check_suites(bound)
     tables_read(bound)
-    found = remarked(bound, given) if read else [*remarks(pipeline), unreadable(bound.source, files[0].path)]
-    return Examined(tuple(file.path for file in files), tuple(found), tuple(lacks))
+    remark_texts = remarked(bound, given) if read else [*remarks(pipeline), unreadable(bound.source, files[0].path)]
+    return Examined(tuple(file.path for file in files), tuple(remark_texts), tuple(lacks))
 
 
 def all_inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool = False) -> Inputs:
@@ -167,26 +167,34 @@ def types_bound(bound: Bound, given: Inputs) -> Types | None:
     """
     parts = parts_of(with_dimensions(bound), given)
     files = {name: _smallest(*part) for name, part in parts.items()}
-    if not any(files.values()) or any(_takes_long(parts[name][0], found) for name, found in files.items()):
+    if not any(files.values()) or any(_takes_long(parts[name][0], files_of_source) for name, files_of_source in files.items()):
         return None
-    bounds = bounds_of(parts, {name: [[file.path] for file in found] for name, found in files.items()})
-    known: dict[str, pa.Schema | None] = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
-    return common_types({name: _types(bounds[name], parts[name][1], found, known) for name, found in files.items() if found})
+    bounds = bounds_of(parts, {name: [[file.path] for file in files_of_source] for name, files_of_source in files.items()})
+    state_schemas: dict[str, pa.Schema | None] = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
+    return common_types(
+        {
+            name: _types(bounds[name], parts[name][1], files_of_source, state_schemas)
+            for name, files_of_source in files.items()
+            if files_of_source
+        }
+    )
 
 
-def _types(bound: Bound, given: Inputs, files: Sequence[SourceFile], known: Mapping[str, pa.Schema | None]) -> Types:
+def _types(bound: Bound, given: Inputs, files: Sequence[SourceFile], state_schemas: Mapping[str, pa.Schema | None]) -> Types:
     try:
-        return types_of(bound, known, [[file.path] for file in files])
+        return types_of(bound, state_schemas, [[file.path] for file in files])
     except MuntinError:  # the files of a split may have more columns together
         whole = bound.source.in_one_piece
         return types_of(
-            bound, known, [[file.path for file in split] for found in given.files.values() for split in splits(found, whole=whole)]
+            bound,
+            state_schemas,
+            [[file.path for file in split] for files_of_batch in given.files.values() for split in splits(files_of_batch, whole=whole)],
         )
 
 
 def _smallest(bound: Bound, given: Inputs) -> list[SourceFile]:
     """Some files of a source, the smallest first."""
-    return sorted((file for found in given.files.values() for file in found), key=_smallest_first(bound))[:_TRIED]
+    return sorted((file for files_of_batch in given.files.values() for file in files_of_batch), key=_smallest_first(bound))[:_TRIED]
 
 
 def _takes_long(bound: Bound, files: Sequence[SourceFile]) -> bool:
@@ -228,15 +236,15 @@ def _check_suite(bound: Bound, window: str, suite: Suite) -> None:
 
 
 def _check_type(each: Expectation, where: str) -> None:
-    known = _core_expectations()
-    like = "" if each.type in known else did_you_mean(each.type, known)
-    if known and like:  # expectations of other packages are not listed there
+    expectation_names = _core_expectations()
+    like = "" if each.type in expectation_names else did_you_mean(each.type, expectation_names)
+    if expectation_names and like:  # expectations of other packages are not listed there
         raise SuiteError(f"{where}: Great Expectations has no such expectation{like}")
 
 
 @cache
 def _core_expectations() -> frozenset[str]:
     """The expectations that come with Great Expectations, by its files' names: importing it takes seconds."""
-    found = find_spec("great_expectations")
-    folder = Path(found.origin).parent / "expectations" / "core" if found and found.origin else None
+    package_spec = find_spec("great_expectations")
+    folder = Path(package_spec.origin).parent / "expectations" / "core" if package_spec and package_spec.origin else None
     return frozenset(file.stem for file in folder.glob("*expect*.py")) if folder else frozenset()

@@ -37,14 +37,14 @@ _ROWS = 100  # of a file, whose times are tried
 
 def remarked(bound: Bound, given: Inputs) -> list[str]:
     """Remarks on the definition, and on the times of a small file of each source."""
-    found = remarks(bound.pipeline)
+    texts = remarks(bound.pipeline)
     for part, inputs in parts_of(bound, given).values():
         files = sorted((file for each in inputs.files.values() for file in each), key=lambda file: file.size)[:_TRIED]
         small = [[file.path] for file in files if file.size <= LARGE or part.source.format == "parquet"]
         if small and isinstance(part.source, FileSource | TableSource):
             with suppress(duckdb.Error, SourceError, OSError):  # reading says what is wrong
-                found += _of_times(part, small)
-    return found
+                texts += _of_times(part, small)
+    return texts
 
 
 def _of_times(bound: Bound, pieces: Sequence[Sequence[str]]) -> list[str]:

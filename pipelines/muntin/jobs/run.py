@@ -91,13 +91,15 @@ def run(
         attempt.state = bound.folder
         with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
             begin("accumulate")
-            done = steps.read(bound, runner, intervals, allow_missing=allow_missing, begun=attempt.reads)
-            meter.bytes_read = sum(file.bytes for batch in done.batches for file in batch.manifest)
-            finished = finish(done.bound, runner, done.intervals, validate=validate, tell=begin, promoting=promoting)
+            batches_read = steps.read(bound, runner, intervals, allow_missing=allow_missing, begun=attempt.reads)
+            meter.bytes_read = sum(file.bytes for batch in batches_read.batches for file in batch.manifest)
+            finished = finish(batches_read.bound, runner, batches_read.intervals, validate=validate, tell=begin, promoting=promoting)
             sending = lambda: attempt.step("send")  # noqa: E731
-            report = concluded(done.bound, runner, done.intervals, finished, meter, changed=done.changed, sending=sending)
-    lines = tuple(line for batch in done.batches for line in batch.schema_changes)
-    return replace(report, remarks=(*report.remarks, *done.remarks), schema_changes=lines)
+            report = concluded(
+                batches_read.bound, runner, batches_read.intervals, finished, meter, changed=batches_read.changed, sending=sending
+            )
+    lines = tuple(line for batch in batches_read.batches for line in batch.schema_changes)
+    return replace(report, remarks=(*report.remarks, *batches_read.remarks), schema_changes=lines)
 
 
 def concluded(
