@@ -94,7 +94,7 @@ def test_500_runs_of_a_backfill_are_one_message() -> None:
     for at in range(500):
         failed = run(at, quality=(report(check(failing_rows=[row(f"key{at}", -1)])),), published=None)
         found += findings(to("alerts"), failed)
-    told = summary("shop", runs=600, failed=500, found=found, link="http://airflow/dags/shop")
+    told = summary("shop", runs=600, failed=500, findings=found, link="http://airflow/dags/shop")
     assert told.title == "shop: backfill of 600 runs, 500 failed, 500 critical"
     assert told.text.splitlines()[0] == "pipeline shop, a backfill of 600 runs: 100 well, 500 failed"
     assert told.text.count("expect_column_values") == 1

@@ -79,8 +79,8 @@ def tell_asked(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[
     """Tell that a suite holds what a run staged, and that a question waits until then: the run itself has not failed."""
 
     def asked(at: Place) -> Any:  # noqa: ANN401 - the facts of a run, as alerts have them
-        found = host().gathered.unpublished(at.bound, [at.interval], [*held.reports.values()], link=form_of(str(context["ti"].log_url)))
-        return replace(found, asked_until_us=until_us, verdict=held.name)
+        run_facts = host().gathered.unpublished(at.bound, [at.interval], [*held.reports.values()], link=form_of(str(context["ti"].log_url)))
+        return replace(run_facts, asked_until_us=until_us, verdict=held.name)
 
     _tell(pipeline, root, context, asked)
 
@@ -138,8 +138,8 @@ def _in_backfill(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of alerts
 
 def _failed(at: Place, wrong: BaseException, link: str) -> Any:  # noqa: ANN401 - as above
     """The facts of a run, from its error. What failed was reported when a person was asked."""
-    if kept := getattr(wrong, "kept", None):
-        verdict, why = kept
+    if verdict_and_reason := getattr(wrong, "kept", None):
+        verdict, why = verdict_and_reason
         return replace(host().gathered.unpublished(at.bound, [at.interval], [], link=link), kept=why, verdict=verdict)
     return host().gathered.failed(at.bound, [at.interval], wrong, link=link)
 
@@ -175,6 +175,6 @@ def addresses_of(channel: str) -> list[Any]:
 
     if channel.startswith(host().VARIABLE):
         return host().of_environment(channel)
-    if (found := connection(channel)) is None:
+    if (airflow_connection := connection(channel)) is None:
         raise host().ChannelError(f"Airflow has no connection {channel!r}; make one of type apprise")
-    return host().of_connection(channel, found.conn_type, found.extra_dejson)
+    return host().of_connection(channel, airflow_connection.conn_type, airflow_connection.extra_dejson)

@@ -156,8 +156,8 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
 
     def _folder(self, context: Mapping[str, Any]) -> str | None:
         """The folder of the staged windows."""
-        found: str | None = context["ti"].xcom_pull(task_ids=self._finalize)["folder"]
-        return found
+        folder: str | None = context["ti"].xcom_pull(task_ids=self._finalize)["folder"]
+        return folder
 
     def _held(self, context: Mapping[str, Any]) -> HeldWindows | None:
         from muntin.jobs.publish.held import held_in
@@ -167,7 +167,7 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
 
 
 class KeptHeldError(AirflowFailException):  # type: ignore[misc]
-    """Windows that a suite holds stay held: a person said so, or nobody answered. `kept`: the name of the verdict, and why."""
+    """Windows that a suite holds stay held: a person said so, or did not answer. `kept`: the name of the verdict, and why."""
 
     def __init__(self, text: str, verdict: str) -> None:
         super().__init__(text)

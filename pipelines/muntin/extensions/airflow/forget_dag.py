@@ -91,10 +91,13 @@ def _forget_new(
     log.info("%s asked for, %d to forget", many(len(asked), "key"), len(keys))
     if not keys:
         return None
-    done = extension("muntin", "forget")(here, keys, root=place, totals=totals, progress=log.info, reach=Reach(connections_of(here.to)))
-    if not done.done:
-        left = [f"{each.what} in {each.place}" for each in done.left]
+    forgetting = extension("muntin", "forget")(
+        here, keys, root=place, totals=totals, progress=log.info, reach=Reach(connections_of(here.to))
+    )
+    if not forgetting.done:
+        left = [f"{each.what} in {each.place}" for each in forgetting.left]
         raise StateError(
-            f"{pipeline.name}: not everything is forgotten: {'; '.join([*left, *done.sinks])}. {done.mend or 'The next run tries again'}"
+            f"{pipeline.name}: not everything is forgotten: {'; '.join([*left, *forgetting.sinks])}. "
+            f"{forgetting.mend or 'The next run tries again'}"
         )
-    return done.register()
+    return forgetting.register()

@@ -98,8 +98,8 @@ def _is_ours(name: str) -> bool:
 
 def _files(names: Iterable[str]) -> dict[str, File]:
     """The number, date and size of the file of each module that has a file."""
-    found = ((name, getattr(sys.modules.get(name), "__file__", None)) for name in names)
-    return {name: _seen(Path(file)) for name, file in found if file}
+    file_of_module = ((name, getattr(sys.modules.get(name), "__file__", None)) for name in names)
+    return {name: _seen(Path(file)) for name, file in file_of_module if file}
 
 
 def _seen(file: Path) -> File:

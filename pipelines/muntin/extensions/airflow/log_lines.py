@@ -49,9 +49,11 @@ def validated(reports: Sequence[Mapping[str, Any]], result: Staged) -> list[str]
     return [*lines, *(f"window {name!r}: no expectations" for name in sorted(unguarded))]
 
 
-def published(interval: Interval, report: BatchReport, done: Mapping[str, Sequence[int]], missing: Iterable[Sequence[int]]) -> list[str]:
+def published(
+    interval: Interval, report: BatchReport, starts_of_window: Mapping[str, Sequence[int]], missing: Iterable[Sequence[int]]
+) -> list[str]:
     """Lines on the published windows, on the counts of the run's own batch, and on missing intervals."""
-    lines = [f"published window {window}: {batches(starts)}" for window, starts in done.items()] or ["nothing to publish"]
+    lines = [f"published window {window}: {batches(starts)}" for window, starts in starts_of_window.items()] or ["nothing to publish"]
     lines += [f"quarantined: {printable(report.refusals)}"] if report.refusals else []
     if report.watermark is None:
         return [*lines, f"batch {interval}: accumulated, not final yet", *waiting(interval, missing)]

@@ -57,30 +57,30 @@ def noted(
     from muntin.jobs.records.reports_table import utc_now
 
     with metered() as meter:
-        found = _begun(place, context)
-        noting = Noting(meter, found[1].cost if found else Cost())
-        if found and begins:
-            note(*found)
+        folder_and_attempt = _begun(place, context)
+        noting = Noting(meter, folder_and_attempt[1].cost if folder_and_attempt else Cost())
+        if folder_and_attempt and begins:
+            note(*folder_and_attempt)
         try:
             yield noting
         except TaskDeferred:
-            if found:
-                note(found[0], replace(found[1], phase="queued", process=None, cost=noting.cost))
+            if folder_and_attempt:
+                note(folder_and_attempt[0], replace(folder_and_attempt[1], phase="queued", process=None, cost=noting.cost))
             raise
         except BaseException as wrong:
-            told = out_of_memory(wrong, found[1]) if found else None
+            memory_error = out_of_memory(wrong, folder_and_attempt[1]) if folder_and_attempt else None
             make_printable(wrong)
-            if found:
-                note(found[0], replace(failed(found[1], wrong), cost=noting.cost))
+            if folder_and_attempt:
+                note(folder_and_attempt[0], replace(failed(folder_and_attempt[1], wrong), cost=noting.cost))
                 record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
-            if told:
-                raise told from wrong
+            if memory_error:
+                raise memory_error from wrong
             raise
-        if found and last:
-            forget(*found)
+        if folder_and_attempt and last:
+            forget(*folder_and_attempt)
             record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
-        elif found and begins:
-            note(found[0], replace(found[1], phase="queued", process=None, cost=noting.cost))
+        elif folder_and_attempt and begins:
+            note(folder_and_attempt[0], replace(folder_and_attempt[1], phase="queued", process=None, cost=noting.cost))
 
 
 def noted_as_asked(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any]) -> None:
@@ -90,8 +90,8 @@ def noted_as_asked(place: Callable[[Mapping[str, Any]], Place], context: Mapping
     from muntin.jobs.records.metrics import of_state
     from muntin.jobs.records.reports_table import utc_now
 
-    if found := _begun(place, context):
-        note(found[0], replace(found[1], phase="queued", process=None))
+    if folder_and_attempt := _begun(place, context):
+        note(folder_and_attempt[0], replace(folder_and_attempt[1], phase="queued", process=None))
         record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
 
 

@@ -38,9 +38,9 @@ class PageLater:
 
 def plugin_parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The `fastapi_apps` and `external_views` of an `AirflowPlugin`; nothing, and a line in the log, where a package is missing."""
-    lacking = [package for package in NEEDED if find_spec(package) is None]
-    if lacking:
-        log.warning("no page of windows: %s not installed; pip install 'muntin[page]'", ", ".join(lacking))
+    missing_packages = [package for package in NEEDED if find_spec(package) is None]
+    if missing_packages:
+        log.warning("no page of windows: %s not installed; pip install 'muntin[page]'", ", ".join(missing_packages))
         return [], []
     app = {"app": PageLater(_made), "url_prefix": PREFIX, "name": "Windows"}
     place = PREFIX.removeprefix("/")

@@ -76,11 +76,11 @@ def publish(
     if approval:
         note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)  # first: whatever ends this, it is known
     finished = _finished(place, staged, quality, runner, approval)
-    done, missing = finished.published, [list(hole) for hole in finished.missing]
+    starts_of_window, missing = finished.published, [list(hole) for hole in finished.missing]
     changed = {place.interval.start_us: accumulated["source_changed"]}
     reports = conclude(place.bound, [place.interval], finished, cost() if cost else Cost(), changed=changed, record=record)
     report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
-    for line in log_lines.published(place.interval, report, done, missing):
+    for line in log_lines.published(place.interval, report, starts_of_window, missing):
         log.info(line)
     for words in sorted({*map(spelled_approval, finished.said.values())}):
         log.warning("published %s", words)
@@ -88,8 +88,8 @@ def publish(
         log.warning(log_lines.left_behind(left))
     return {
         "report": report.to_dict(),
-        "published": {window: spelled(starts) for window, starts in done.items()},
-        "announced": announced(place, done, partitions, announcer),
+        "published": {window: spelled(starts) for window, starts in starts_of_window.items()},
+        "announced": announced(place, starts_of_window, partitions, announcer),
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in finished.quality},
         **({"reports": list(finished.quality)} if place.bound.alerts else {}),

@@ -18,7 +18,7 @@ log = logging.getLogger("muntin")
 
 
 def sent_to_sinks(bound: Bound, runner: Runner) -> list[str]:
-    """Send to each sink what it lacks; a line for each that got something or did not.
+    """Send to each sink what it misses; a line for each sink that got something or failed.
 
     Args:
         bound: the pipeline state.
@@ -39,17 +39,17 @@ def connections_of(sinks: Iterable[Any]) -> Callable[[str], Connection]:
     """The connections that sinks name, by name. They are asked for at once: a task speaks to Airflow from one thread."""
     from muntin.sinks.errors import SinkError
 
-    found = dict[str, Any]()
+    connection_or_error = dict[str, Any]()
     for name in {sink.connection_name for sink in sinks if sink.connection_name}:
         try:
-            found[name] = connection_of(name)
+            connection_or_error[name] = connection_of(name)
         except SinkError as wrong:
-            found[name] = wrong
+            connection_or_error[name] = wrong
 
     def connection(name: str) -> Connection:
-        if isinstance(found[name], SinkError):
-            raise found[name]
-        return found[name]
+        if isinstance(connection_or_error[name], SinkError):
+            raise connection_or_error[name]
+        return connection_or_error[name]
 
     return connection
 
@@ -64,6 +64,14 @@ def connection_of(name: str) -> Connection:
     from muntin.files.connections import Connection
     from muntin.sinks.errors import SinkError
 
-    if (found := connection(name)) is None:
+    if (airflow_connection := connection(name)) is None:
         raise SinkError(f"Airflow has no connection {name!r}; make it")
-    return Connection(found.conn_type, found.host, found.port, found.login, found.password, found.schema, found.extra_dejson)
+    return Connection(
+        airflow_connection.conn_type,
+        airflow_connection.host,
+        airflow_connection.port,
+        airflow_connection.login,
+        airflow_connection.password,
+        airflow_connection.schema,
+        airflow_connection.extra_dejson,
+    )

@@ -49,10 +49,10 @@ def accumulate(
     """
     from muntin.jobs.steps import read
 
-    done = read(place.bound, runner, [place.interval], unread=True, record=record)
-    for remark in done.remarks:
+    source_reading = read(place.bound, runner, [place.interval], unread=True, record=record)
+    for remark in source_reading.remarks:
         log.warning(remark)
-    batches, changed = done.batches, done.changed
+    batches, changed = source_reading.batches, source_reading.changed
     reported(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):

@@ -22,8 +22,10 @@ def let_reach(places: Iterable[object]) -> None:
 
     Workers of a local Spark inherit the environment; a Spark server has its own.
     """
-    if any(is_object_store(str(place)) for place in places) and (found := connection(CONNECTION)):
-        os.environ.update(settings(found.conn_type, found.login, found.password, found.extra_dejson))
+    if any(is_object_store(str(place)) for place in places) and (airflow_connection := connection(CONNECTION)):
+        os.environ.update(
+            settings(airflow_connection.conn_type, airflow_connection.login, airflow_connection.password, airflow_connection.extra_dejson)
+        )
 
 
 def let_connect(name: str | None) -> None:
@@ -31,9 +33,14 @@ def let_connect(name: str | None) -> None:
 
     Workers of a local Spark inherit the environment; a Spark server has its own.
     """
-    if name is not None and variable_of(name) not in os.environ and (found := connection(name)):
+    if name is not None and variable_of(name) not in os.environ and (airflow_connection := connection(name)):
         os.environ[variable_of(name)] = json.dumps(
-            {"conn_type": found.conn_type, "login": found.login, "password": found.password, "extra": found.extra_dejson}
+            {
+                "conn_type": airflow_connection.conn_type,
+                "login": airflow_connection.login,
+                "password": airflow_connection.password,
+                "extra": airflow_connection.extra_dejson,
+            }
         )
 
 

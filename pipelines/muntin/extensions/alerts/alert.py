@@ -89,14 +89,14 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
     if run.kept:
         yield kept_held(run)
     settled = _settled(state, run)
-    found, over = ([], []) if run.kept else _inspected(alerts, state, run)
+    new_findings, over = ([], []) if run.kept else _inspected(alerts, state, run)
     folder = below(state, "backfill") if backfill else None
     runs = Backfills(folder) if folder else None
     by_hand = run.asked_until_us is not None or bool(settled)
     inside = runs and backfill and backfill.inside and not by_hand
-    inside = inside and runs and backfill and runs.add(Ended(backfill.run, run.failed, tuple(found), tuple(over)))
-    if (found or over or settled) and not inside:
-        yield message(run, found, over, settled)
+    inside = inside and runs and backfill and runs.add(Ended(backfill.run, run.failed, tuple(new_findings), tuple(over)))
+    if (new_findings or over or settled) and not inside:
+        yield message(run, new_findings, over, settled)
     if runs and backfill:
         yield from _summary(run.pipeline, runs, backfill)
 
@@ -104,9 +104,9 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
 def _inspected(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
     """The findings to report of a run, and the problems that are over. A missing interval is reported once."""
     problems = Problems(below(state, "problems"))
-    found = findings(alerts, run)
-    over = [problem for problem in recovered(problems.all(), run, found) if problems.take(problem)]
-    return [one for one, new in [(one, problems.add(one)) for one in found] if new or one.kind != "hole"], over
+    run_findings = findings(alerts, run)
+    over = [problem for problem in recovered(problems.all(), run, run_findings) if problems.take(problem)]
+    return [one for one, new in [(one, problems.add(one)) for one in run_findings] if new or one.kind != "hole"], over
 
 
 def _settled(state: AnyPath, run: Run) -> list[Finding]:
@@ -120,16 +120,16 @@ def _summary(pipeline: str, runs: Backfills, backfill: InBackfill) -> Iterator[M
     if (idle_s := runs.idle_s()) is None or not (idle_s > IDLE_S or _is_last(runs, backfill)):
         return
     ended = runs.take()
-    found, over = _together(ended)
-    if found or over:
-        yield summary(pipeline, len(ended), sum(run.failed for run in ended), found, over, link=backfill.link)
+    backfill_findings, over = _together(ended)
+    if backfill_findings or over:
+        yield summary(pipeline, len(ended), sum(run.failed for run in ended), backfill_findings, over, link=backfill.link)
 
 
 def _together(ended: Sequence[Ended]) -> tuple[list[Finding], list[Finding]]:
     """The findings and the recoveries of a backfill, without holes that it opened and filled, as its runs end in any order."""
     met, mended = ({one.key for run in ended for one in getattr(run, what)} for what in ("found", "over"))
-    found = [one for run in ended for one in run.found if one.kind != "hole" or one.key not in mended]
-    return found, [one for run in ended for one in run.over if one.key not in met]
+    backfill_findings = [one for run in ended for one in run.found if one.kind != "hole" or one.key not in mended]
+    return backfill_findings, [one for run in ended for one in run.over if one.key not in met]
 
 
 def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
@@ -137,19 +137,19 @@ def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
 
     Airflow counts a run as ended before it calls back, so the runs that are about to report are counted after Airflow's count.
     """
-    told = list(dict.fromkeys([backfill.run, *runs.newest(_ASKED)]))
-    return _others(backfill.unfinished, told) <= 0 and not runs.expects()
+    run_ids = list(dict.fromkeys([backfill.run, *runs.newest(_ASKED)]))
+    return _others(backfill.unfinished, run_ids) <= 0 and not runs.expects()
 
 
-def _others(unfinished: Callable[[Sequence[str] | None], int], told: Sequence[str]) -> int:
+def _others(unfinished: Callable[[Sequence[str] | None], int], run_ids: Sequence[str]) -> int:
     """How many runs have not ended, without some.
 
     Airflow tells one number at a time. A run that ends between two answers would be in one of them only, and the last run would take
     itself for another run; so Airflow is asked until the number of such runs is the same before and after.
     """
-    before = unfinished(told)
+    before = unfinished(run_ids)
     while True:
-        every, after = unfinished(None), unfinished(told)
+        every, after = unfinished(None), unfinished(run_ids)
         if after == before:
             return every - after
         before = after

@@ -24,7 +24,7 @@ ROWS = 10
 """Failing rows that are kept of a run."""
 
 EXPECTED_S = 60
-"""Grace between a run's last task and its callback, in seconds; after that, nobody waits for it."""
+"""Grace between a run's last task and its callback, in seconds; after that, no run waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ class Backfills:
 
     def take(self) -> list[Ended]:
         """Forget all runs and return them. Of runs at the same time one gets them."""
-        taken = self.folder.with_name(f"{self.folder.name}.{uuid4().hex}")
+        private_folder = self.folder.with_name(f"{self.folder.name}.{uuid4().hex}")
         try:
-            rename(self.folder, taken)
+            rename(self.folder, private_folder)
         except OSError:
             return []
-        ended = [_read(path) for path in ascending(taken.glob("*.json"))]
-        remove_folder(taken)
+        ended = [_read(path) for path in ascending(private_folder.glob("*.json"))]
+        remove_folder(private_folder)
         return [one for one in ended if one]
 
     def _file(self, run: str) -> AnyPath:
@@ -97,7 +97,7 @@ class Backfills:
 
 def _plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """Findings as JSON types, with few of their rows."""
-    return [told | {"rows": told["rows"][:ROWS]} for told in (one.to_dict() for one in findings)]
+    return [facts | {"rows": facts["rows"][:ROWS]} for facts in (one.to_dict() for one in findings)]
 
 
 def _findings(facts: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:

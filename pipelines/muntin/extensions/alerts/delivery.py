@@ -72,10 +72,10 @@ def deliver(alerts: Alerts, outbox: Outbox, messages: Sequence[Message], sender:
     names = names_of(alerts.channels)
     outbox.forget_others(names)
     channels = zip(names, alerts.channels, strict=True)
-    told = [line for name, channel in channels for line in _deliver(name, channel, outbox, messages, sender, end)]
-    for line in (line for line in told if "not sent" in line):
+    lines = [line for name, channel in channels for line in _deliver(name, channel, outbox, messages, sender, end)]
+    for line in (line for line in lines if "not sent" in line):
         log.warning("alerts: %s", line)
-    return tuple(told)
+    return tuple(lines)
 
 
 def _deliver(name: str, channel: Any, outbox: Outbox, messages: Sequence[Message], sender: Sender, end: float) -> Iterator[str]:  # noqa: ANN401

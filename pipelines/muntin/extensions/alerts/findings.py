@@ -52,8 +52,8 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as JSON types."""
-        told = {name: getattr(self, name) for name in self.__slots__}
-        return told | {"interval": [self.interval.start_us, self.interval.end_us], "rows": [dict(row) for row in self.rows]}
+        facts = {name: getattr(self, name) for name in self.__slots__}
+        return facts | {"interval": [self.interval.start_us, self.interval.end_us], "rows": [dict(row) for row in self.rows]}
 
     @staticmethod
     def of_dict(facts: Mapping[str, Any]) -> Finding:
@@ -63,8 +63,8 @@ class Finding:
 
 def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
     """The findings of a run, gravest first."""
-    found = [*_failure(run), *_checks(alerts, run), *_quarantined(alerts, run), *_late(alerts, run), *_empty(alerts, run)]
-    return tuple(sorted((*found, *_holes(alerts, run), *_forgetting(run)), key=lambda one: one.severity != "critical"))
+    run_findings = [*_failure(run), *_checks(alerts, run), *_quarantined(alerts, run), *_late(alerts, run), *_empty(alerts, run)]
+    return tuple(sorted((*run_findings, *_holes(alerts, run), *_forgetting(run)), key=lambda one: one.severity != "critical"))
 
 
 def _failure(run: Run) -> Iterator[Finding]:
@@ -142,8 +142,8 @@ def _late(alerts: Alerts, run: Run) -> Iterator[Finding]:
 def _shares(run: Run, kind: Literal["quarantined", "late"], limit: float | None, rows: Callable[[Batch], int]) -> Iterator[Finding]:
     for batch in run.batches if limit is not None else ():
         if limit is not None and batch.read and rows(batch) / batch.read > limit:
-            found = f"{rows(batch):,} of {many(batch.read, 'row')} ({100 * rows(batch) / batch.read:.3g} %)"
-            yield Finding(kind, "warning", f"{kind} rows above {100 * limit:g} %", found, batch.interval)
+            observation = f"{rows(batch):,} of {many(batch.read, 'row')} ({100 * rows(batch) / batch.read:.3g} %)"
+            yield Finding(kind, "warning", f"{kind} rows above {100 * limit:g} %", observation, batch.interval)
 
 
 def _empty(alerts: Alerts, run: Run) -> Iterator[Finding]:
@@ -160,11 +160,13 @@ def _empty(alerts: Alerts, run: Run) -> Iterator[Finding]:
 def _holes(alerts: Alerts, run: Run) -> Iterator[Finding]:
     for hole in run.missing or ():
         if alerts.hole_after is not None and hole.age >= alerts.hole_after:
-            found = f"not there {many(hole.age, 'interval')} later; what was read since {spell_instant(hole.interval.end_us)} waits for it"
-            yield Finding("hole", "warning", "a missing interval", found, hole.interval)
+            observation = (
+                f"not there {many(hole.age, 'interval')} later; what was read since {spell_instant(hole.interval.end_us)} waits for it"
+            )
+            yield Finding("hole", "warning", "a missing interval", observation, hole.interval)
 
 
 def _forgetting(run: Run) -> Iterator[Finding]:
     if run.unforgotten:
-        found = f"something may be left of {many(run.unforgotten, 'key')}; run muntin forget with them again"
-        yield Finding("forgetting", "warning", "keys that are to be forgotten", found, run.interval)
+        observation = f"something may be left of {many(run.unforgotten, 'key')}; run muntin forget with them again"
+        yield Finding("forgetting", "warning", "keys that are to be forgotten", observation, run.interval)

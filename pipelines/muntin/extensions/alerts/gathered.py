@@ -102,11 +102,11 @@ def _batch(report: BatchReport) -> Batch:
 
 def _read(bound: Bound, intervals: Sequence[Interval]) -> tuple[Batch, ...]:
     """The batches that were read, as far as reports tell."""
-    known = last_accumulated(bound.store, intervals)
+    report_of_batch = last_accumulated(bound.store, intervals)
     return tuple(
-        Batch(each, known[each.start_us]["rows_read"], known[each.start_us]["rows_quarantined"])
+        Batch(each, report_of_batch[each.start_us]["rows_read"], report_of_batch[each.start_us]["rows_quarantined"])
         for each in intervals
-        if each.start_us in known
+        if each.start_us in report_of_batch
     )
 
 
@@ -119,8 +119,8 @@ def _before(bound: Bound, batches: Sequence[Batch]) -> tuple[tuple[int, int], ..
     first = min(batch.interval for batch in batches)
     length = first.end_us - first.start_us
     low = first.start_us - 4 * count * length  # a hole or two, or months of unequal length, may lie between
-    known = last_accumulated(bound.store, [Interval(low, low + length), Interval(first.start_us - length, first.start_us)])
-    return tuple((start, report["rows_read"]) for start, report in known.items() if start < first.start_us)
+    report_of_batch = last_accumulated(bound.store, [Interval(low, low + length), Interval(first.start_us - length, first.start_us)])
+    return tuple((start, report["rows_read"]) for start, report in report_of_batch.items() if start < first.start_us)
 
 
 def _hole(bound: Bound, low: int, high: int, end_us: int) -> Hole:

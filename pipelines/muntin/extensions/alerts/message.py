@@ -49,27 +49,27 @@ class Part:
     lines: tuple[str, ...] = ()
 
 
-def message(run: Run, found: Sequence[Finding], over: Sequence[Finding] = (), settled: Sequence[Finding] = ()) -> Message:
+def message(run: Run, findings: Sequence[Finding], over: Sequence[Finding] = (), settled: Sequence[Finding] = ()) -> Message:
     """The message of one run: what is wrong, what is well again, what became of the data, and how to go on.
 
     `settled`: problems that a person has ended by an approval.
     """
     parts = [
         Part(f"pipeline {run.pipeline}, interval {run.interval} UTC"),
-        *_problems(found, run.interval),
+        *_problems(findings, run.interval),
         *_approved(run, settled),
         *_recovered(over),
-        *_data(run, found),
+        *_data(run, findings),
     ]
-    counts = [*(["a question waits"] if run.asked_until_us else []), *filter(None, [_counted(found)])]
+    counts = [*(["a question waits"] if run.asked_until_us else []), *filter(None, [_counted(findings)])]
     counts += ["published as approved"] if settled else []
-    title = f"{', '.join(counts) or 'well again'}, {_place(run, [*found, *settled], over)}"
-    written = _written(run.pipeline, title, found, parts)
-    return replace(written, tone="warning") if settled and not found else written
+    title = f"{', '.join(counts) or 'well again'}, {_place(run, [*findings, *settled], over)}"
+    written = _written(run.pipeline, title, findings, parts)
+    return replace(written, tone="warning") if settled and not findings else written
 
 
 def kept_held(run: Run) -> Message:
-    """The message of a question that was answered by no, or by nobody: what failed was reported when it was put."""
+    """The message of a question that was answered by no, or not at all: what failed was reported when it was put."""
     parts = [Part(f"pipeline {run.pipeline}, interval {run.interval} UTC"), Part("stays held:", (shortened(run.kept),))]
     parts += [*_data(run, ()), *_go_on(run.link, failed=True), Part("or publish it all the same:", (_despite(run),))]
     return _of_parts("failure", f"{run.pipeline}: stays held, {run.interval}", parts)
@@ -88,12 +88,12 @@ def _approved(run: Run, settled: Sequence[Finding]) -> Iterator[Part]:
         )
 
 
-def summary(pipeline: str, runs: int, failed: int, found: Sequence[Finding], over: Sequence[Finding] = (), *, link: str = "") -> Message:
+def summary(pipeline: str, runs: int, failed: int, findings: Sequence[Finding], over: Sequence[Finding] = (), *, link: str = "") -> Message:
     """The message of a backfill: so many runs, what is wrong in all of them, and what is well again."""
     head = Part(f"pipeline {pipeline}, a backfill of {many(runs, 'run')}: {runs - failed:,} well, {failed:,} failed")
     data = [Part("of the runs that failed nothing was published; what was published before stays as it is")] if failed else []
-    parts = [head, *_problems(found), *_recovered(over), *data, *_go_on(link if found else "", failed=bool(failed))]
-    return _written(pipeline, f"backfill of {many(runs, 'run')}, {failed:,} failed, {_counted(found) or 'well again'}", found, parts)
+    parts = [head, *_problems(findings), *_recovered(over), *data, *_go_on(link if findings else "", failed=bool(failed))]
+    return _written(pipeline, f"backfill of {many(runs, 'run')}, {failed:,} failed, {_counted(findings) or 'well again'}", findings, parts)
 
 
 def silence(pipeline: str, run: str, interval: Interval | None, after: str, question: Question | None = None) -> Message:
@@ -122,8 +122,8 @@ def _waiting(question: Question) -> Part:
     return Part("a suite holds its windows, and a question waits: are they published all the same?", tuple(filter(None, lines)))
 
 
-def _written(pipeline: str, title: str, found: Sequence[Finding], parts: Sequence[Part]) -> Message:
-    return _of_parts(_tone(found), f"{pipeline}: {title}", parts)
+def _written(pipeline: str, title: str, findings: Sequence[Finding], parts: Sequence[Part]) -> Message:
+    return _of_parts(_tone(findings), f"{pipeline}: {title}", parts)
 
 
 def _of_parts(tone: Tone, title: str, parts: Sequence[Part]) -> Message:
@@ -141,20 +141,20 @@ def _markdown(part: Part) -> str:
     return f"**{head}**" + (f"\n```\n{inside}\n```" if part.lines else "")
 
 
-def _tone(found: Sequence[Finding]) -> Tone:
-    if any(one.severity == "critical" for one in found):
+def _tone(findings: Sequence[Finding]) -> Tone:
+    if any(one.severity == "critical" for one in findings):
         return "failure"
-    return "warning" if found else "success"
+    return "warning" if findings else "success"
 
 
-def _counted(found: Sequence[Finding]) -> str:
-    counts = {severity: sum(one.severity == severity for one in found) for severity in ("critical", "warning")}
+def _counted(findings: Sequence[Finding]) -> str:
+    counts = {severity: sum(one.severity == severity for one in findings) for severity in ("critical", "warning")}
     return ", ".join(f"{count:,} {severity}" for severity, count in counts.items() if count)
 
 
-def _problems(found: Sequence[Finding], whole: Interval | None = None) -> Iterator[Part]:
+def _problems(findings: Sequence[Finding], whole: Interval | None = None) -> Iterator[Part]:
     """A part for each problem, with the places where it was met; at most `MAX_ROWS` failing rows over all."""
-    groups = _grouped(found)
+    groups = _grouped(findings)
     left = MAX_ROWS
     for group in groups[:_PROBLEMS]:
         rows = tuple(islice((row for one in group for row in one.rows), left))
@@ -164,13 +164,13 @@ def _problems(found: Sequence[Finding], whole: Interval | None = None) -> Iterat
         yield Part(f"and {many(len(groups) - _PROBLEMS, 'problem')} more: the log has all")
 
 
-def _grouped(found: Sequence[Finding]) -> list[list[Finding]]:
+def _grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
     """Findings of the same problem together, gravest first, then in order of time."""
 
     def rank(one: Finding) -> tuple[bool, str, str]:
         return one.severity != "critical", one.kind, one.what
 
-    ordered = sorted(found, key=lambda one: (rank(one), one.interval))
+    ordered = sorted(findings, key=lambda one: (rank(one), one.interval))
     return [list(group) for _, group in groupby(ordered, rank)]
 
 
@@ -195,15 +195,15 @@ def _when(over: Finding) -> str:
     return str(over.interval) if over.is_held else f"last in {over.interval}, not in {over.found}"
 
 
-def _place(run: Run, found: Sequence[Finding], over: Sequence[Finding]) -> str:
-    """The interval that a message is about: of the run; if it says nothing but that others are well again, those."""
+def _place(run: Run, findings: Sequence[Finding], over: Sequence[Finding]) -> str:
+    """The interval that a message is about: of the run; of the recovered intervals, if it reports recoveries alone."""
     places = list(dict.fromkeys(one.interval for one in over))
-    if found or not all(one.is_held for one in over):
+    if findings or not all(one.is_held for one in over):
         return str(run.interval)
     return str(places[0]) if len(places) == 1 else many(len(places), "interval")
 
 
-def _data(run: Run, found: Sequence[Finding]) -> Iterator[Part]:
+def _data(run: Run, findings: Sequence[Finding]) -> Iterator[Part]:
     """The state of the data, and the command or the address that goes on."""
     if run.failed:
         stays = f"what was published before stays as it is, up to {spell_instant(run.stays_us)} UTC" if run.stays_us is not None else ""
@@ -213,13 +213,13 @@ def _data(run: Run, found: Sequence[Finding]) -> Iterator[Part]:
     if run.asked_until_us is not None:
         yield _waiting(Question(run.asked_until_us, run.link))
         yield Part("without an answer they stay held; or correct the source (or the suite), and run it again from accumulate on")
-    elif found:
+    elif findings:
         yield from _go_on(run.link, failed=run.failed)
 
 
 def _published(windows: Mapping[str, Sequence[int]]) -> str:
-    told = ", ".join(f"{window} of {many(len(starts), 'batch')}" for window, starts in windows.items() if starts)
-    return f"published: {told}" if told else "published: nothing new; every window is as it was"
+    published_windows = ", ".join(f"{window} of {many(len(starts), 'batch')}" for window, starts in windows.items() if starts)
+    return f"published: {published_windows}" if published_windows else "published: nothing new; every window is as it was"
 
 
 def _go_on(link: str, *, failed: bool) -> Iterator[Part]:

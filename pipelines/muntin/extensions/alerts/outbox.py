@@ -72,14 +72,14 @@ class Outbox:
     def letters(self, channel: str) -> Iterator[Letter]:
         """The messages to a channel, oldest first. Each is taken by this run alone: say `done` or `back` of it."""
         for path in self._files():
-            taken = path.with_name(path.name + _SENDING)
+            sending_path = path.with_name(path.name + _SENDING)
             letter = _read(path)
             if letter is None or letter.channel != channel:
                 continue
             with suppress(OSError):  # another run took it
-                rename(path, taken)
-                taken.touch()
-                yield replace(letter, path=taken)
+                rename(path, sending_path)
+                sending_path.touch()
+                yield replace(letter, path=sending_path)
 
     def done(self, letter: Letter) -> None:
         """A message was sent."""

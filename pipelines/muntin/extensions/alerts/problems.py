@@ -31,8 +31,8 @@ class Problems:
 
     def all(self) -> list[Finding]:
         """The problems that are not over."""
-        found = [_read(path) for path in self._files()]
-        return [one for one in found if one]
+        problems = [_read(path) for path in self._files()]
+        return [one for one in problems if one]
 
     def add(self, finding: Finding) -> bool:
         """Remember a problem, and the newest interval that has it; whether it is new.
@@ -47,7 +47,9 @@ class Problems:
             write_new(target, json.dumps(facts).encode())
         except FileExistsError:
             with suppress(StateError):
-                change_note(target, lambda note: facts if (known := _of(note)) and known.interval < finding.interval else None)
+                change_note(
+                    target, lambda note: facts if (noted_problem := _of(note)) and noted_problem.interval < finding.interval else None
+                )
             return False
         except (StateError, OSError):
             return True

@@ -15,18 +15,22 @@ if TYPE_CHECKING:
     from muntin.extensions.alerts.findings import Finding
 
 
-def recovered(told: Iterable[Finding], run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The reported problems that are over, as this run shows; `found` says where it is well."""
-    now = {finding.key for finding in found}
+def recovered(reported_problems: Iterable[Finding], run: Run, run_findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The reported problems that are over, as this run shows; `run_findings` says where it is well."""
+    now = {finding.key for finding in run_findings}
     well = str(run.interval)
-    over = [replace(problem, found=well) for problem in told if problem.key not in now and _is_over(problem, run)]
+    over = [replace(problem, found=well) for problem in reported_problems if problem.key not in now and _is_over(problem, run)]
     return tuple(sorted(over, key=lambda one: one.interval))
 
 
-def approved(told: Iterable[Finding], run: Run) -> tuple[Finding, ...]:
+def approved(reported_problems: Iterable[Finding], run: Run) -> tuple[Finding, ...]:
     """The reported problems that a person has ended by an approval: their windows are published, and the data is as it was."""
     windows = [f"window {window}: " for each in run.approved for window in each["windows"]]
-    held = [problem for problem in told if problem.kind == "check" and problem.is_held and problem.what.startswith((*windows, "\0"))]
+    held = [
+        problem
+        for problem in reported_problems
+        if problem.kind == "check" and problem.is_held and problem.what.startswith((*windows, "\0"))
+    ]
     return tuple(problem for problem in held if problem.what not in _passed(run) and (_is_own(problem, run) or _is_published(problem, run)))
 
 

@@ -41,11 +41,11 @@ def register(bound: Bound, sink: CatalogSink, reach: Reach, patience: Patience, 
     patience.alive()
     with sink.opened(bound.pipeline.name, reach) as opened:
         noted = before.position.target if before.position else ""
-        made = opened.lead_to(str(table), facts.identity, noted, patience.alive, anew=anew)
+        is_new_name = opened.lead_to(str(table), facts.identity, noted, patience.alive, anew=anew)
     position = Position(facts.identity, facts.version, mark_of(table, facts.version), str(table))
     if before.failed or before.position != position:
         write_note(bound, sink, Note(position, at=utc_now().isoformat()), before.position)
-    return Sent(sink.name, window, facts.version, int(made), what="name")
+    return Sent(sink.name, window, facts.version, int(is_new_name), what="name")
 
 
 def _described(bound: Bound, window: str, owner: str) -> Published:

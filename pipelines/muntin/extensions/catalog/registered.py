@@ -100,8 +100,8 @@ class Registered:
         if not self.session.catalog.databaseExists(_quoted(schema)):
             return {}
         rows = self.session.sql(f"SHOW TABLE EXTENDED IN {_quoted(schema)} LIKE '{table}'").collect()
-        found = [row["information"] for row in rows if not row["isTemporary"]]
-        return dict(_FACT.findall(found[0])) if found else {}
+        descriptions = [row["information"] for row in rows if not row["isTemporary"]]
+        return dict(_FACT.findall(descriptions[0])) if descriptions else {}
 
     def _check_that_spark_finds(self, place: str, identity: str) -> None:
         """A cluster that does not share the disk would make an empty table there."""
@@ -109,13 +109,13 @@ class Registered:
 
         quoted, shared = place.replace("`", "``"), "the root has to be a place that Spark and Muntin share"
         try:
-            found = self.session.sql(f"DESCRIBE DETAIL delta.`{quoted}`").collect()[0]["id"]
+            identity_in_spark = self.session.sql(f"DESCRIBE DETAIL delta.`{quoted}`").collect()[0]["id"]
         except AnalysisException as wrong:
             raise BlockedError(
                 f"Spark finds no table of Delta at {place} ({_first_line(wrong)}); {shared}, "
                 "and Spark needs Delta: spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension"
             ) from None
-        if found != identity:
+        if identity_in_spark != identity:
             raise BlockedError(f"Spark finds another table at {place}; {shared}")
 
     def _check_that_it_may_go(self, there: Mapping[str, str], before: str, *, anew: bool) -> None:

@@ -38,13 +38,13 @@ def check_over(intervals: Iterable[Interval]) -> None:
             )
 
 
-def check_same(bound: Bound, known: Kept, topic: Topic) -> None:
-    """Refuse a topic that is another one of the same name.
+def check_same(bound: Bound, noted_borders: Kept, topic: Topic) -> None:
+    """Refuse another topic of the same name.
 
     Raises:
         SourceError: the topic was made again, or another topic has its name.
     """
-    if known.topic_id not in (None, topic.identity):
+    if noted_borders.topic_id not in (None, topic.identity):
         source = _source(bound)
         raise SourceError(
             f"{source.address}: the topic was made again since its offsets were noted, so these are other messages now; give the pipeline "
@@ -69,25 +69,25 @@ def check_there(bound: Bound, intervals: Iterable[Interval], borders: Mapping[in
                 )
 
 
-def check_reported(bound: Bound, found: Mapping[int, Offsets], known: Kept, topic: Topic, starts: Collection[int]) -> None:
+def check_reported(bound: Bound, new_borders: Mapping[int, Offsets], noted_borders: Kept, topic: Topic, starts: Collection[int]) -> None:
     """Refuse a start of a batch behind which messages may be gone: the first message that is left may not be the first that was.
 
     Args:
         bound: the pipeline state.
-        found: new borders, by the times of messages.
-        known: the noted borders.
+        new_borders: new borders, by the times of messages.
+        noted_borders: the noted borders.
         topic: as it is now.
         starts: of the batches, behind which all messages must be there.
 
     Raises:
         SourceError: names the partition and the first offset that is left.
     """
-    for border in sorted(set(found) & set(starts)):
-        before = max((at for at in (*known.borders, *found) if at < border), default=None)
-        if before in found or _stays(topic, border):
+    for border in sorted(set(new_borders) & set(starts)):
+        before = max((at for at in (*noted_borders.borders, *new_borders) if at < border), default=None)
+        if before in new_borders or _stays(topic, border):
             continue
-        for at, offset in found[border].items():
-            if offset == topic.low[at] > (0 if before is None else known.borders[before].get(at, 0)):
+        for at, offset in new_borders[border].items():
+            if offset == topic.low[at] > (0 if before is None else noted_borders.borders[before].get(at, 0)):
                 raise SourceError(
                     f"{_source(bound).address}: the offsets below {offset:,} are gone from partition {at}, and nobody knows which of them "
                     f"were of {spell_instant(border)} or later; begin with a later interval, or count what is left: "

@@ -104,7 +104,7 @@ def _near(files: Sequence[File], first_us: int, last_us: int) -> list[File]:
     within = [file for file, (low, high) in spans if low <= last_us and high >= first_us]
     before = max(((high, file.path, file) for file, (_, high) in spans if high < first_us), default=None)
     after = min(((low, file.path, file) for file, (low, _) in spans if low > last_us), default=None)
-    return [*within, *(found[2] for found in (before, after) if found)]
+    return [*within, *(neighbour[2] for neighbour in (before, after) if neighbour)]
 
 
 def _read(bound: Bound, topic: str, files: Iterable[File]) -> list[tuple[int, int, int, str]]:

@@ -38,15 +38,15 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, 
         return Inputs({}, {})
     asked = sorted({border for each in intervals for border in (each.start_us, each.end_us)})
     check_over(intervals)
-    known = kept(bound, _source(bound).topic, asked[0], asked[-1])
-    new = [border for border in asked if border not in known.borders]
+    noted_borders = kept(bound, _source(bound).topic, asked[0], asked[-1])
+    new = [border for border in asked if border not in noted_borders.borders]
     if not (new or keep or there):
-        return _ranges(bound, intervals, known.borders, {})
+        return _ranges(bound, intervals, noted_borders.borders, {})
     broker = Broker(_source(bound))
     topic = broker.topic()
-    check_same(bound, known, topic)
+    check_same(bound, noted_borders, topic)
     starts = () if allow_missing else [each.start_us for each in intervals]
-    borders = _settled(bound, broker, topic, asked, starts, keep=keep) if new else known.borders
+    borders = _settled(bound, broker, topic, asked, starts, keep=keep) if new else noted_borders.borders
     if not allow_missing:
         check_there(bound, intervals, borders, topic)
     return _ranges(bound, intervals, borders, topic.low if allow_missing else {})
@@ -88,15 +88,15 @@ def _noted(
     bound: Bound, broker: Broker, topic: Topic, asked: Sequence[int], starts: Collection[int], *, keep: bool
 ) -> Mapping[int, Offsets]:
     name = _source(bound).topic
-    known = kept(bound, name, asked[0], asked[-1])
-    new = [border for border in asked if border not in known.borders]
-    first = first_messages(broker.source, broker.first_at(new, topic), known.borders)
-    found = _offsets(first, min([*new, *known.borders]), topic)
-    check_reported(bound, found, known, topic, starts)
-    more = between_neighbours(known.borders, found)
+    noted_borders = kept(bound, name, asked[0], asked[-1])
+    new = [border for border in asked if border not in noted_borders.borders]
+    first = first_messages(broker.source, broker.first_at(new, topic), noted_borders.borders)
+    new_borders = _offsets(first, min([*new, *noted_borders.borders]), topic)
+    check_reported(bound, new_borders, noted_borders, topic, starts)
+    more = between_neighbours(noted_borders.borders, new_borders)
     if keep and more:
-        note(bound, name, known.snapshot, more, topic.identity)
-    return {**known.borders, **more}
+        note(bound, name, noted_borders.snapshot, more, topic.identity)
+    return {**noted_borders.borders, **more}
 
 
 def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Topic) -> dict[int, Offsets]:
@@ -117,11 +117,11 @@ def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Top
 
 def _ranges(bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], low: Offsets) -> Inputs:
     """The files of intervals; `low`: partition -> the first offset to read, where earlier ones are gone."""
-    found = {}
+    files_of_interval = {}
     for each in intervals:
         parts = spans(borders, each).items()
-        found[each] = _files(Range(_source(bound).topic, at, max(begin, low.get(at, 0)), end) for at, (begin, end) in parts)
-    return Inputs(found, {})
+        files_of_interval[each] = _files(Range(_source(bound).topic, at, max(begin, low.get(at, 0)), end) for at, (begin, end) in parts)
+    return Inputs(files_of_interval, {})
 
 
 def _files(ranges: Iterable[Range]) -> list[SourceFile]:

@@ -23,20 +23,20 @@ def settings_of(address: str, reach: Reach) -> dict[str, Any]:
     Raises:
         SinkError: the variable or the connection is missing, or names no brokers.
     """
-    found: Mapping[str, Any]
+    settings: Mapping[str, Any]
     if address.startswith(VARIABLE):
         text = variable(address)
-        found = _object(text, address) if text.startswith("{") else {"bootstrap.servers": text}
+        settings = _object(text, address) if text.startswith("{") else {"bootstrap.servers": text}
     elif CONNECTION.fullmatch(address):
         connection = reach.connection(address)
         if connection.kind != "kafka":
             raise SinkError(f"the connection {address!r} is of type {connection.kind}; make it one of type kafka")
-        found = connection.extra
+        settings = connection.extra
     else:
-        found = {"bootstrap.servers": address}
-    if not found.get("bootstrap.servers"):
+        settings = {"bootstrap.servers": address}
+    if not settings.get("bootstrap.servers"):
         raise SinkError(f'{address} names no brokers; give {{"bootstrap.servers": "broker:9092"}}')
-    return {name: value for name, value in found.items() if not name.startswith(("group.", "auto.offset", "enable.auto"))}
+    return {name: value for name, value in settings.items() if not name.startswith(("group.", "auto.offset", "enable.auto"))}
 
 
 def _object(text: str, place: str) -> Mapping[str, Any]:

@@ -66,23 +66,23 @@ def opened(sink: KafkaSink, reach: Reach) -> Iterator[KafkaTopic]:
 
 
 def _check_topic(producer: Producer, topic: str, place: str) -> None:
-    """See that the topic exists: a producer would make it, with settings of nobody's choice, or wait for it."""
-    known = producer.list_topics(timeout=CONNECT_S).topics
-    if topic not in known:
+    """See that the topic exists: a producer would make it with default settings, or wait for it."""
+    topics = producer.list_topics(timeout=CONNECT_S).topics
+    if topic not in topics:
         raise BlockedError(f"{place}: there is no such topic; make it")
 
 
 def _id_of(settings: Mapping[str, Any], topic: str) -> str:
-    """The id of a topic; "" where brokers tell none."""
+    """The id of a topic; "" where brokers give no id."""
     from confluent_kafka import KafkaException, TopicCollection
     from confluent_kafka.admin import AdminClient
 
     admin = AdminClient({name: value for name, value in settings.items() if name not in _SETTINGS or name == "log_level"})
     try:
-        known = admin.describe_topics(TopicCollection([topic]), request_timeout=CONNECT_S)[topic].result(CONNECT_S)
+        description = admin.describe_topics(TopicCollection([topic]), request_timeout=CONNECT_S)[topic].result(CONNECT_S)
     except (KafkaException, TimeoutError):  # as where the right to describe topics lacks
         return ""
-    return "" if str(known.topic_id) == _UNKNOWN_ID else str(known.topic_id)
+    return "" if str(description.topic_id) == _UNKNOWN_ID else str(description.topic_id)
 
 
 @dataclass(frozen=True, slots=True)

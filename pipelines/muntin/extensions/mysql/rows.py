@@ -68,8 +68,8 @@ class Rows:
 
     def _column(self, text: str, rows: pa.Table) -> str:
         """The column that the server names; "": it names none."""
-        found = _COLUMN.search(text)
-        named = found.group(2) if found else ""
+        match = _COLUMN.search(text)
+        named = match.group(2) if match else ""
         return named if named in rows.column_names else ""
 
     def _ask(self, statement: str) -> Any:  # noqa: ANN401 - whatever was asked for

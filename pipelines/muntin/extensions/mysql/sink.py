@@ -123,15 +123,15 @@ def _opened(sink: MySqlSink, pipeline: str, reach: Reach) -> Iterator[MySqlTable
 
     from muntin.extensions.mysql.table import MySqlTable
 
-    found = reached(sink.address, reach, KINDS, EXAMPLE)
-    place = f"{found.host}:{found.port or 3306}/{found.schema or ''}"
-    if not found.schema:
+    server = reached(sink.address, reach, KINDS, EXAMPLE)
+    place = f"{server.host}:{server.port or 3306}/{server.schema or ''}"
+    if not server.schema:
         raise SinkError(f"{place}: the address names no database; write {EXAMPLE}")
     try:
-        with pymysql.connect(**_settings(found)) as connection:
+        with pymysql.connect(**_settings(server)) as connection:
             yield MySqlTable(connection, sink, pipeline)
     except pymysql.MySQLError as wrong:
-        code, text = wrong.args[0], without(str(wrong.args[-1]), [str(found.password or "")])
+        code, text = wrong.args[0], without(str(wrong.args[-1]), [str(server.password or "")])
         if code in _HELD:
             raise SinkError(f"{place}: another run or program holds table {sink.table}; the next run looks again") from None
         if not code or code in _PASSES or _FIRST_OF_CLIENT <= code < _LAST_OF_CLIENT:
@@ -139,19 +139,19 @@ def _opened(sink: MySqlSink, pipeline: str, reach: Reach) -> Iterator[MySqlTable
         raise BlockedError(f"{place}: {text}; mend the table or the rights, or name another table") from None
 
 
-def _settings(found: Connection) -> dict[str, Any]:
+def _settings(server: Connection) -> dict[str, Any]:
     """The settings of PyMySQL. Values go and come as UTF-8, instants by UTC, and a value that does not fit is an error."""
     return {
-        "host": found.host,
-        "port": found.port or 3306,
-        "user": found.login,
-        "password": found.password or "",
-        "database": found.schema,
+        "host": server.host,
+        "port": server.port or 3306,
+        "user": server.login,
+        "password": server.password or "",
+        "database": server.schema,
         "charset": "utf8mb4",
         "autocommit": True,
         "init_command": _SESSION,
         "connect_timeout": CONNECT_S,
         "read_timeout": ANSWER_S,
         "write_timeout": ANSWER_S,
-        **tls_settings(found),
+        **tls_settings(server),
     }

@@ -97,10 +97,10 @@ def upsert(table: str, names: Sequence[str], rows: int, *, latest: bool = False)
     MySQL assigns one column after the other, and a later condition sees what was assigned: the columns that are compared come last.
     """
     place = [name for name in _PLACE if name in names]
-    told = [*(name for name in names if name not in place), *place]
+    ordered_names = [*(name for name in names if name not in place), *place]
     comes, was = (", ".join(each) for each in zip(*((f"VALUES({quoted(name)})", quoted(name)) for name in reversed(place)), strict=True))
     value = "IF(({comes}) >= ({was}), VALUES({name}), {name})" if latest else "VALUES({name})"
-    updates = ", ".join(f"{quoted(name)} = {value.format(comes=comes, was=was, name=quoted(name))}" for name in told)
+    updates = ", ".join(f"{quoted(name)} = {value.format(comes=comes, was=was, name=quoted(name))}" for name in ordered_names)
     holes = ", ".join([f"({', '.join(['%s'] * (len(names) + 1))})"] * rows)
     listed = ", ".join([ID, *map(quoted, names)])
     return f"INSERT INTO {quoted(table)} ({listed}) VALUES {holes} ON DUPLICATE KEY UPDATE {updates}"

@@ -45,8 +45,12 @@ class MySqlTable:
     pipeline: str
 
     def position(self, noted: Position | None) -> Position | None:  # noqa: ARG002 - the database knows better
-        known = self._noted()
-        return replace(known, lost=lost_since(known.target, self._found(self.sink.table), self.sink.table)) if known else None
+        ledger_position = self._noted()
+        return (
+            replace(ledger_position, lost=lost_since(ledger_position.target, self._found(self.sink.table), self.sink.table))
+            if ledger_position
+            else None
+        )
 
     def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
         with self._locked():
@@ -87,8 +91,8 @@ class MySqlTable:
         if self.sink.expires_us:
             expired = f"window_end < UTC_TIMESTAMP(6) - INTERVAL {self.sink.expires_us} MICROSECOND"
             self._ask(f"DELETE FROM {sql.quoted(table)} WHERE {expired}")
-        found = self._found(table)
-        now = delivery.reached(found.noted(given) if found else "", fitted.misfits)
+        target = self._found(table)
+        now = delivery.reached(target.noted(given) if target else "", fitted.misfits)
         if noted:
             self._note(now, len(delivery.rows))
         return now
@@ -122,19 +126,19 @@ class MySqlTable:
             raise AllNeededError(f"column {unlike[0]} was {was}, and the windows have {has}")
 
     def _found(self, table: str) -> Target | None:
-        """A table as it is now, told from others by its comment; None: there is none."""
+        """A table as it is now, identified by its comment; None: there is no such table."""
         where = "WHERE table_schema = DATABASE() AND table_name = %s"
-        if not (known := self._ask(f"SELECT table_comment FROM information_schema.tables {where}", table)):
+        if not (comments := self._ask(f"SELECT table_comment FROM information_schema.tables {where}", table)):
             return None
         columns = self._ask(f"SELECT column_name, column_type FROM information_schema.columns {where} ORDER BY ordinal_position", table)
         ((rows,),) = self._ask(f"SELECT COUNT(*) FROM (SELECT 1 FROM {sql.quoted(table)} LIMIT {COUNTED}) counted")
-        return Target(_text(known[0][0]), {name: _text(kind) for name, kind in columns}, rows)
+        return Target(_text(comments[0][0]), {name: _text(kind) for name, kind in columns}, rows)
 
     def _noted(self) -> Position | None:
         if not self._ask("SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s", sql.LEDGER):
             return None
-        found = self._ask(f"SELECT position FROM {sql.LEDGER} WHERE {ID} = %s", self._id())
-        return Position.of_json(found[0][0]) if found else None
+        rows = self._ask(f"SELECT position FROM {sql.LEDGER} WHERE {ID} = %s", self._id())
+        return Position.of_json(rows[0][0]) if rows else None
 
     def _note(self, now: Position, rows: int) -> None:
         names = [self.pipeline, str(self.sink.window), self.sink.table]
@@ -173,5 +177,5 @@ class MySqlTable:
             return tuple(cursor.fetchall())
 
 
-def _text(told: Any) -> str:  # noqa: ANN401 - MySQL 8 has some texts of its catalog as bytes
-    return told.decode() if isinstance(told, bytes) else str(told)
+def _text(text_or_bytes: Any) -> str:  # noqa: ANN401 - MySQL 8 has some texts of its catalog as bytes
+    return text_or_bytes.decode() if isinstance(text_or_bytes, bytes) else str(text_or_bytes)

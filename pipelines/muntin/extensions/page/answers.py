@@ -56,12 +56,18 @@ def static(name: str) -> str:
 
 
 def answer(  # noqa: C901 - a case for each page
-    known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: Runs, around: Around, tabs: Sequence[tuple[str, str]] = TABS
+    pipeline_place: Known,
+    tab: str,
+    asked: Mapping[str, str],
+    now_us: int,
+    runs: Runs,
+    around: Around,
+    tabs: Sequence[tuple[str, str]] = TABS,
 ) -> str:
     """A page of a pipeline.
 
     Args:
-        known: the pipeline.
+        pipeline_place: the pipeline.
         tab: which page.
         asked: the query.
         now_us: the present.
@@ -73,7 +79,7 @@ def answer(  # noqa: C901 - a case for each page
         DefinitionError: there is no such page, or the query asks for what cannot be.
         StateError: there is no state.
     """
-    at = seen(known)
+    at = seen(pipeline_place)
     shared = _shared(at, tab, tabs) | {"asked": asked, "keys": at.keys(asked.get("window"))}
     match tab:
         case "now":
@@ -102,11 +108,11 @@ def answer(  # noqa: C901 - a case for each page
     return page(f"{tab}.html", **shared, **view)
 
 
-def question(known: Known, verdict: str, around: Around, *, tabs: Sequence[tuple[str, str]], publishes: bool) -> str:
+def question(pipeline_place: Known, verdict: str, around: Around, *, tabs: Sequence[tuple[str, str]], publishes: bool) -> str:
     """The page that asks whether to publish what a verdict holds.
 
     Args:
-        known: the pipeline.
+        pipeline_place: the pipeline.
         verdict: its name.
         around: what Airflow knows.
         tabs: what the reader may see.
@@ -115,7 +121,7 @@ def question(known: Known, verdict: str, around: Around, *, tabs: Sequence[tuple
     Raises:
         StateError: there is no state, or the verdict holds nothing.
     """
-    at = seen(known)
+    at = seen(pipeline_place)
     return page("publish.html", **_shared(at, "publish", tabs), held=held(at, verdict, around), publishes=publishes)
 
 

@@ -70,10 +70,10 @@ def page_app(
     app = FastAPI(dependencies=[Depends(enter)], docs_url=None, redoc_url=None, openapi_url=None)
 
     def start(request: Request) -> HTMLResponse:
-        seen = {name: known for name, known in installation.known().items() if may_see(request, name)}
-        now_us, known = clock(), around([*seen])
-        lines = overview(seen, now_us, known)
-        return HTMLResponse(page("overview.html", up="", lines=lines, dead=known.dead, now_us=now_us, recent=RECENT))
+        seen = {name: place for name, place in installation.known().items() if may_see(request, name)}
+        now_us, airflow = clock(), around([*seen])
+        lines = overview(seen, now_us, airflow)
+        return HTMLResponse(page("overview.html", up="", lines=lines, dead=airflow.dead, now_us=now_us, recent=RECENT))
 
     def static(name: str) -> Response:
         if name not in _STATIC:
@@ -93,8 +93,8 @@ def page_app(
     def pipeline(request: Request, name: str, tab: str) -> Response:
         if name.endswith(DAG_ENDS):  # the tab of the DAG that forgets
             return RedirectResponse(f"../{quote(name.removesuffix(DAG_ENDS), safe='')}/{FORGOTTEN}")
-        known, asked = one(request, name, tab), dict(request.query_params)
-        return HTMLResponse(answers.answer(known, tab, asked, clock(), runs, around([name]), tabs(request, name)))
+        pipeline_place, asked = one(request, name, tab), dict(request.query_params)
+        return HTMLResponse(answers.answer(pipeline_place, tab, asked, clock(), runs, around([name]), tabs(request, name)))
 
     def nothing(rest: str) -> None:
         raise HTTPException(404, f"There is no page {rest}.")
@@ -111,10 +111,10 @@ def page_app(
 
 
 def _known(installation: Installation, name: str) -> Known:
-    found = installation.one(name)
-    if found is None:
+    pipeline_place = installation.one(name)
+    if pipeline_place is None:
         raise HTTPException(404, f"{name} is no pipeline of Muntin's.")
-    return found
+    return pipeline_place
 
 
 async def _guarded(request: Request, answer: Callable[[Request], Any]) -> Any:  # noqa: ANN401 - a response

@@ -30,7 +30,7 @@ def page(template: str, **view: Any) -> str:  # noqa: ANN401 - the values of a v
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("muntin.extensions.page"),
         autoescape=True,
         finalize=shown,
@@ -38,10 +38,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"instant": instant, "lasting": lasting, "value": value, "segment": lambda text: quote(text, safe="")}
-    found.filters |= {"spelled": _spelled, "second": _second, "about": _about}
-    found.globals |= {"query": query, "key_query": key_query, "zone_name": zone_name}
-    return found
+    environment.filters |= {"instant": instant, "lasting": lasting, "value": value, "segment": lambda text: quote(text, safe="")}
+    environment.filters |= {"spelled": _spelled, "second": _second, "about": _about}
+    environment.globals |= {"query": query, "key_query": key_query, "zone_name": zone_name}
+    return environment
 
 
 def shown(text: object) -> object:
@@ -72,22 +72,22 @@ def _second(us: int | None) -> int | None:
     return None if us is None else us // 1_000_000 * 1_000_000
 
 
-def value(found: object) -> str:
+def value(cell: object) -> str:
     """A result or a part of a key.
 
     >>> value(12345), value(2 / 3), value(None), value([1, "<b>"])
     ('12,345', '0.6666666666666666', 'null', "[1, '<b>']")
     """
-    match found:
+    match cell:
         case None | bool():
-            return "null" if found is None else str(found).lower()
+            return "null" if cell is None else str(cell).lower()
         case int() | float() | Decimal():
-            return number(found)
+            return number(cell)
         case bytes() | str():
-            return _cut(found.hex() if isinstance(found, bytes) else found)
+            return _cut(cell.hex() if isinstance(cell, bytes) else cell)
         case datetime():
-            return instant(instant_us(found.replace(microsecond=0), "time")) if shown_in() else _in_utc(found)
-    return _cut(repr(found))
+            return instant(instant_us(cell.replace(microsecond=0), "time")) if shown_in() else _in_utc(cell)
+    return _cut(repr(cell))
 
 
 def _in_utc(moment: datetime) -> str:

@@ -52,10 +52,10 @@ class Installation:
 
     def known(self) -> dict[str, Known]:
         """Name -> pipeline: pipelines with a definition, then pipelines of which only a state is there."""
-        found = {name: self._known(name, file) for name, file in sorted(self.files().items())}
-        roots = dict.fromkeys([each.root for each in found.values()] + [self._root(None, None)])
+        pipeline_places = {name: self._known(name, file) for name, file in sorted(self.files().items())}
+        roots = dict.fromkeys([each.root for each in pipeline_places.values()] + [self._root(None, None)])
         strays = [(folder.parent.name, root) for root in roots for folder in _states(root)]
-        return {**{name: Known(name, root) for name, root in strays if name not in found}, **found}
+        return {**{name: Known(name, root) for name, root in strays if name not in pipeline_places}, **pipeline_places}
 
     def one(self, name: str) -> Known | None:
         """The pipeline of this name, without running other definitions where a file has it; None: there is none."""

@@ -23,7 +23,7 @@ _FROM = "sec-fetch-site"  # browsers say so; a page of another port of this mach
 
 def add_publishing(
     app: FastAPI,
-    known: Callable[[Request, str], Known],
+    pipeline_of: Callable[[Request, str], Known],
     tabs: Callable[[Request, str], Sequence[tuple[str, str]]],
     around: Callable[[Sequence[str]], Around],
     publish: Callable[[Known, str, str], None] | None,
@@ -32,7 +32,7 @@ def add_publishing(
 
     Args:
         app: the application.
-        known: gives the pipeline of a name, or refuses the request.
+        pipeline_of: gives the pipeline of a name, or refuses the request.
         tabs: what the reader may see of it.
         around: what Airflow knows about pipelines.
         publish: publishes what a verdict holds, with a reason; None: nothing is published from the page.
@@ -40,11 +40,11 @@ def add_publishing(
 
     def question(request: Request, name: str) -> HTMLResponse:
         verdict, publishes = request.query_params.get("verdict", ""), publish is not None
-        about = known(request, name)
+        about = pipeline_of(request, name)
         return HTMLResponse(answers.question(about, verdict, around([name]), tabs=tabs(request, name), publishes=publishes))
 
     async def published(request: Request, name: str) -> Response:
-        about = await to_thread(known, request, name)
+        about = await to_thread(pipeline_of, request, name)
         if publish is None:
             raise HTTPException(403, "Nothing is published from here.")
         if request.headers.get(_FROM) != "same-origin":

@@ -30,7 +30,7 @@ def zone_name() -> str:
 
 
 def show_as_asked(cookies: Mapping[str, str]) -> None:
-    """Show the instants of this answer as its request asks for; a zone that nobody knows is UTC."""
+    """Show the instants of this answer as its request asks for; an unknown zone is UTC."""
     _ZONE.set(_zone(unquote(cookies.get(COOKIE, ""))))
 
 

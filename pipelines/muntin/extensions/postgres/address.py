@@ -49,11 +49,17 @@ def reported(words: str) -> str:
     return f"{facts.get('host') or 'localhost'}{port}/{facts.get('dbname') or ''}"
 
 
-def _of_connection(name: str, found: Connection) -> str:
-    if found.kind not in _KINDS:
-        raise SinkError(f"the connection {name!r} is of type {found.kind}; make it one of type postgres")
-    facts = {"host": found.host, "port": found.port, "user": found.login, "password": found.password, "dbname": found.schema}
-    more = {key: found.extra[key] for key in _PASSED_ON if key in found.extra}
+def _of_connection(name: str, connection: Connection) -> str:
+    if connection.kind not in _KINDS:
+        raise SinkError(f"the connection {name!r} is of type {connection.kind}; make it one of type postgres")
+    facts = {
+        "host": connection.host,
+        "port": connection.port,
+        "user": connection.login,
+        "password": connection.password,
+        "dbname": connection.schema,
+    }
+    more = {key: connection.extra[key] for key in _PASSED_ON if key in connection.extra}
     return make_conninfo("", **{key: value for key, value in {**facts, **more}.items() if value not in (None, "")})
 
 

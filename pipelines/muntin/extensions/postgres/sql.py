@@ -124,13 +124,14 @@ def loses(name: str, kind: str, there: str) -> str:
 
 def upsert(table: str, types: Mapping[str, str], identity: Sequence[str], *, latest: bool = False) -> str:
     """The statement that takes the rows over into the table, whose columns have these types. `latest`: no older window replaces a newer."""
-    told = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in types if name not in identity)
+    assignments = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in types if name not in identity)
     values = ", ".join(f"{_quoted(name)}::{kind}" for name, kind in types.items())
     rows = f"SELECT {values} FROM {ROWS} WHERE change <> 'gone'"
     place = [name for name in ("window_index", "window_end", "window_start") if name in types]
     was, comes = (", ".join(f"{of}.{_quoted(name)}" for name in place) for of in ("t", "excluded"))
     newer = f" WHERE ({comes}) >= ({was})" if latest else ""
-    return f"INSERT INTO {quoted(table)} AS t ({_listed([*types])}) {rows} ON CONFLICT ({_listed(identity)}) DO UPDATE SET {told}{newer}"
+    update = f"ON CONFLICT ({_listed(identity)}) DO UPDATE SET {assignments}{newer}"
+    return f"INSERT INTO {quoted(table)} AS t ({_listed([*types])}) {rows} {update}"
 
 
 def delete(table: str, types: Mapping[str, str], identity: Sequence[str]) -> str:

@@ -74,9 +74,9 @@ class PostgresTable:
         with self.connection.transaction():
             self.connection.execute(sql.SETTINGS)
             there = oid_of(self.connection, sql.ledger_of(self.table)) is not None
-            if not there or (known := self._noted(lock=False)) is None:
+            if not there or (ledger_position := self._noted(lock=False)) is None:
                 return None
-            return replace(known, lost=lost_since(known.target, found(self.connection, self.table), self.table))
+            return replace(ledger_position, lost=lost_since(ledger_position.target, found(self.connection, self.table), self.table))
 
     def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
         with self.connection.transaction():
@@ -94,7 +94,7 @@ class PostgresTable:
         return now
 
     def _lock(self, delivery: Delivery) -> None:
-        """Let no other run send, and see that none did since it was worked out what lacks."""
+        """Let no other run send, and see that none did since the missing changes were worked out."""
         ledger = sql.ledger_of(self.table)
         if oid_of(self.connection, ledger) is None:
             self.connection.execute("SELECT pg_advisory_xact_lock(hashtext('muntin_ledger'))")
@@ -105,7 +105,7 @@ class PostgresTable:
             raise MovedError
 
     def _prepare(self, delivery: Delivery) -> None:
-        """Make the table, or see that it can be used; make the columns that it lacks."""
+        """Make the table, or see that it can be used; add its missing columns."""
         schema = delivery.rows.drop_columns(["change"]).schema
         there = found(self.connection, self.table)
         if not delivery.whole and delivery.since and (lost := lost_since(delivery.since.target, there, self.table)):
@@ -135,10 +135,10 @@ class PostgresTable:
         return there.noted({field.name: sql.type_of(field.type) for field in schema}) if there else ""
 
     def _note(self, now: Position, rows: int) -> None:
-        told = "state = %s, version = %s, mark = %s, target = %s, misfits = %s, rows = %s, sent_at = now()"
+        assignments = "state = %s, version = %s, mark = %s, target = %s, misfits = %s, rows = %s, sent_at = now()"
         ledger = sql.ledger_of(self.table)
         self.connection.execute(
-            f'UPDATE {ledger} SET {told} WHERE pipeline = %s AND "window" = %s AND table_name = %s', [*_facts(now), rows, *self._row]
+            f'UPDATE {ledger} SET {assignments} WHERE pipeline = %s AND "window" = %s AND table_name = %s', [*_facts(now), rows, *self._row]
         )
 
     @property

@@ -28,7 +28,7 @@ def given_types(noted: str) -> dict[str, str]:
 
 
 def found(connection: psycopg.Connection, table: str) -> Target | None:
-    """The table that a name stands for now; None: there is none."""
+    """The table that a name stands for now; None: there is no such table."""
     if (oid := oid_of(connection, sql.quoted(table))) is None:
         return None
     rows = _first(connection, f"SELECT count(*) FROM (SELECT 1 FROM {sql.quoted(table)} LIMIT {COUNTED}) counted")
@@ -46,7 +46,7 @@ def has_rows(connection: psycopg.Connection, table: str) -> bool:
 
 
 def oid_of(connection: psycopg.Connection, name: str) -> int | None:
-    """The oid of the table of a quoted name; None: there is none."""
+    """The oid of the table of a quoted name; None: there is no such table."""
     return _first(connection, "SELECT to_regclass(%s)::oid::bigint", name)
 
 

@@ -71,8 +71,8 @@ class RedisKeys:
         if delivery.whole:
             self._sweep(claim, names, alive)
         now = delivery.reached(self._standing(delivery.identity).to_json(), fitted.misfits)
-        done = replace(claim, position=now, writer="").to_json()
-        self._fenced(claim, lambda batch: (batch.multi(), batch.set(self.sink.prefix, done)))
+        final_note = replace(claim, position=now, writer="").to_json()
+        self._fenced(claim, lambda batch: (batch.multi(), batch.set(self.sink.prefix, final_note)))
         return now
 
     def _claimed(self, delivery: Delivery) -> Ledger:
@@ -169,8 +169,8 @@ class RedisKeys:
 
     def _ledger(self, text: str | None) -> Ledger | None:
         """The note on the keys, if they are of this window."""
-        found = Ledger.of_json(text or "")
-        return found if found and (found.pipeline, found.window) == (self.pipeline, self.sink.window) else None
+        note = Ledger.of_json(text or "")
+        return note if note and (note.pipeline, note.window) == (self.pipeline, self.sink.window) else None
 
     def _standing(self, identity: tuple[str, ...]) -> Standing:
         server, stats = self.client.info("server"), self.client.info("stats")

@@ -34,9 +34,9 @@ class Ledger:
     def of_json(text: str) -> Ledger | None:
         """The note that `to_json` made a text of; None: the text is somebody else's."""
         try:
-            found = json.loads(text)
-            position = Position.of_json(json.dumps(found["position"])) if found["position"] else None
-            return Ledger(str(found["pipeline"]), str(found["window"]), position, str(found["writer"]))
+            facts = json.loads(text)
+            position = Position.of_json(json.dumps(facts["position"])) if facts["position"] else None
+            return Ledger(str(facts["pipeline"]), str(facts["window"]), position, str(facts["writer"]))
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -66,8 +66,8 @@ class Standing:
     @staticmethod
     def of_json(text: str) -> Standing:
         """The standing that `to_json` made a text of."""
-        found = json.loads(text)
-        return Standing(**found | {"identity": tuple(found["identity"])})
+        facts = json.loads(text)
+        return Standing(**facts | {"identity": tuple(facts["identity"])})
 
     def lost(self, now: Standing) -> str:
         """Why keys that were there may be gone by another hand; "": as far as it is known, they are there."""

@@ -100,33 +100,33 @@ def _opened(sink: RedisSink, pipeline: str, reach: Reach) -> Iterator[RedisKeys]
 
     from muntin.extensions.redis.keys import RedisKeys
 
-    found = reached(sink.address, reach, KINDS, EXAMPLE)
-    place = f"{found.host}:{found.port or 6379}"
+    server = reached(sink.address, reach, KINDS, EXAMPLE)
+    place = f"{server.host}:{server.port or 6379}"
     try:
-        with Redis(**_settings(found)) as client:
+        with Redis(**_settings(server)) as client:
             yield RedisKeys(client, sink, pipeline)
     except RedisError as wrong:
-        text = without(str(wrong), [str(found.password or "")])
+        text = without(str(wrong), [str(server.password or "")])
         if isinstance(wrong, ResponseError) and not isinstance(wrong, OutOfMemoryError | ReadOnlyError):
             raise BlockedError(f"{place}: {text}; mend the keys or the rights, or name another prefix") from None
         raise SinkError(f"{place}: {text}; see that the server is up and takes writes, and that the address is right") from None
 
 
-def _settings(found: Connection) -> dict[str, Any]:
+def _settings(server: Connection) -> dict[str, Any]:
     """The settings of redis-py, which tries nothing again behind our back."""
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
-    secure = found.kind in ("rediss", "valkeys") or str(found.extra.get("ssl", "")).lower() == "true"
+    secure = server.kind in ("rediss", "valkeys") or str(server.extra.get("ssl", "")).lower() == "true"
     return {
-        "host": found.host,
-        "port": found.port or 6379,
-        "db": int(found.schema or found.extra.get("db") or 0),
-        "username": found.login or None,
-        "password": found.password or None,
+        "host": server.host,
+        "port": server.port or 6379,
+        "db": int(server.schema or server.extra.get("db") or 0),
+        "username": server.login or None,
+        "password": server.password or None,
         "socket_connect_timeout": ANSWER_S,
         "socket_timeout": 2 * ANSWER_S,
         "retry": Retry(NoBackoff(), 0),
         "decode_responses": True,
-        **({"ssl": True, **tls_settings(found)} if secure else {}),
+        **({"ssl": True, **tls_settings(server)} if secure else {}),
     }

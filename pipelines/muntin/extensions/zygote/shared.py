@@ -39,17 +39,19 @@ def is_of_a_session() -> bool:
     return os.environ.get("SPARK_JOB_ARTIFACT_UUID", "default") != "default"
 
 
-def key(code: Path, found: Iterable[str]) -> str:
+def key(code: Path, import_folders: Iterable[str]) -> str:
     """A name for what a zygote has imported: server, interpreter, environment, files of the code, folders of packages.
 
     Args:
         code: the folder of the code; another date of any of its files is another key.
-        found: folders that modules are imported from; installing a package changes their date. The session's own does not count.
+        import_folders: the folders of imported modules; installing a package changes their date. The session's own does not count.
     """
     ours = sorted((name, value) for name, value in os.environ.items() if name not in OF_SESSION)
     files = sorted((str(path), path.stat().st_mtime_ns) for path in code.rglob("*.py"))
     folders = [
-        (str(folder), folder.stat().st_mtime_ns) for folder in map(Path, found) if folder.exists() and folder.absolute() != Path.cwd()
+        (str(folder), folder.stat().st_mtime_ns)
+        for folder in map(Path, import_folders)
+        if folder.exists() and folder.absolute() != Path.cwd()
     ]
     server = os.getppid()
     said = (server, started_at(server), sys.executable, sys.version, sys.argv[1:], ours, files, folders)
@@ -107,15 +109,15 @@ def _ends_later() -> Iterator[None]:
 
 
 def _folder() -> Path:
-    """A folder that nobody else may enter.
+    """A folder that no other user may enter.
 
     Raises:
         OSError: it is another user's, or open to other users.
     """
     folder = Path(gettempdir(), f"muntin-python-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if found.st_uid != os.getuid() or found.st_mode & 0o77 or folder.is_symlink():
+    folder_stat = folder.lstat()
+    if folder_stat.st_uid != os.getuid() or folder_stat.st_mode & 0o77 or folder.is_symlink():
         raise OSError(f"{folder} is not ours alone; remove it")
     return folder
 

@@ -28,8 +28,8 @@ def without_archives(path: list[str]) -> list[str]:
     >>> without_archives(["/spark/jars/spark-core_2.13-4.1.3.jar", "/mine/jars/mine.jar", "/spark/python/lib/pyspark.zip"])
     ['/mine/jars/mine.jar', '/spark/python/lib/pyspark.zip']
     """
-    kept = [name for name in path if not _is_jar_of_spark(Path(name))]
-    return [each for name in kept if (each := _replaced(name, kept)) is not None]
+    without_jars = [name for name in path if not _is_jar_of_spark(Path(name))]
+    return [each for name in without_jars if (each := _replaced(name, without_jars)) is not None]
 
 
 def _is_jar_of_spark(file: Path) -> bool:

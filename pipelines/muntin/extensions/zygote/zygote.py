@@ -106,10 +106,10 @@ def _exactly(zygote: socket.socket, size: int) -> bytes:
     Raises:
         OSError: the other end closed before.
     """
-    found = b""
-    while len(found) < size:
-        part = zygote.recv(size - len(found))
+    content = b""
+    while len(content) < size:
+        part = zygote.recv(size - len(content))
         if not part:
             raise OSError("the other end closed")
-        found += part
-    return found
+        content += part
+    return content

@@ -1,1 +1,1 @@
-"""The lineage of runs, and whether windows are fresh, told to others."""
+"""The lineage of runs, and whether windows are fresh, for other programs."""

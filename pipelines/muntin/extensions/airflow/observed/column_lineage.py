@@ -23,7 +23,7 @@ log = logging.getLogger("muntin")
 
 
 def emit_columns(bound: Bound, tables: Mapping[str, str]) -> None:
-    """Tell OpenLineage the origins of the columns of published windows; nothing where nobody listens.
+    """Tell OpenLineage the origins of the columns of published windows; nothing where OpenLineage is off.
 
     Args:
         bound: the definition.
@@ -60,12 +60,14 @@ def inputs_of(bound: Bound, window: str) -> Mapping[str, list[tuple[tuple[str, s
     from muntin.jobs.inspect.column_origins import column_origins
 
     places = _places(bound)
-    return {column: [*_inputs(found, places)] for column, found in column_origins(bound, window).items()}
+    return {column: [*_inputs(origins, places)] for column, origins in column_origins(bound, window).items()}
 
 
-def _inputs(found: Iterable[Origin], places: Mapping[str, tuple[str, str]]) -> Iterable[tuple[tuple[str, str], str, list[tuple[str, str]]]]:
+def _inputs(
+    origins: Iterable[Origin], places: Mapping[str, tuple[str, str]]
+) -> Iterable[tuple[tuple[str, str], str, list[tuple[str, str]]]]:
     ways: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for each in sorted(found):
+    for each in sorted(origins):
         ways.setdefault((each.source, each.column), []).append((each.kind, each.how))
     return [(places[source], column, how) for (source, column), how in ways.items() if source in places]
 
@@ -75,15 +77,15 @@ def _places(bound: Bound) -> Mapping[str, tuple[str, str]]:
     from muntin.jobs.inputs.upstream import upstream
 
     sources = {name: member.source for name, member in bound.members.items()} or {"": bound.source}
-    found: dict[str, str | None] = {}
+    place_of_source: dict[str, str | None] = {}
     for name, source in (*sources.items(), *((name, each.source) for name, each in bound.pipeline.lookups.items())):
         if isinstance(source, WindowSource):
-            found[name] = str(upstream(bound, source).table)
+            place_of_source[name] = str(upstream(bound, source).table)
         elif isinstance(source, FileSource):
-            found[name] = folder_of_all(source.path)
+            place_of_source[name] = folder_of_all(source.path)
         else:
-            found[name] = getattr(source, "address", None)
-    return {name: dataset_of(address_of(place)) for name, place in found.items() if place}
+            place_of_source[name] = getattr(source, "address", None)
+    return {name: dataset_of(address_of(place)) for name, place in place_of_source.items() if place}
 
 
 def folder_of_all(template: str) -> str:

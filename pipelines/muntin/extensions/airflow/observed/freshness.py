@@ -73,10 +73,10 @@ def tell_of_lag(
         log.info("%s: run %s has not published, and its windows are fresh all the same: another run has", pipeline, run["dag_run_id"])
         return
     question = question_of(pipeline, run["dag_run_id"], asking)
-    told = host().not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us), question)
-    log.warning(told.title)
+    message = host().not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us), question)
+    log.warning(message.title)
     for channel in channels:
-        host().send(addresses_of(channel), told)
+        host().send(addresses_of(channel), message)
 
 
 def _lag_us(pipeline: str, windows: Sequence[str], home: str | None, root: str | None) -> int | None:

@@ -26,8 +26,8 @@ def definition_files() -> dict[str, Path]:
     from sqlalchemy import select
 
     with create_session() as session:
-        found = session.execute(select(DagModel.dag_id, DagModel.fileloc).where(DagModel.is_stale.is_(False))).all()
-    return {name: Path(file) for name, file in found if file and not name.endswith(DAG_ENDS) and _is_ours(Path(file))}
+        dag_files = session.execute(select(DagModel.dag_id, DagModel.fileloc).where(DagModel.is_stale.is_(False))).all()
+    return {name: Path(file) for name, file in dag_files if file and not name.endswith(DAG_ENDS) and _is_ours(Path(file))}
 
 
 def _is_ours(file: Path) -> bool:
@@ -60,11 +60,11 @@ def runs_that_published(pipeline: str, window: str, batch_us: int, published: da
     tasks = select(TaskInstance.run_id, TaskInstance.task_id, TaskInstance.state).where(*of_dag, *at_work).limit(_MOST)
     with create_session() as session:
         run = extension("page", "host").Run
-        found = [run(run_id, task_id, str(state) if state else None) for run_id, task_id, state in session.execute(tasks).all()]
-        by_run = (XComModel.dag_id == pipeline, XComModel.task_id.in_(names), XComModel.run_id.in_([run.run_id for run in found]))
+        runs_at_work = [run(run_id, task_id, str(state) if state else None) for run_id, task_id, state in session.execute(tasks).all()]
+        by_run = (XComModel.dag_id == pipeline, XComModel.task_id.in_(names), XComModel.run_id.in_([run.run_id for run in runs_at_work]))
         values = session.execute(select(XComModel.run_id, XComModel.value).where(*by_run, XComModel.key == "return_value")).all()
-    told = {run_id for run_id, value in values if tells_of(value, window, batch_us)}
-    return [run for run in found if run.run_id in told] or found
+    publishing_run_ids = {run_id for run_id, value in values if tells_of(value, window, batch_us)}
+    return [run for run in runs_at_work if run.run_id in publishing_run_ids] or runs_at_work
 
 
 def tells_of(value: Any, window: str, batch_us: int) -> bool:  # noqa: ANN401 - whatever an XCom holds

@@ -49,10 +49,10 @@ def around(names: Sequence[str]) -> Any:  # noqa: ANN401 - an `Around` of the pa
             if (step := step_in(task.task_id, task.dag_id)) in _STEPS:
                 by_run.setdefault((task.dag_id, task.run_id), {})[step] = task
         paused = session.scalars(select(DagModel.dag_id).where(DagModel.dag_id.in_(names), DagModel.is_paused)).all()
-    found: dict[str, list[Attempt]] = {name: [] for name in names}
+    attempts_of_dag: dict[str, list[Attempt]] = {name: [] for name in names}
     for run in runs:
-        found[run.dag_id].append(attempt_of(run, by_run.get((run.dag_id, run.run_id), {}), _base_url()))
-    return extension("page", "host").Around(found, frozenset(paused), dead_parts(), in_airflow=True)
+        attempts_of_dag[run.dag_id].append(attempt_of(run, by_run.get((run.dag_id, run.run_id), {}), _base_url()))
+    return extension("page", "host").Around(attempts_of_dag, frozenset(paused), dead_parts(), in_airflow=True)
 
 
 class _Run:

@@ -29,8 +29,8 @@ def of_environment(channel: str) -> list[Address]:
         if not (address := os.environ.get(name, "").strip()):
             raise ChannelError(f"the environment has no {name}; set it to an address of Apprise")
         return [(address, None)]
-    found = connection_of_environment(channel, ChannelError, "set it to a connection of type apprise")
-    return of_connection(channel, found.kind, found.extra)
+    connection = connection_of_environment(channel, ChannelError, "set it to a connection of type apprise")
+    return of_connection(channel, connection.kind, connection.extra)
 
 
 def of_connection(name: str, kind: str | None, extra: Mapping[str, Any]) -> list[Address]:

@@ -44,14 +44,14 @@ def send(addresses: Sequence[Address], message: Message, sent: list[int] | None 
     need("apprise")
     have: list[int] = [] if sent is None else sent
     failed: list[str] = []
-    with _quiet() as told:
+    with _quiet() as warnings:
         for position in (each for each in range(len(addresses)) if each not in have):
             if wrong := list(_send(addresses[position], message)):
                 failed += wrong
             else:
                 have.append(position)
     if failed:
-        reason = _without_secrets(told[0], addresses) if told else "no reason was given"
+        reason = _without_secrets(warnings[0], addresses) if warnings else "no reason was given"
         raise ChannelError(f"{', '.join(dict.fromkeys(failed))}: {reason}")
 
 
@@ -96,19 +96,19 @@ def _html(text: str) -> str:
 @contextmanager
 def _quiet() -> Iterator[list[str]]:
     """Collect Apprise's warnings and errors of this thread. No log gets them, nor the request paths, which may be tokens."""
-    told: list[str] = []
+    warnings: list[str] = []
     thread = get_ident()
 
     def heard(record: logging.LogRecord) -> bool:
         if record.thread == thread and record.name == "apprise" and record.levelno >= logging.WARNING:
-            told.append(record.getMessage())
+            warnings.append(record.getMessage())
         return record.thread != thread
 
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     for log in loggers:
         log.addFilter(heard)
     try:
-        yield told
+        yield warnings
     finally:
         for log in loggers:
             log.removeFilter(heard)

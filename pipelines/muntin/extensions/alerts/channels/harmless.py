@@ -32,8 +32,10 @@ def plain(message: Message) -> Message:
 
 def for_chat(message: Message) -> Message:
     """The message as a chat gets it, or a notifier of Airflow's that may be one."""
-    found = plain(message)
-    return replace(found, title=chat_text(found.title), text=chat_text(found.text), markdown=chat_text(found.markdown))
+    plain_message = plain(message)
+    return replace(
+        plain_message, title=chat_text(plain_message.title), text=chat_text(plain_message.text), markdown=chat_text(plain_message.markdown)
+    )
 
 
 def chat_text(text: str) -> str:

@@ -67,13 +67,13 @@ class Broker:
 
         name = self.source.topic
         with worded(self.source, self.client, self.told):
-            found = self._answer(self.client.describe_topics(TopicCollection([name]), request_timeout=ANSWER_S)[name])
-            partitions = sorted(each.id for each in found.partitions)
+            description = self._answer(self.client.describe_topics(TopicCollection([name]), request_timeout=ANSWER_S)[name])
+            partitions = sorted(each.id for each in description.partitions)
             low, high = (
                 {at: each.offset for at, each in until_led(partial(self._asked, partitions, spec)).items()}
                 for spec in (OffsetSpec.earliest(), OffsetSpec.latest())  # type: ignore[no-untyped-call]
             )
-        return Topic(str(found.topic_id), low, high, self._stays_us())
+        return Topic(str(description.topic_id), low, high, self._stays_us())
 
     def first_at(self, instants_us: Sequence[int], topic: Topic) -> dict[int, dict[int, First]]:
         """Instant -> partition -> the first message of this time or later; where no such message is, the end of the partition."""
@@ -113,15 +113,18 @@ class Broker:
 
         asked = ConfigResource(ResourceType.TOPIC, self.source.topic)
         try:
-            found = self._answer(self.client.describe_configs([asked], request_timeout=ANSWER_S)[asked])
+            config = self._answer(self.client.describe_configs([asked], request_timeout=ANSWER_S)[asked])
         except KafkaException:
             return None
-        time_ms, size = (found[name].value for name in ("retention.ms", "retention.bytes"))
+        time_ms, size = (config[name].value for name in ("retention.ms", "retention.bytes"))
         if int(size) != _STAY:
             return None
         return _STAY if int(time_ms) == _STAY else int(time_ms) * 1000
 
 
 def _first(answers: Mapping[int, Any], topic: Topic) -> dict[int, First]:
-    found = {at: each for at, each in sorted(answers.items()) if each.offset >= 0}
-    return {at: First(found[at].offset, found[at].timestamp * 1000) if at in found else First(high) for at, high in topic.high.items()}
+    first_of_partition = {at: each for at, each in sorted(answers.items()) if each.offset >= 0}
+    return {
+        at: First(first_of_partition[at].offset, first_of_partition[at].timestamp * 1000) if at in first_of_partition else First(high)
+        for at, high in topic.high.items()
+    }

@@ -58,15 +58,15 @@ def checked_fields(value: str, columns: Mapping[str, str] | None) -> dict[str, s
     return dict(columns)
 
 
-def check_column(what: str, name: object, known: Sequence[str]) -> None:
+def check_column(what: str, name: object, columns: Sequence[str]) -> None:
     """Refuse a column that messages do not have; `what` names it.
 
     Raises:
         DefinitionError: as said.
     """
-    if name not in known:
-        near = did_you_mean(str(name), known)
-        raise DefinitionError(f"{what}: no column {name!r} in the messages; there are {', '.join(known)}{near}")
+    if name not in columns:
+        near = did_you_mean(str(name), columns)
+        raise DefinitionError(f"{what}: no column {name!r} in the messages; there are {', '.join(columns)}{near}")
 
 
 def check_schema(value: str, registry: str | None, schema: object) -> None:

@@ -63,7 +63,7 @@ class Told:
 
 
 def to_ask(source: KafkaSource) -> tuple[Any, Told]:
-    """A client for questions about a topic, and what it tells. A thread keeps the last.
+    """Admin client (one a thread) and its error log.
 
     Raises:
         BrokerError: the connection is not there, or has a setting that there is not.
@@ -73,13 +73,13 @@ def to_ask(source: KafkaSource) -> tuple[Any, Told]:
     from confluent_kafka.admin import AdminClient
 
     which = told_apart(source)
-    known = of_this_thread("admin client")
-    if known.get("which") != which:
-        told = Told()
-        known.update(asking=(_made(source, AdminClient, {"error_cb": told}), told), which=which)
-    client, told = known["asking"]
-    told.codes.clear()
-    return client, told
+    thread_clients = of_this_thread("admin client")
+    if thread_clients.get("which") != which:
+        error_log = Told()
+        thread_clients.update(asking=(_made(source, AdminClient, {"error_cb": error_log}), error_log), which=which)
+    client, error_log = thread_clients["asking"]
+    error_log.codes.clear()
+    return client, error_log
 
 
 def told_apart(source: KafkaSource) -> tuple[object, ...]:
@@ -88,12 +88,12 @@ def told_apart(source: KafkaSource) -> tuple[object, ...]:
 
 
 def to_consume(source: KafkaSource, how: Mapping[str, str] | None = None) -> tuple[Any, Told]:
-    """A client that reads messages, and what it tells. `how`: more settings. Raises as `to_ask`."""
+    """A client that reads messages, and its error log. `how`: more settings. Raises as `to_ask`."""
     need("confluent_kafka")
     from confluent_kafka import Consumer
 
-    told = Told()
-    return _made(source, Consumer, {**_EXACT, **(how or {}), "error_cb": told}), told
+    error_log = Told()
+    return _made(source, Consumer, {**_EXACT, **(how or {}), "error_cb": error_log}), error_log
 
 
 def _made(source: KafkaSource, client: Any, more: dict[str, Any]) -> Any:  # noqa: ANN401 - of a package that is not always installed
@@ -126,7 +126,7 @@ def until_led(ask: Callable[[], Found]) -> Found:
             time.sleep(_AGAIN_S)
 
 
-def answer(client: Any, told: Told, future: Any) -> Any:  # noqa: ANN401 - of a package that is not always installed
+def answer(client: Any, error_log: Told, future: Any) -> Any:  # noqa: ANN401 - of a package that is not always installed
     """The answer to a question; an error as soon as the broker refuses, whereas librdkafka would ask again and again.
 
     Raises:
@@ -136,13 +136,13 @@ def answer(client: Any, told: Told, future: Any) -> Any:  # noqa: ANN401 - of a 
 
     while not future.done():
         client.poll(_LOOK_S)
-        if refused := next((code for code in _FINAL if code in told.codes), None):
+        if refused := next((code for code in _FINAL if code in error_log.codes), None):
             raise KafkaException(KafkaError(getattr(KafkaError, refused)))
     return future.result()
 
 
 @contextmanager
-def worded(source: KafkaSource, client: Any, told: Told) -> Iterator[None]:  # noqa: ANN401 - as above
+def worded(source: KafkaSource, client: Any, error_log: Told) -> Iterator[None]:  # noqa: ANN401 - as above
     """Errors of a client in a sentence.
 
     Raises:
@@ -154,15 +154,15 @@ def worded(source: KafkaSource, client: Any, told: Told) -> Iterator[None]:  # n
         yield
     except KafkaException as wrong:
         with client:  # and close it: freed later, while an answer comes in, it would let librdkafka abort the process
-            client.poll(0)  # which calls `told`
+            client.poll(0)  # which calls `error_log`
         of_this_thread("admin client").clear()
-        raise broker_error(source, wrong.args[0].name(), told, wrong.args[0].str()) from None
+        raise broker_error(source, wrong.args[0].name(), error_log, wrong.args[0].str()) from None
 
 
-def broker_error(source: KafkaSource, code: str, told: Told, said: str = "") -> BrokerError:
+def broker_error(source: KafkaSource, code: str, error_log: Told, said: str = "") -> BrokerError:
     """The error for a code of librdkafka's, or for what it reported before: a broker that is not reached times out."""
-    known = {code: said, **told.codes}
-    name = next((each for each in _PROBLEMS if each in known), "")
+    text_of_code = {code: said, **error_log.codes}
+    name = next((each for each in _PROBLEMS if each in text_of_code), "")
     problem = _PROBLEMS.get(name, "it answers " + " ".join((said or code).split())[:200])
     where = {"broker": source.broker, "topic": source.topic, "connection": source.connection}
     return BrokerError(f"kafka {source.broker}: {problem.format(**where)}. Nothing was read")
@@ -183,4 +183,4 @@ _PROBLEMS = {
     "_ALL_BROKERS_DOWN": _SILENT_BROKER,
     "_TIMED_OUT": "the broker does not answer in time; see to the address and the network",
 }
-"""Code -> what is wrong and the mend; those that say most come first."""
+"""Code -> problem and mend; the most specific code comes first."""

@@ -29,8 +29,8 @@ def settings(connection: str | None) -> dict[str, str]:
         f"connection={connection!r} names it: set it to a connection of type kafka, as "
         '{"conn_type": "kafka", "login": "...", "password": "...", "extra": {"security.protocol": "SASL_SSL"}}'
     )
-    found = connection_of_environment(connection, BrokerError, mend)
-    return of_parts(found.login, found.password, found.extra)
+    airflow_connection = connection_of_environment(connection, BrokerError, mend)
+    return of_parts(airflow_connection.login, airflow_connection.password, airflow_connection.extra)
 
 
 def of_parts(login: str | None, password: str | None, extra: Mapping[str, Any]) -> dict[str, str]:
@@ -39,14 +39,14 @@ def of_parts(login: str | None, password: str | None, extra: Mapping[str, Any]) 
     >>> of_parts("me", "secret", {"security.protocol": "SASL_SSL"})
     {'security.protocol': 'SASL_SSL', 'sasl.username': 'me', 'sasl.password': 'secret', 'sasl.mechanism': 'PLAIN'}
     """
-    found = {str(name): _text(value) for name, value in extra.items()}
+    client_settings = {str(name): _text(value) for name, value in extra.items()}
     if login and password:
         theirs = {"sasl.username": login, "sasl.password": password}
-        found = {**found, **theirs}
-        if not {"sasl.mechanism", "sasl.mechanisms"} & set(found):
-            found["sasl.mechanism"] = "PLAIN"
-        found.setdefault("security.protocol", "SASL_SSL")
-    return found
+        client_settings = {**client_settings, **theirs}
+        if not {"sasl.mechanism", "sasl.mechanisms"} & set(client_settings):
+            client_settings["sasl.mechanism"] = "PLAIN"
+        client_settings.setdefault("security.protocol", "SASL_SSL")
+    return client_settings
 
 
 def _text(value: object) -> str:

@@ -65,9 +65,9 @@ class _Kept:
     def of(self, source: KafkaSource, address: str) -> Content:
         which = (reading(source), address)
         with self.lock:
-            known, (at_s, wrong) = self.found.get(which), self.refused.get(which, (0.0, None))
-        if known is not None:
-            return known
+            cached_content, (at_s, wrong) = self.found.get(which), self.refused.get(which, (0.0, None))
+        if cached_content is not None:
+            return cached_content
         if wrong is not None and monotonic() - at_s < _AGAIN_S:  # a task that searches bad rows would wait once more
             raise wrong
         try:
@@ -96,10 +96,10 @@ def content(source: KafkaSource, address: str) -> Content:
 
 
 def _content(source: KafkaSource, address: str) -> Content:
-    found = decoded(source, messages(source, parsed(address)[1]))
+    decoding = decoded(source, messages(source, parsed(address)[1]))
     sink = pa.BufferOutputStream()
-    pq.write_table(found.rows, sink, compression="zstd", use_dictionary=False)
-    return Content(sink.getvalue().to_pybytes(), found.number, found.offset, found.odd)
+    pq.write_table(decoding.rows, sink, compression="zstd", use_dictionary=False)
+    return Content(sink.getvalue().to_pybytes(), decoding.number, decoding.offset, decoding.odd)
 
 
 def reading(source: KafkaSource) -> str:
@@ -127,11 +127,11 @@ def file_system() -> AbstractFileSystem:
         def open(self, path: str, *_: object, **__: object) -> io.BytesIO:
             """A range without bad messages."""
             name, wanted = parsed(_with_scheme(path))
-            found = content(_READINGS[name], wanted.address)
-            if found.odd:
-                first = found.odd[0]
+            range_content = content(_READINGS[name], wanted.address)
+            if range_content.odd:
+                first = range_content.odd[0]
                 raise SourceError(f"offset {first.offset:,} of {wanted.topic}/{wanted.partition}: {first.reason}")
-            return io.BytesIO(found.file)
+            return io.BytesIO(range_content.file)
 
         def glob(self, path: str, **_: object) -> list[str]:
             """A path stands for itself."""

@@ -32,12 +32,12 @@ _LITTLE = {"fetch.message.max.bytes": "65536", "queued.max.messages.kbytes": "40
 _WAIT_S, _SILENCE_S = 0.2, 8.0
 
 
-def first_messages(source: KafkaSource, found: Firsts, noted: Mapping[int, Offsets]) -> dict[int, dict[int, First]]:
+def first_messages(source: KafkaSource, broker_answers: Firsts, noted: Mapping[int, Offsets]) -> dict[int, dict[int, First]]:
     """The first message of each instant or later in each partition; where no such message is, the end of the partition.
 
     Args:
         source: the topic.
-        found: what the broker found.
+        broker_answers: instant -> partition -> first message, as the broker gives it.
         noted: instant -> the offsets of its border. Messages of later instants are looked for behind it, so that a run that goes on with a
             topic fetches none of before.
 
@@ -46,13 +46,15 @@ def first_messages(source: KafkaSource, found: Firsts, noted: Mapping[int, Offse
     """
     out, before = dict[int, dict[int, First]](), dict[int, First]()
     with _client(source) as client:
-        for instant in sorted(found):
+        for instant in sorted(broker_answers):
             floor = noted[max(earlier)] if (earlier := [each for each in noted if each < instant]) else {}
-            behind = {at: max(floor.get(at, 0), before[at].offset if at in before else 0) for at in found[instant]}
-            known = {at: one for at, one in found[instant].items() if one.stamped_us is None}
-            known |= {at: one for at, one in before.items() if at in behind and one.offset == behind[at] and _is_of(one, instant)}
-            starts = {at: max(one.offset, behind[at]) for at, one in found[instant].items() if at not in known}
-            before = out[instant] = {**known, **(_fetched(source, *client(), instant, starts) if starts else {})}
+            behind = {at: max(floor.get(at, 0), before[at].offset if at in before else 0) for at in broker_answers[instant]}
+            first_of_partition = {at: one for at, one in broker_answers[instant].items() if one.stamped_us is None}
+            first_of_partition |= {
+                at: one for at, one in before.items() if at in behind and one.offset == behind[at] and _is_of(one, instant)
+            }
+            starts = {at: max(one.offset, behind[at]) for at, one in broker_answers[instant].items() if at not in first_of_partition}
+            before = out[instant] = {**first_of_partition, **(_fetched(source, *client(), instant, starts) if starts else {})}
     return out
 
 
@@ -64,15 +66,15 @@ def _is_of(one: First, instant: int) -> bool:
 @contextmanager
 def _client(source: KafkaSource) -> Iterator[Callable[[], tuple[Any, Told]]]:
     """A client, made when it is first asked for."""
-    made = cache(lambda: to_consume(source, _LITTLE))
+    client_factory = cache(lambda: to_consume(source, _LITTLE))
     try:
-        yield made
+        yield client_factory
     finally:
-        if made.cache_info().currsize:
-            made()[0].close()
+        if client_factory.cache_info().currsize:
+            client_factory()[0].close()
 
 
-def _fetched(source: KafkaSource, client: Any, told: Told, instant: int, starts: Offsets) -> dict[int, First]:  # noqa: ANN401 - a Consumer
+def _fetched(source: KafkaSource, client: Any, error_log: Told, instant: int, starts: Offsets) -> dict[int, First]:  # noqa: ANN401 - a Consumer
     """The first message of an instant or later from an offset on. `starts`: partition -> the offset."""
     from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, TopicPartition
 
@@ -84,11 +86,11 @@ def _fetched(source: KafkaSource, client: Any, told: Told, instant: int, starts:
         one = client.poll(_WAIT_S)
         if one is None:
             if time.monotonic() - heard > _SILENCE_S:
-                raise broker_error(source, "_TIMED_OUT", told)
+                raise broker_error(source, "_TIMED_OUT", error_log)
             continue
         heard = time.monotonic()
         if one.error() is not None and one.error().name() != "_PARTITION_EOF":
-            raise broker_error(source, one.error().name(), told, one.error().str())
+            raise broker_error(source, one.error().name(), error_log, one.error().str())
         kind, ms = one.timestamp() if one.error() is None else (TIMESTAMP_NOT_AVAILABLE, 0)
         first = First(one.offset(), None if kind == TIMESTAMP_NOT_AVAILABLE else ms * 1000)
         if one.partition() not in out and (one.error() is not None or (first.stamped_us is not None and _is_of(first, instant))):

@@ -63,16 +63,16 @@ def _read(kinds: Mapping[str, str], *, strict: bool) -> str:
     odd = f"NOT json_valid(value) OR NOT starts_with(ltrim(value, ' \t\n\r'), '{{') OR {deep}"
     if any("DOUBLE" in _plain_kinds(kind) for kind in kinds.values()):  # of which doubles may have lost digits
         odd += f" OR regexp_matches(value, '{MAY_BE_LOST}')"
-    found = f"SELECT *, CASE WHEN NOT ({odd}) THEN value END AS muntin_json FROM muntin_given"
+    rows_with_json = f"SELECT *, CASE WHEN NOT ({odd}) THEN value END AS muntin_json FROM muntin_given"
     paths, names = ", ".join(map(_path, kinds)), ", ".join(map(_literal, kinds))
-    told = f"json_type(muntin_json, [{paths}]) AS muntin_kinds, json_extract_string(muntin_json, [{paths}]) AS muntin_parts"
+    kinds_and_parts = f"json_type(muntin_json, [{paths}]) AS muntin_kinds, json_extract_string(muntin_json, [{paths}]) AS muntin_parts"
     once = f"len(list_filter(json_keys(muntin_json), lambda muntin_name: muntin_name IN ({names}))) = list_count(muntin_kinds)"
     at = dict(enumerate(kinds.values(), 1))
     texts = ", ".join(_text(number, kind) for number, kind in at.items())
     plain = " AND ".join([once, *(_fits(number, kind, strict=strict) for number, kind in at.items())])
     return (
         f"SELECT {', '.join(_OWN)}, value, {texts}, value IS NULL OR coalesce({plain}, false) AS muntin_plain "
-        f"FROM (SELECT *, {told} FROM ({found}))"
+        f"FROM (SELECT *, {kinds_and_parts} FROM ({rows_with_json}))"
     )
 
 
@@ -89,13 +89,13 @@ def _text(number: int, kind: str) -> str:
 
 def _fits(number: int, kind: str, *, strict: bool) -> str:
     """SQL for whether a field is surely of a type, as far as kinds of JSON tell, and has the text that DuckDB gives it."""
-    told, text, fitting = f"muntin_kinds[{number}]", f"muntin_parts[{number}]", _plain_kinds(kind)
+    json_kind, text, fitting = f"muntin_kinds[{number}]", f"muntin_parts[{number}]", _plain_kinds(kind)
     loose = () if strict or not fitting else ("VARCHAR",)
-    among = f"{told} IN ({', '.join(map(repr, ('NULL', *fitting, *loose)))})"
+    among = f"{json_kind} IN ({', '.join(map(repr, ('NULL', *fitting, *loose)))})"
     if "DOUBLE" in fitting:  # of which DuckDB has made a number, whose text may have a power of ten that was not there
         finite = "true" if kind.startswith("DECIMAL") else f"isfinite(try_cast({text} AS {kind}))"
-        among += f" AND ({told} <> 'DOUBLE' OR ({finite} AND NOT regexp_matches({text}, '[eE]')))"
-    return f"({told} IS NULL OR ({among}))"
+        among += f" AND ({json_kind} <> 'DOUBLE' OR ({finite} AND NOT regexp_matches({text}, '[eE]')))"
+    return f"({json_kind} IS NULL OR ({among}))"
 
 
 def _plain_kinds(kind: str) -> tuple[str, ...]:
@@ -115,9 +115,9 @@ def _exactly(odd: pa.Table, kinds: Mapping[str, str], *, strict: bool) -> tuple[
     for number, value in zip(odd["muntin_number"].to_pylist(), odd["value"].to_pylist(), strict=True):
         name = None
         try:
-            found, row = parsed(value), [number]
+            json_object, row = parsed(value), [number]
             for name, kind in kinds.items():
-                row.append(member(found, name, kind, strict=strict))
+                row.append(member(json_object, name, kind, strict=strict))
             rows.append(row)
         except MisfitError as wrong:
             faults[number] = (f"no JSON: {wrong}" if name is None else f"{name} cannot be read as {kinds[name]}: {wrong}", name)

@@ -41,70 +41,70 @@ def messages(source: KafkaSource, wanted: Range) -> pa.Table:
     """
     if wanted.low == wanted.high:
         return MESSAGES.empty_table()
-    client, told = _consumer(source)
+    client, error_log = _consumer(source)
     try:
-        return _read(source, client, told, wanted)
+        return _read(source, client, error_log, wanted)
     except (SourceError, BrokerError):
         _forget()
         raise
 
 
-def _read(source: KafkaSource, client: Any, told: Told, wanted: Range) -> pa.Table:  # noqa: ANN401 - a Consumer
+def _read(source: KafkaSource, client: Any, error_log: Told, wanted: Range) -> pa.Table:  # noqa: ANN401 - a Consumer
     from confluent_kafka import TopicPartition
 
     client.assign([TopicPartition(wanted.topic, wanted.partition, wanted.low)])
-    at, heard, found = wanted.low, time.monotonic(), list[Any]()
+    at, heard, kafka_messages = wanted.low, time.monotonic(), list[Any]()
     while at < wanted.high:
         some = client.consume(min(_AT_ONCE, wanted.high - at), _WAIT_S)
         for one in some:
             if one.error() is not None and one.error().name() != "_PARTITION_EOF":
-                raise _refused(source, wanted, at, told, one.error())
+                raise _refused(source, wanted, at, error_log, one.error())
             if one.error() is None and one.offset() < wanted.high:
-                found.append(one)
+                kafka_messages.append(one)
             at = max(at, one.offset() + (one.error() is None))
         heard = time.monotonic() if some else heard
         if not some and time.monotonic() - heard > _SILENCE_S:
-            raise broker_error(source, "_TIMED_OUT", told)
+            raise broker_error(source, "_TIMED_OUT", error_log)
         if some and some[-1].error() is not None and at < wanted.high:
             raise SourceError(
                 f"{wanted.address}: the topic ends at offset {at:,}, before the range does; was it made again? Nothing was read of it"
             )
-    return _table(found)
+    return _table(kafka_messages)
 
 
-def _table(found: Sequence[Any]) -> pa.Table:
-    times = [stamp[1] * 1000 if stamp[0] else None for stamp in (one.timestamp() for one in found)]
+def _table(kafka_messages: Sequence[Any]) -> pa.Table:
+    times = [stamp[1] * 1000 if stamp[0] else None for stamp in (one.timestamp() for one in kafka_messages)]
     columns = [
-        pa.array([one.value() for one in found], pa.binary()),
-        pa.array([one.key() for one in found], pa.binary()),
-        pa.array([one.partition() for one in found], pa.int32()),
-        pa.array([one.offset() for one in found], pa.int64()),
+        pa.array([one.value() for one in kafka_messages], pa.binary()),
+        pa.array([one.key() for one in kafka_messages], pa.binary()),
+        pa.array([one.partition() for one in kafka_messages], pa.int32()),
+        pa.array([one.offset() for one in kafka_messages], pa.int64()),
         pa.array(times, pa.int64()).cast(pa.timestamp("us", "UTC")),
     ]
     return pa.Table.from_arrays(columns, schema=MESSAGES)
 
 
-def _refused(source: KafkaSource, wanted: Range, at: int, told: Told, error: Any) -> SourceError | BrokerError:  # noqa: ANN401 - as above
+def _refused(source: KafkaSource, wanted: Range, at: int, error_log: Told, error: Any) -> SourceError | BrokerError:  # noqa: ANN401 - as above
     if error.name() in ("_AUTO_OFFSET_RESET", "OFFSET_OUT_OF_RANGE"):
         return SourceError(
             f"{wanted.address}: the messages from offset {at:,} on are not in the topic; its retention removed them, or it was made again"
         )
-    return broker_error(source, error.name(), told, error.str())
+    return broker_error(source, error.name(), error_log, error.str())
 
 
 def _consumer(source: KafkaSource) -> tuple[Any, Told]:
     """This thread's client; another source, another process and other credentials get a new client."""
     which = told_apart(source)
-    known = of_this_thread("consumer")
-    if known.get("which") != which:
+    thread_clients = of_this_thread("consumer")
+    if thread_clients.get("which") != which:
         _forget()
-        known.update(client=to_consume(source), which=which)
-    return known["client"]  # type: ignore[no-any-return]
+        thread_clients.update(client=to_consume(source), which=which)
+    return thread_clients["client"]  # type: ignore[no-any-return]
 
 
 def _forget() -> None:
-    """Close this thread's client: after an error nobody knows what it does."""
-    known = of_this_thread("consumer")
-    client, which = known.pop("client", None), known.pop("which", (None,))
+    """Close this thread's client: after an error its behaviour is undefined."""
+    thread_clients = of_this_thread("consumer")
+    client, which = thread_clients.pop("client", None), thread_clients.pop("which", (None,))
     if client is not None and which[0] == os.getpid():
         client[0].close()

@@ -35,8 +35,8 @@ def _name(key: object) -> str:
 
 def _one(field: FieldDescriptor, value: Any) -> Any:  # noqa: ANN401 - as above
     if field.enum_type is not None:
-        known = field.enum_type.values_by_number.get(value)
-        return value if known is None else known.name
+        enum_value = field.enum_type.values_by_number.get(value)
+        return value if enum_value is None else enum_value.name
     kind = field.message_type
     if kind is None:
         return value

@@ -13,7 +13,7 @@ SCHEME = "kafka"
 PIECE = 50_000
 """Offsets of the largest range that is read at once."""
 MESSAGE_BYTES = 256
-"""What a message counts as where work is dealt out by bytes; nobody knows its size before it is read."""
+"""What a message counts as where work is dealt out by bytes; its size is unknown before it is read."""
 _ADDRESS = re.compile(r"kafka://(?:(?P<reading>[0-9a-f]{16})@)?(?P<topic>[^/@]+)/(?P<partition>\d+)/(?P<low>\d+)-(?P<high>\d+)")
 
 
@@ -62,7 +62,7 @@ def named(address: str, reading: str) -> str:
 
 def parsed(address: str) -> tuple[str, Range]:
     """The name of the way of reading ("" if it has none), and the range of an address."""
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
         raise ValueError(address)
-    return found["reading"] or "", Range(found["topic"], int(found["partition"]), int(found["low"]), int(found["high"]))
+    return match["reading"] or "", Range(match["topic"], int(match["partition"]), int(match["low"]), int(match["high"]))

@@ -143,18 +143,18 @@ def _registry(source: KafkaSource) -> Any:  # noqa: ANN401 - as above
     return SchemaRegistryClient({"url": source.registry, "timeout": _REGISTRY_S, "max.retries": 0, **theirs})
 
 
-def _whole(found: Any, content: io.BytesIO) -> Any:  # noqa: ANN401 - what the bytes say
+def _whole(message_value: Any, content: io.BytesIO) -> Any:  # noqa: ANN401 - what the bytes say
     """Give back the value that was read of a message, unless bytes are left of its content."""
     if left := len(content.getbuffer()) - content.tell():
         raise ValueError(f"{left} bytes too many for the schema")
-    return found
+    return message_value
 
 
-def _with_blobs(found: Any, blobs: Mapping[str, str]) -> Any:  # noqa: ANN401 - a record, or what else the bytes say
+def _with_blobs(record: Any, blobs: Mapping[str, str]) -> Any:  # noqa: ANN401 - a record, or what else the bytes say
     """A record whose bytes and texts are spelled as SQL reads bytes, where a type has a BLOB. `blobs`: field -> such a type."""
-    if not blobs or not isinstance(found, dict):
-        return found
-    return found | {name: _with_blob(found[name], kind) for name, kind in blobs.items() if name in found}
+    if not blobs or not isinstance(record, dict):
+        return record
+    return record | {name: _with_blob(record[name], kind) for name, kind in blobs.items() if name in record}
 
 
 def _with_blob(value: Any, kind: str) -> Any:  # noqa: ANN401 - as above

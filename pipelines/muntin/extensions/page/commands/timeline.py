@@ -81,15 +81,15 @@ def _timelines(
     from muntin.extensions.page.views.seen import chosen_key
     from muntin.extensions.page.views.timeline import number_at, timeline
 
-    found = []
+    timelines = []
     for window in windows:
         columns = at.pipeline.keys_of(window)
-        known = named is not None and {*columns} <= {*named}
-        key = tuple(named[column] for column in columns) if named and known else chosen_key(at, window, {})
-        named = named if key is None or known else dict(zip(columns, key, strict=True))
+        has_all_columns = named is not None and {*columns} <= {*named}
+        key = tuple(named[column] for column in columns) if named and has_all_columns else chosen_key(at, window, {})
+        named = named if key is None or has_all_columns else dict(zip(columns, key, strict=True))
         end = None if until is None else number_at(at, window, instant_us(until, "--to"))
-        found.append(timeline(at, window, key, count=count, end=end))
-    return found
+        timelines.append(timeline(at, window, key, count=count, end=end))
+    return timelines
 
 
 def _block(at: "Seen", shown: "Timeline") -> str:

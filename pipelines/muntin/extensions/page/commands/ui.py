@@ -58,7 +58,7 @@ def _bind(listening: socket.socket, port: int) -> None:
         raise DefinitionError(f"--port {port}: {wrong.strerror or wrong}; take another, or 0 for a free one") from wrong
 
 
-def publish(known: "Known", verdict: str, reason: str) -> None:
+def publish(pipeline_place: "Known", verdict: str, reason: str) -> None:
     """Publish what a verdict holds, in the name of the user of this machine.
 
     Raises:
@@ -68,9 +68,9 @@ def publish(known: "Known", verdict: str, reason: str) -> None:
 
     from muntin.jobs.reported_run import publish_and_tell
 
-    if known.pipeline is None:
-        raise DefinitionError(f"{known.name}: its file cannot be run; see muntin check")
-    publish_and_tell(known.pipeline, root=known.root, verdict=verdict, by=getuser(), reason=reason)
+    if pipeline_place.pipeline is None:
+        raise DefinitionError(f"{pipeline_place.name}: its file cannot be run; see muntin check")
+    publish_and_tell(pipeline_place.pipeline, root=pipeline_place.root, verdict=verdict, by=getuser(), reason=reason)
 
 
 def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int) -> "ASGIApp":

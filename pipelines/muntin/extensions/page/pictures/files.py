@@ -53,7 +53,7 @@ def _content(drawing: Drawing, ending: str) -> bytes:
 
 def _by_day(svg: str) -> str:
     """A picture without a stylesheet, on paper."""
-    text = re.sub(r"var\(--(\w+)\)", lambda found: LIGHT[found[1]], svg)
+    text = re.sub(r"var\(--(\w+)\)", lambda match: LIGHT[match[1]], svg)
     return text.replace("<svg ", f'<svg style="background: {LIGHT["paper"]}" ', 1)
 
 

@@ -61,4 +61,4 @@ def _tell(part: ET.Element, mark: Mark) -> None:
 def _named(text: str) -> str:
     """Colours by their names in the stylesheet."""
     names = {colour: name for name, colour in _COLOURS.items()}
-    return re.sub(r"#0bad[0-9a-f]{2}", lambda found: f"var(--{names[found[0]]})", text)
+    return re.sub(r"#0bad[0-9a-f]{2}", lambda match: f"var(--{names[match[0]]})", text)

@@ -106,5 +106,5 @@ def batch_reported(batch: ListedBatch) -> str:
     if batch.standing == "missing":
         return f"missing interval {span}"
     late = f", {many(batch.late, 'late row')}" if batch.late else ""
-    told = f"closed {many(batch.windows, 'window')}{late}" if batch.standing == "published" else batch.standing
-    return f"batch {span}: {told}"
+    outcome = f"closed {many(batch.windows, 'window')}{late}" if batch.standing == "published" else batch.standing
+    return f"batch {span}: {outcome}"

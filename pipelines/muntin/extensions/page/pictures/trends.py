@@ -20,9 +20,9 @@ _COLOURS = ("s0", "s1")
 _GAP = 0.12  # of a bar
 
 
-def trend_pictures(found: Sequence[Trend]) -> dict[str, str]:
+def trend_pictures(trends: Sequence[Trend]) -> dict[str, str]:
     """Name with unit -> SVG."""
-    return {f"{each.name} [{each.unit}]" if each.unit else each.name: drawn(_picture(each)) for each in found}
+    return {f"{each.name} [{each.unit}]" if each.unit else each.name: drawn(_picture(each)) for each in trends}
 
 
 def _picture(trend: Trend) -> Drawing:
@@ -41,7 +41,7 @@ def _picture(trend: Trend) -> Drawing:
 
 
 def _bars(axes: Any, trend: Trend, values: np.ndarray, colour: str, at: int, name: str) -> None:  # noqa: ANN401 - matplotlib's
-    """The bars of one of the values, beside the bars of the others."""
+    """The bars of one value, beside the bars of the other values."""
     from matplotlib.dates import date2num
 
     starts = date2num([from_us(us) for us in trend.start_us.tolist()])

@@ -95,10 +95,10 @@ def reported(at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, e
     schema = at.bound.store.snapshot(at.bound.frames_of(window).table).schema
     names = () if schema is None else at.pipeline.keys_of(window)
     values = [value_of(name, text, schema.field(name).type).as_py() for name, text in zip(names, key, strict=False) if schema]
-    found = explain(at.pipeline, window, root=at.known.root, key=values or key, at=moment)
-    this = [one for one in found.windows if ends and one.window["window_start"] == moment and one.window["window_end"] == ends]
-    windows = tuple(_reported(at, window, one, runs) for one in this or found.windows)
-    return Reported(window, key, moment, windows, found.why_none)
+    explanation = explain(at.pipeline, window, root=at.known.root, key=values or key, at=moment)
+    this = [one for one in explanation.windows if ends and one.window["window_start"] == moment and one.window["window_end"] == ends]
+    windows = tuple(_reported(at, window, one, runs) for one in this or explanation.windows)
+    return Reported(window, key, moment, windows, explanation.why_none)
 
 
 def _reported(at: Seen, window: str, one: Explained, runs: Runs) -> ReportedWindow:

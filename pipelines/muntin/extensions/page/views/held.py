@@ -62,6 +62,6 @@ def held(at: Seen, verdict: str, around: Around) -> Held:
     return Held(one.name, one.starts[0], one.starts[-1], len(one.starts), reports, others, _command(at.known, verdict), link)
 
 
-def _command(known: Known, verdict: str) -> str:
-    words = ["muntin", "publish", str(known.file or "FILE"), "--root", str(known.root), "--despite", verdict, "--reason"]
+def _command(pipeline_place: Known, verdict: str) -> str:
+    words = ["muntin", "publish", str(pipeline_place.file or "FILE"), "--root", str(pipeline_place.root), "--despite", verdict, "--reason"]
     return f"{' '.join(map(quote, words))} '...'"

@@ -80,30 +80,32 @@ class Line:
         return self.watermark_us is not None and self.lag_us is None
 
 
-def overview(known: Mapping[str, Known], now_us: int, around: Around = NOTHING) -> list[Line]:
+def overview(pipeline_places: Mapping[str, Known], now_us: int, around: Around = NOTHING) -> list[Line]:
     """A line for each pipeline, in the order given; pipelines that need a person come first."""
     with ThreadPoolExecutor(_AT_ONCE) as threads:  # each waits for disks; in the context of the request, which knows the reader's clock
-        asked = [threads.submit(copy_context().run, line, each, now_us, around) for each in known.values()]
+        asked = [threads.submit(copy_context().run, line, each, now_us, around) for each in pipeline_places.values()]
         lines = [each.result() for each in asked]
     return sorted(lines, key=lambda each: not each.calls)
 
 
-def line(known: Known, now_us: int, around: Around = NOTHING) -> Line:
+def line(pipeline_place: Known, now_us: int, around: Around = NOTHING) -> Line:
     """The line of one pipeline."""
-    if known.pipeline is None:
-        what = f"its file {known.file} cannot be run" if known.file else "only its state is there: no file defines it"
-        return Line(known.name, calls=(Call(what, "see what is wrong, and mend it", f"muntin check {known.file or 'FILE'}"),))
+    if pipeline_place.pipeline is None:
+        what = f"its file {pipeline_place.file} cannot be run" if pipeline_place.file else "only its state is there: no file defines it"
+        return Line(
+            pipeline_place.name, calls=(Call(what, "see what is wrong, and mend it", f"muntin check {pipeline_place.file or 'FILE'}"),)
+        )
     try:
-        bound = bind(known.pipeline, known.root)
+        bound = bind(pipeline_place.pipeline, pipeline_place.root)
         if not bound.folder.is_dir():
-            return _unborn(known, bound)
-        now = status(known.pipeline, root=known.root, now_us=now_us, others=around.of(known.name))
-        return _line(known, known.pipeline, bound, now, around, now_us)
+            return _unborn(pipeline_place, bound)
+        now = status(pipeline_place.pipeline, root=pipeline_place.root, now_us=now_us, others=around.of(pipeline_place.name))
+        return _line(pipeline_place, pipeline_place.pipeline, bound, now, around, now_us)
     except MuntinError as wrong:
-        return Line(known.name, calls=(Call("it cannot be read", str(wrong)),))
+        return Line(pipeline_place.name, calls=(Call("it cannot be read", str(wrong)),))
 
 
-def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, around: Around, now_us: int) -> Line:
+def _line(pipeline_place: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, around: Around, now_us: int) -> Line:
     since, counts = [_us(window.open_since) for window in now.windows if window.open_since], [window.open for window in now.windows]
     reports, verdicts = _last_reports(bound), _last_verdicts(bound)
     worst = max(verdicts, key=lambda each: (_GRAVE.get(each["status"], 0), each["recorded_at"]), default=None)
@@ -111,7 +113,7 @@ def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, a
     watermark_us = None if now.watermark is None else _us(now.watermark)
     late, refused = (sum(getattr(report, name) for report in reports) for name in ("rows_late", "rows_quarantined"))
     return Line(
-        known.name,
+        pipeline_place.name,
         shown=True,
         batches=now.batches,
         watermark_us=watermark_us,
@@ -125,7 +127,7 @@ def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, a
         verdict=worst["verdict"] if worst else None,
         states=now.states,
         fresh=now.fresh,
-        calls=calls(known, pipeline, now, reports, around, now_us),
+        calls=calls(pipeline_place, pipeline, now, reports, around, now_us),
     )
 
 
@@ -137,13 +139,13 @@ def _lag(now: PipelineStatus, watermark_us: int | None, now_us: int) -> int | No
     return lag_us if keeps_up or now.fresh or lag_us <= _WEEK_US else None
 
 
-def _unborn(known: Known, bound: Bound) -> Line:
-    """A pipeline without a state under its definition: it never ran, which needs nobody, or its definition was changed."""
+def _unborn(pipeline_place: Known, bound: Bound) -> Line:
+    """A pipeline without a state under its definition: it never ran, which needs no person, or its definition was changed."""
     earlier = newest_earlier(bound)
     if earlier is None:
-        return Line(known.name)
-    command = f"muntin rebuild {quote(str(known.file))} --root {quote(str(known.root))}"
-    return Line(known.name, calls=(Call("its definition has changed what states hold", "read the batches again", command),))
+        return Line(pipeline_place.name)
+    command = f"muntin rebuild {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))}"
+    return Line(pipeline_place.name, calls=(Call("its definition has changed what states hold", "read the batches again", command),))
 
 
 _GRAVE = {"passed": 0, "warning": 1, "failed": 2}
@@ -163,5 +165,5 @@ def _last_reports(bound: Bound) -> list[BatchReport]:
 
 def _last_verdicts(bound: Bound) -> list[Mapping[str, Any]]:
     """The last verdict on each window that has a suite."""
-    found = ((name, last_verdicts(bound.folder, name)) for name in bound.pipeline.expectations)
-    return [verdicts[0] | {"window": name} for name, verdicts in found if verdicts]
+    verdicts_of_windows = ((name, last_verdicts(bound.folder, name)) for name in bound.pipeline.expectations)
+    return [verdicts[0] | {"window": name} for name, verdicts in verdicts_of_windows if verdicts]

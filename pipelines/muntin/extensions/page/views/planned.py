@@ -66,13 +66,13 @@ def planned(at: Seen, start: datetime, end: datetime) -> Planned:
     intervals = at.pipeline.intervals.intervals(instant_us(start, "from"), instant_us(end, "to"))
     if len(intervals) > MOST:
         raise DefinitionError(f"{len(intervals):,} batches are too many for a page, which plans {MOST}; muntin plan takes any range")
-    found = plan(at.pipeline, root=at.known.root, start=start, end=end, validate=False, check=False)
+    run_plan = plan(at.pipeline, root=at.known.root, start=start, end=end, validate=False, check=False)
     how = again(at.known, intervals[0].start_us, intervals[-1].end_us, intervals[-1].start_us) if intervals else None
-    return Planned(found, tuple(_touched(at, found, name) for name in at.pipeline.windows), how)
+    return Planned(run_plan, tuple(_touched(at, run_plan, name) for name in at.pipeline.windows), how)
 
 
-def _touched(at: Seen, found: Plan, window: str) -> Touched:
-    starts, counts = found.windows[window], found.counts[window]
+def _touched(at: Seen, run_plan: Plan, window: str) -> Touched:
+    starts, counts = run_plan.windows[window], run_plan.counts[window]
     rows = windows_of_batches(at.bound, window, starts, limit=ROWS)
     bounds = (instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH))
     named = zip(keys_of(at, window, rows), *bounds, strict=True) if len(rows) else ()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
 
 KEYS = 5
-"""So many lines; of more keys nobody tells the lines apart."""
+"""The most lines in a picture; readers cannot tell more lines apart."""
 WINDOWS = 400
 """So many of the newest windows of each key."""
 PICTURES = 6
@@ -94,5 +94,5 @@ def _gaps(ends: Ints, apart_us: int) -> list[int]:
     """The numbers of the windows that a gap is before."""
     between = np.diff(ends)
     usual = apart_us or _USUAL * float(np.median(between)) if len(between) else 0
-    found: list[int] = (np.flatnonzero(between > _WIDER * usual) + 1).tolist()
-    return found
+    positions: list[int] = (np.flatnonzero(between > _WIDER * usual) + 1).tolist()
+    return positions

@@ -52,15 +52,15 @@ class Seen:
         return self.pipeline.keys_of(self.window(asked))
 
 
-def seen(known: Known) -> Seen:
+def seen(pipeline_place: Known) -> Seen:
     """Read a pipeline's state for a page.
 
     Raises:
         StateError: it has no definition, or no state.
     """
-    if known.pipeline is None:
-        raise StateError(f"{known.name}: no definition of it can be run; muntin check FILE says what is wrong")
-    return Seen(known, known.pipeline, as_readers_know(bind_existing(known.pipeline, known.root)))
+    if pipeline_place.pipeline is None:
+        raise StateError(f"{pipeline_place.name}: no definition of it can be run; muntin check FILE says what is wrong")
+    return Seen(pipeline_place, pipeline_place.pipeline, as_readers_know(bind_existing(pipeline_place.pipeline, pipeline_place.root)))
 
 
 def chosen_key(at: Seen, window: str, asked: Mapping[str, str]) -> Key | None:

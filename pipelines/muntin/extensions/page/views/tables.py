@@ -53,9 +53,11 @@ def window_table(at: Seen, window: str, asked: Asked, begin: Place | None) -> Wi
     rows, columns = page.rows, _result_columns(at, window, page.rows.column_names)
     values = zip(*(values_of(rows[name]) for name in columns), strict=True) if columns else iter([()] * len(rows))
     bounds = (instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH))
-    told = [WindowRow(*each) for each in zip(keys_of(at, window, rows), *bounds, values, strict=True)] if len(rows) else []
+    window_rows = [WindowRow(*each) for each in zip(keys_of(at, window, rows), *bounds, values, strict=True)] if len(rows) else []
     ledger = published(at.bound.store, window).ledger
-    return WindowTable(window, tuple(columns), tuple(told), int(ledger.entries.published.sum()) if ledger else 0, place_text(page.after))
+    return WindowTable(
+        window, tuple(columns), tuple(window_rows), int(ledger.entries.published.sum()) if ledger else 0, place_text(page.after)
+    )
 
 
 def _result_columns(at: Seen, window: str, there: Sequence[str]) -> list[str]:

@@ -118,9 +118,9 @@ def _spans(bound: Bound, todo: Pending, key: Key, some: Sequence[ListedBatch]) -
     rows = some_windows(bound, todo.window, asked, limit=MOST).rows
     columns = (instants(rows[name]).tolist() for name in ("window_start", "window_end", BATCH)) if len(rows) else ((), (), ())
     closed: set[tuple[int, int, int | None]] = {*zip(*columns, strict=True)}
-    known = {(start, end) for start, end, _ in closed}
+    closed_spans = {(start, end) for start, end, _ in closed}
     still = _open(bound, todo, key, low) if may_be_open(bound, todo, high) else ()
-    opened = ((start, end, None) for start, end in still if start < high and end > low and (start, end) not in known)
+    opened = ((start, end, None) for start, end in still if start < high and end > low and (start, end) not in closed_spans)
     return sorted({*closed, *opened}, key=lambda span: span[:2])
 
 
@@ -135,7 +135,7 @@ def may_be_open(bound: Bound, todo: Pending, high_us: int) -> bool:
 
 
 def _open(bound: Bound, todo: Pending, key: Key, low_us: int) -> Iterable[tuple[int, int]]:
-    """The windows of a key that no batch of the history closes, without hidden ones."""
+    """The windows of a key that no batch of the history closes, without hidden windows."""
     kind = bound.windows[todo.window]
     within = frames_from(kind, bound.frames_of(todo.window).width_us, low_us)
     for one in combined_of_key(bound, todo, key, within):

@@ -29,9 +29,9 @@ class Trend:
 
 def trends(bound: Bound) -> list[Trend]:
     """The trends of a pipeline; nothing before the first publication."""
-    if (found := week(bound)) is None:
+    if (last_week := week(bound)) is None:
         return []
-    lag_s, sums = found.lag_s, found.sums
+    lag_s, sums = last_week.lag_s, last_week.sums
     size, unit = _scale(float(np.nanmax(lag_s, initial=0)))
     big, bytes_unit = _bytes(float(max(sums["bytes_read"].max(), sums["bytes_written"].max())))
     asked = [
@@ -42,7 +42,7 @@ def trends(bound: Bound) -> list[Trend]:
         ("seconds of runs", "s", {"by the clock": sums["seconds"], "CPU": sums["cpu_seconds"]}),
         ("bytes of runs", bytes_unit, {"read": sums["bytes_read"] / big, "written": sums["bytes_written"] / big}),
     ]
-    return [Trend(name, unit, found.start_us, found.end_us, values) for name, unit, values in asked]
+    return [Trend(name, unit, last_week.start_us, last_week.end_us, values) for name, unit, values in asked]
 
 
 def _scale(seconds: float) -> tuple[int, str]:
