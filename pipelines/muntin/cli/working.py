@@ -20,7 +20,7 @@ Tell = Callable[[str], None]
 def working(*steps: str) -> Iterator[Tell]:
     """Work that may take a while; yields the function to call with each step's name as it begins.
 
-    A person gets a progress bar after a second, anything else a line a step, both on stderr; nobody gets any in quiet.
+    A person gets a progress bar after a second, anything else a line a step, both on stderr; in quiet neither.
     """
     with _stdout_kept(), (_nothing if is_quiet() else _bar if _watched() else _lines)(steps) as show:
 

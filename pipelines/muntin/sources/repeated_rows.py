@@ -160,7 +160,7 @@ def checked_changes(
     """The columns of the id, and what tells changes; ((), None) where rows are not changed.
 
     Raises:
-        DefinitionError: one of the arguments without the others, or one that cannot be.
+        DefinitionError: an argument without the arguments that belong to it, or an impossible argument.
     """
     if id is None and operation is None and deletes is None and changes_within is None:
         return (), None

@@ -23,7 +23,7 @@ async def has_free_core(address: str) -> bool:
     """Whether a Spark Connect server (`sc://`) runs a task.
 
     Returns:
-        True once it has, however long that takes, or has said why it does not; False if nobody answers. Whoever cancels this ends the job.
+        True once it has, however long that takes, or has said why it does not; False if no server answers. Cancelling this ends the job.
     """
     at = DefaultChannelBuilder(address)
     of_session = {"session_id": str(uuid4()), "user_context": proto.UserContext(user_id=at.userId or "muntin")}

@@ -25,7 +25,7 @@ _PORT = 15002
 _PATIENCE_S = 10
 
 EVERYWHERE = {"spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false"}
-# A local driver listens on ports of the machine: on loopback, and for who has the secret, which Java makes and tells to nobody.
+# A local driver listens on ports of the machine: on loopback, and for who has the secret, which Java makes and keeps to itself.
 CLOSED = {
     "spark.authenticate": "true",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -103,7 +103,7 @@ def opened(address: str, *, computes: bool = True) -> Iterator[SparkSession]:
     `computes`: whether Spark itself reads, judges or writes rows; else it only hands out tasks, with a Java that starts sooner.
 
     Raises:
-        StateError: nobody answers at the address, or this process has Spark at another address.
+        StateError: no server answers at the address, or this process has Spark at another address.
         MissingPackageError: there is no pyspark.
     """
     prepare()

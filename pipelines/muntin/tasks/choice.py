@@ -36,7 +36,7 @@ def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Ru
 
     Raises:
         DefinitionError: an address of no Spark, or a runner without Spark where Spark is needed.
-        StateError: nobody answers at the address, or Spark cannot start.
+        StateError: no server answers at the address, or Spark cannot start.
         MissingPackageError: Spark is needed, and there is no pyspark.
     """
     runner_or_address = _chosen(given, needed)

@@ -33,7 +33,7 @@ def windows_of(
     """The windows that a run of these batches publishes.
 
     The whole definition counts but for its expectations: filter, keys, watermark, grace, late rows, quarantine, derive expressions. The
-    jobs are those of a run. The source's files are not read: the rows stand for them.
+    jobs are the jobs of a run. The source's files are not read: the rows stand for them.
 
     Args:
         pipeline: the definition. One over the windows of another gets the rows of that other one.

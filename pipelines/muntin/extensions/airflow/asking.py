@@ -122,7 +122,7 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
         """The approval of the verdict that was shown; nothing where another run has published meanwhile.
 
         Raises:
-            KeptHeldError: the answer is no, or nobody answered.
+            KeptHeldError: the answer is no, or no answer came.
         """
         if event.get("error_type") == "timeout" and _now_us() < until_us and self._held(context):
             raise _parked(verdict, until_us)

@@ -35,7 +35,7 @@ def airflow_dag(
 ) -> DAG:
     """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG folder.
 
-    A pipeline over the windows of another runs when these are published: their asset starts it, so that no worker waits. It
+    A pipeline over the windows of another runs when the windows are published: their asset starts it, so that no worker waits. It
     reads every batch that was published since its last run.
 
     Args:

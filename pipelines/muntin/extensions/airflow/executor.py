@@ -15,7 +15,7 @@ from muntin.extensions.airflow.imported_ahead import import_ahead
 
 
 class ReadyLocalExecutor(LocalExecutor):  # type: ignore[misc]  # Airflow has no types here
-    """`LocalExecutor`, after an import of what tasks of Muntin need; its settings are those of LocalExecutor."""
+    """`LocalExecutor`, after an import of what tasks of Muntin need; it has the settings of LocalExecutor."""
 
     def start(self) -> None:
         """Import, then start the workers."""

@@ -51,7 +51,7 @@ def tell_of_silence(
 ) -> None:
     """Send the message of a run that has not ended in time. Airflow's executor calls it, outside of the run.
 
-    `asking`: where the state is, and how long a question waits; None of a definition that asks nobody.
+    `asking`: where the state is, and how long a question waits; None of a definition that asks no person.
 
     A run of a backfill waits for other runs by design, and a failed run was reported: neither is silent.
 
@@ -80,7 +80,7 @@ def interval_of_run(run: Mapping[str, Any]) -> Interval | None:
 
 
 def question_of(pipeline: str, run: str, asking: Mapping[str, Any] | None) -> Any | None:  # noqa: ANN401 - a `Question` of alerts
-    """The question that a run waits for, as its note beside the state says; None where it waits for something else, or nobody can look."""
+    """The question of a run, by its note beside the state; None where it waits for something else, or the note cannot be read."""
     from muntin.extensions.airflow.alerting import form_of, host
     from muntin.jobs.records.attempts import attempts
     from muntin.jobs.records.batch_states import ASK

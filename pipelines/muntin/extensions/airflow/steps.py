@@ -100,7 +100,7 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
         staged: what the task finalize returned.
 
     Raises:
-        ExpectationsError: a critical expectation failed, and nobody is asked.
+        ExpectationsError: a critical expectation failed, and no person is asked.
     """
     from muntin.jobs.publish.publish import is_stale
     from muntin.jobs.published.staging_folders import load_staged

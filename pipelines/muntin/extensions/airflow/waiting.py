@@ -1,7 +1,7 @@
 """Waiting for a remote Spark (`sc://`) without a worker: a task whose Spark is down, or has no core free, is deferred.
 
 task         asks Spark for a job that does nothing: answered, it goes on; no answer within PATIENCE_S: deferred, its slot is free
-triggerer    asks the same, as long as it takes, and again where nobody answers
+triggerer    asks the same, as long as it takes, and again where no server answers
 task         begins once more, and asks again
 
 Nothing is held in between: whatever process is killed, the next one asks anew. Spark may do the job of a killed process later: nothing.
@@ -31,7 +31,7 @@ def until_free(conn_id: str, context: Mapping[str, Any]) -> None:
     """Return once a remote Spark has a core free; at once where the connection is to no remote Spark.
 
     Raises:
-        TaskDeferred: Spark has no core free within some seconds, or nobody answers: the task begins again after the trigger.
+        TaskDeferred: Spark has no core free within some seconds, or does not answer: the task begins again after the trigger.
     """
     if (address := remote_of(connection(conn_id))) is None:
         return

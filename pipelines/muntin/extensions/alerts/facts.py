@@ -49,7 +49,7 @@ class Run:
         unforgotten: how many keys are being forgotten, and something of them may be left.
         approved: what a person said who let windows be published although they failed their suite: `verdict`, `windows`, `by`, `reason`.
         asked_until_us: until when a question waits whether what is held is published all the same, in microseconds; None: none waits.
-        kept: why what is held stays held: the answer of a person, or that nobody answered; "": nothing was asked.
+        kept: why what is held stays held: the answer of a person, or that no answer came; "": nothing was asked.
         verdict: the name of the verdict that a question, or its answer, is about.
     """
 

@@ -73,7 +73,7 @@ def _failure(run: Run) -> Iterator[Finding]:
 
 
 def _checks(alerts: Alerts, run: Run) -> Iterator[Finding]:
-    """The checks that failed; of windows that a person let be published all the same, warnings alone: the question named the others."""
+    """The checks that failed; of windows published by an approval, warnings alone: the question named the critical checks."""
     warnings = ("warning",) if alerts.warnings else ()
     approved = {window for each in run.approved for window in each["windows"]}
     for report in run.quality:

@@ -34,7 +34,7 @@ def ended_well(
     link: str,
     approved: Iterable[Mapping[str, Any] | None] = (),
 ) -> Run:
-    """The facts of a run that published, or found nothing to publish. `approved`: approvals beside those that reports tell of."""
+    """The facts of a run that published, or found nothing to publish. `approved`: approvals that no report names."""
     whole, reports = spanned(intervals), list(reports)
     batches = tuple(_batch(report) for report in reports)
     approvals = [each for each in (*approved, *(report.despite for report in reports)) if each]

@@ -59,7 +59,7 @@ def page_app(
 
     Args:
         installation: the pipelines.
-        enter: raises `HTTPException` 401 for a request of nobody's.
+        enter: raises `HTTPException` 401 for a request without a user.
         may_see: whether a request may see the pipeline of a name.
         may_see_forgotten: whether it may see when keys of this pipeline were forgotten.
         clock: gives the present, microseconds since 1970.

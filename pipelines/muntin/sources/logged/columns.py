@@ -19,7 +19,7 @@ def check_columns(source: TableSource, names: Collection[str], instants: Collect
     Args:
         source: what the definition says.
         names: the columns of the table.
-        instants: those that are times with a zone.
+        instants: the columns that are times with a zone.
 
     Raises:
         SourceError: names the column.

@@ -121,7 +121,7 @@ class Log(ABC):
         """The files of the table at a version, in the order in which they came.
 
         Raises:
-            SourceError: nobody can tell them.
+            SourceError: they cannot be worked out.
         """
 
     @abstractmethod

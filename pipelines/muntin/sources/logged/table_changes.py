@@ -86,7 +86,7 @@ def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
 
 
 def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -> str:
-    """Rows with what they say in `CHANGE`, and with `ORDINAL` by commit; those that take back first.
+    """Rows with what they say in `CHANGE`, and with `ORDINAL` by commit; rows that take back first.
 
     Args:
         rows: a relation as `with_steps` and then `staged` give it.

@@ -1,6 +1,6 @@
 """The rows of a table that says where windows lie: files or a Delta table, read as a whole and refused as a whole.
 
-A row that is no span would take a window away, and nobody would see it: so nothing is left out, and the error names the row and the mend.
+A row that is no span would remove a window silently: so nothing is left out, and the error names the row and the mend.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def rows_given(table: GivenTable, resolution_us: int) -> GivenSpans:
 
     Raises:
         SourceError: names the table, which cannot be read, or has a row that is no span.
-        DefinitionError: nobody can tell the format of its files.
+        DefinitionError: the format of its files is unknown.
         StorageError: the object store cannot be used.
     """
     try:

@@ -175,7 +175,7 @@ def _condition(pipeline: Pipeline, times: Taken) -> str:
 def tally(rows: str, times: Taken, *, local: bool, also: Sequence[str] = ()) -> str:
     """How many rows there are, how many are accepted, the largest and the least accepted event time, and how many have odd local times.
 
-    Arguments as for `states`; `local`: whether the rows have `ODD`: those that come twice are counted, and those that never were.
+    Arguments as for `states`; `local`: whether the rows have `ODD`: times that come twice are counted, and times that never were.
     """
     filter_clause = f"FILTER (WHERE {times.condition})"
     odd = [f"count(*) FILTER (WHERE {ODD} = {sign})" if local else "0" for sign in (1, -1)]

@@ -1,7 +1,7 @@
 """The SQL for instants of local times: at both showings of an hour that clocks repeat, and at hours that they leave out.
 
-`ambiguous`      02:30 in October is the "first" showing, the "second", by "arrival", or nobody knows: "quarantine"
-`nonexistent`    02:30 in March is moved on, as a clock that nobody set forward shows it ("shift"), or it is for the "quarantine"
+`ambiguous`      02:30 in October is the "first" showing, the "second", by "arrival", or unknown: "quarantine"
+`nonexistent`    02:30 in March is moved on, as a clock that was not set forward shows it ("shift"), or it is for the "quarantine"
 
 By arrival: rows in the order of arrival go back once within a repeated hour, and that is where its second showing begins. If they do not go
 back, or go back twice, or a row of another hour lies between, the order does not tell, and all rows of this hour are for the quarantine.

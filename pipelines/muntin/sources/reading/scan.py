@@ -230,7 +230,7 @@ def read_types(source: Source) -> dict[str, str]:
 def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
     """Column -> what is made of it once it is read.
 
-    Of types of the definition: of CSV the columns that its reader would guess, those that files may lack, and those of folders.
+    Of types of the definition: of CSV the columns that its reader would guess, that files may lack, or that folders give.
     """
     said, times = dict(source.types), (source.event_time, source.arrival_time)
     if source.format == "csv":

@@ -11,7 +11,7 @@ from muntin.sources.dialect import UTF_8
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_MARKS = {  # those of UTF-32 begin as those of UTF-16
+_MARKS = {  # marks of UTF-32 begin as marks of UTF-16
     codecs.BOM_UTF8: UTF_8,
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",

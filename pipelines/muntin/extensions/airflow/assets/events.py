@@ -1,4 +1,4 @@
-"""Asset events of a run: the windows that were published and no run has announced, its own and those of runs that ended before."""
+"""Asset events of a run: the windows that were published and no run has announced, its own and windows of runs that ended before."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def announced_keys(bound: Bound, partitions: Partitions, window: str, batches_us
         partitions: what the keys are.
         window: its name.
         batches_us: starts of the batches that were published.
-        again_us: the starts among them that had been published before: these are corrections.
+        again_us: the starts among them that had been published before: corrections.
 
     Raises:
         StateError: a file of the window's table is gone or damaged.

@@ -43,15 +43,15 @@ def emit_columns(bound: Bound, tables: Mapping[str, str]) -> None:
 def _with_columns(bound: Bound, window: str, table: str) -> Any:  # noqa: ANN401 - of OpenLineage
     """The dataset of a window, with the facet of its columns."""
     from openlineage.client.event_v2 import OutputDataset
-    from openlineage.client.facet_v2 import column_lineage_dataset as told
+    from openlineage.client.facet_v2 import column_lineage_dataset as facets
 
     fields = {
-        column: told.Fields(
-            [told.InputField(*dataset, name, [told.Transformation(*each) for each in how]) for dataset, name, how in inputs]
+        column: facets.Fields(
+            [facets.InputField(*dataset, name, [facets.Transformation(*each) for each in how]) for dataset, name, how in inputs]
         )
         for column, inputs in inputs_of(bound, window).items()
     }
-    facet = told.ColumnLineageDatasetFacet(fields)
+    facet = facets.ColumnLineageDatasetFacet(fields)
     return OutputDataset(*dataset_of(address_of(table)), facets={"columnLineage": facet})
 
 

@@ -1,4 +1,4 @@
-"""Messages without live markup: what comes of data mentions nobody, leads nowhere and shows no picture, whatever a chat makes of it.
+"""Messages without live markup: what comes of data mentions no user, leads nowhere and shows no picture, whatever a chat makes of it.
 
 Chats read markup in texts of every format, mentions within code too, and Apprise itself looks for mentions. So the characters that
 begin markup are replaced by their likes, or parted from what follows by a space of no width.

@@ -1,4 +1,4 @@
-"""Facts of a topic from its broker: its partitions, and which offsets these have and had at a time."""
+"""Facts of a topic from its broker: its partitions, and their offsets now and at a time."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.extensions.page.pictures.drawing import Drawing, Mark
 
-LINES = 20  # more of them nobody can tell apart
+LINES = 20  # readers cannot tell more lines apart
 Aggregates = Annotated[list[str] | None, typer.Argument(metavar="AGGREGATE...", help="The aggregates to draw.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to; .png, .svg, .pdf or .html.")]
 
@@ -76,7 +76,7 @@ def plot(
 
 
 def _which(pipeline: "Pipeline", table: "pa.Table", command: str, root: str) -> str:
-    """The question which aggregates to draw: those that can be, and a command that draws one."""
+    """The question which aggregates to draw: the aggregates that can be drawn, and a command that draws one."""
     possible = [name for name in (*pipeline.aggregates, *pipeline.derive) if _is_number(table[name].type)]
     if not possible:
         return f"pipeline {pipeline.name!r} has no aggregate that is a number: there is nothing to draw"

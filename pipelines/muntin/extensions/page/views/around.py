@@ -43,6 +43,6 @@ class Around:
 NOTHING = Around()
 
 
-def no_airflow(names: Sequence[str]) -> Around:  # noqa: ARG001 - nobody knows more
+def no_airflow(names: Sequence[str]) -> Around:  # noqa: ARG001 - nothing is known
     """Nothing, as there is no Airflow."""
     return NOTHING

@@ -40,7 +40,7 @@ class Runs(Protocol):
         ...
 
 
-def no_runs(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:  # noqa: ARG001 - nobody knows
+def no_runs(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:  # noqa: ARG001 - nothing is known
     """No runs, as there is no Airflow."""
     return ()
 

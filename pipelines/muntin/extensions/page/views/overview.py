@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
 
 RECENT = 10
-"""Late and quarantined rows are those of so many of the last batches."""
+"""Late and quarantined rows are counted in so many of the last batches."""
 _AT_ONCE = 8  # pipelines
 _WEEK_US = 7 * 86_400_000_000
 
@@ -48,7 +48,7 @@ class Line:
         watermark_us: how far time is known; of several windows the earliest.
         lag_us: how long ago that is; None of a pipeline that works through the past, which no clock says anything about.
         opened: how many windows are open; None: too many states would have to be read to count them, or nothing is published.
-        open_us: since when a window is open; None: no window is open, or nobody knows.
+        open_us: since when a window is open; None: no window is open, or it is unknown.
         published_us: when something was last published.
         holes: how many intervals are missing.
         late, quarantined: rows of the last `RECENT` batches.
