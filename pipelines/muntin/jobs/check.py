@@ -53,7 +53,7 @@ _TRIED = 20  # files, until one has rows
 def check(
     bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, allow_missing: bool = False, columns: bool = False
 ) -> None:
-    """See that a run of these intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
+    """See that a run of some intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
 
     Nothing is changed. A text file of more than 64 MB is not read: the run itself does that.
 
@@ -148,7 +148,7 @@ def _lacks(bound: Bound, interval: Interval) -> bool:
 def check_columns(bound: Bound, given: Inputs) -> bool:
     """Bind SQL, keys and columns to one small file with rows; if it does not fit, to what a run would bind to.
 
-    Returns whether these files have a row that can be read, as far as the check read them.
+    Returns whether the files have a row that can be read, as far as the check read them.
 
     Raises:
         DefinitionError, SourceError: as `bound_types`.

@@ -81,7 +81,7 @@ def unreadable(source: Source, path: str) -> str:
 
 
 def lacking(bound: Bound, given: Inputs, intervals: Sequence[Interval]) -> list[str]:
-    """For each source without a file in any of these intervals: the searched places, and the files there."""
+    """For each source without a file in any of the intervals: the searched places, and the files there."""
     members = bound.members or {"": bound}
     parts = given.parts or {"": given}
     return [

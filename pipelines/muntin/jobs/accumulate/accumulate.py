@@ -57,7 +57,7 @@ _TRIES = 5
 def accumulate(
     bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool = False, tries: int = _TRIES
 ) -> list[Accumulated]:
-    """Read the source of these intervals and replace their states.
+    """Read the source of some intervals and replace their states.
 
     Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done, or reads
     again if what it sees is not what it read.
@@ -134,7 +134,7 @@ def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow
 
 
 def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, task_files: Read) -> list[int]:
-    """Replace the batches' states; return the batches that somebody else replaced meanwhile by something else."""
+    """Replace the batches' states; return the batches that another run replaced by other states meanwhile."""
     table = frames.table
     folder, new, lost = bound.table(table), task_files.states[table], np.empty(0, np.int64)
     schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in task_files.wider[table])]

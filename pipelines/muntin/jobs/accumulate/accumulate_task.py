@@ -47,7 +47,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
         `Written` as a dict, and `versions`: package -> its version in the task.
 
     Raises:
-        StateError: the versions here would make other states than those of the driver.
+        StateError: the versions here would make other states than the versions of the driver.
     """
     check_worker(share.versions, versions_here())
     session = kept_session(share.bound.source.timezone)

@@ -29,7 +29,7 @@ class Seen:
     Attributes:
         split: the split.
         files: as they are.
-        rows: of each file, those of the batch alone.
+        rows: of each file, the rows of the batch alone.
         columns: a number; splits with the same number have files with the same columns and types.
         share: bytes of the files that are the split's own, where other batches share them; None: all.
     """

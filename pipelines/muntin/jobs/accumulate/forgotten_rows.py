@@ -29,7 +29,7 @@ _TABLE, _UNTIL, _AGAIN = "muntin_forgotten", "muntin_until", b"muntin_counted_ag
 
 
 def with_forgotten(bound: Bound) -> Bound:
-    """The pipeline state that knows which keys are forgotten. What one folder of the memory lacks is put back.
+    """The pipeline state with the forgotten keys. What a folder of the memory lacks is put back.
 
     Raises:
         StateError: that cannot be read; or a key was forgotten by a column that is no key of the definition any more.
@@ -50,7 +50,7 @@ class LeftOut(NamedTuple):
 
     Attributes:
         times: the times that are taken, with a condition on rows of forgotten keys.
-        rows: how many accepted rows these are.
+        rows: how many accepted rows are left out.
         again: the number of the event by which accepted rows of once forgotten keys count again; 0: there are none.
     """
 

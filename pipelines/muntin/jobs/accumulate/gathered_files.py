@@ -39,7 +39,7 @@ def gathered(share: Share, table: str, files: Sequence[Written]) -> list[Written
 
 
 def _stretches(files: Sequence[Written], alone: set[int]) -> Iterator[list[Written]]:
-    """Files that become one; a large file is a stretch of its own. `alone`: starts of the batches with a file of their own."""
+    """Files that become one; a large file is a stretch by itself. `alone`: starts of the batches whose file stays as it is."""
     near: list[Written] = []
     for file in files:
         if near and not _may_follow(near, file, alone):

@@ -43,7 +43,7 @@ def may_be_of_a_row(wrong: Exception) -> bool:
 
 
 def lone_faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows) -> list[Fault]:
-    """The faults of some of the rows in `KEPT`, each with the condition on these rows.
+    """The faults of rows in `KEPT`, each with the condition on its rows.
 
     A function of the user that fails for every row is a fault of the function, and no row is named for it.
     """

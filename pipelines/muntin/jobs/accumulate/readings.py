@@ -53,7 +53,7 @@ def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None
         schemas: table of a frame set -> the columns of its states so far; None: there are none.
 
     Raises:
-        SourceError, DefinitionError: as `bound_types`; or the types of two sources contradict; or nothing is known of the columns of one.
+        SourceError, DefinitionError: as `bound_types`; or the types of two sources contradict; or the columns of a source are unknown.
     """
     parts = parts_of(bound, given)
     splits = {name: _splits(each, part) for name, (each, part) in parts.items()}
@@ -67,7 +67,7 @@ def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None
 
 
 def parts_of(bound: Bound, given: Inputs) -> dict[str, tuple[Bound, Inputs]]:
-    """Name of a source -> the definition over it, and its files; "" where it is the only one."""
+    """Name of a source -> the definition over it, and its files; "" where it is the only source."""
     if not given.parts:
         return {"": (given.of(bound), given)}
     members = bound.members

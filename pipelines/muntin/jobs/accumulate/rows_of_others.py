@@ -47,7 +47,7 @@ def lifting(members: Mapping[str, Bound], pieces: Mapping[str, Pieces]) -> dict[
         pieces: name -> paths of the files of each of its splits; none where the source has no files.
 
     Raises:
-        SourceError, DefinitionError: an aggregate does not fit the columns of its source, or nobody knows these.
+        SourceError, DefinitionError: an aggregate does not fit the columns of its source, or the columns are unknown.
     """
     nothing = {}
     for name, member in members.items():

@@ -108,7 +108,7 @@ class Written:
     Attributes:
         splits: of each split `batch` (its start), `split` (its number), `read`, `taken`, `refused`, `twice`, `ambiguous` and `nonexistent`
             (rows), `newest` (time) and `files` (of the manifest); `columns`: path of a file -> its columns, (name, SQL type), where they
-            differ from those of the split before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
+            differ from the columns of the split before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
         states: table of a frame set -> files, each with path, size (bytes) and rows.
         refused: files of the quarantine, named as files of states.
         ids: files of ids, named as files of states; none where batches are not compared.

@@ -55,7 +55,7 @@ class SplitRows:
         rows: SQL for the rows, as `staged` gives them.
         bad: how many rows of the split cannot be read or computed.
         by_file: gives the number of rows of each of `paths`, from the number of `rows`.
-        in_files: gives the number of rows of each file of the split, bad rows too, from those.
+        in_files: gives the number of rows of each file of the split, bad rows too, from what `by_file` gives.
         refused: gives the rows that are not accepted or not among them, with the columns `REFUSED`.
         counted: gives the facts of `rows` from footers; None where they do not.
         met: what the rows looked up, as `with_answers` gives it; None where they look nothing up.
@@ -106,7 +106,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     source = bound.source
     _begin(session, source)
     dimensions, times = applied(source), taken(bound, split)
-    compared = source.ambiguous == "arrival" or bool(times.needs)  # what is accepted is not told by a row alone, read again
+    compared = source.ambiguous == "arrival" or bool(times.needs)  # a row read again does not say alone whether it is accepted
     ordered = bool(source.order) or (bool(dimensions) and bool(source.arrival_order or source.section))
     in_table = compared or source.format != "parquet" or ordered
     read_as, columns = told_columns(session, source, split.paths, bound.may_use)
@@ -156,7 +156,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     Args:
         session, bound, split: the DuckDB session, the pipeline state and the split of the rows.
         files: what is to be read instead of the split's files.
-        odd: more faults, which were found in the rows that this gave before.
+        odd: more faults, of rows that an earlier call gave.
 
     Raises:
         duckdb.Error, SourceError: the files cannot be read, or do not fit the definition, whatever rows are left out.
@@ -186,7 +186,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
 
 
 def _begin(session: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Nothing is known yet of rows that change others too late."""
+    """Make an empty table for the rows that change earlier rows too late."""
     if source.changes:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TOO_LATE} (place BIGINT)")
 

@@ -1,4 +1,4 @@
-"""A reading counts only if its files were the same before it and after it: somebody may be writing them."""
+"""A reading counts only if its files were the same before it and after it: a writer may be at work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows change rows of earlier batches, and what a batch must be named by so that it is read again when others change its rows.
+"""Which rows change rows of earlier batches, and what a batch must be named by so that it is read again when later batches change its rows.
 
 batch     0          1          2          3
 order 7   home                  changes 0
@@ -40,7 +40,7 @@ def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
 
     Args:
         own: ids of some batches.
-        earlier: the ids of all batches up to twice the reach before, some at a time; those of `own` may be among them.
+        earlier: the ids of all batches up to twice the reach before, some at a time; the ids of `own` may be among them.
         within_us: the reach.
     """
     pairs = [_pairs(own, ids) for ids in earlier if len(own)]
@@ -73,7 +73,7 @@ def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints]:
 
 
 def names_of_changes(ids: Ids, homes_of_ids: Homes) -> tuple[Ints, Versions]:
-    """The homes of the rows that these ids change, ascending, each with a name of the changes: of their ids, batches and rows."""
+    """The homes of the rows that some ids change, ascending, each with a name of the changes: of their ids, batches and rows."""
     changing = (homes_of_ids.batch < ids.batch) & ~homes_of_ids.late
     home, at = np.unique(homes_of_ids.batch[changing], return_inverse=True)
     sums = np.zeros(len(home), np.uint64)
@@ -82,7 +82,7 @@ def names_of_changes(ids: Ids, homes_of_ids: Homes) -> tuple[Ints, Versions]:
 
 
 def name_of_changes(ids: Ids) -> int:
-    """The name of the changes that rows with these ids make in a batch; 0 of no rows."""
+    """The name of the changes that rows with some ids make in a batch; 0 of no rows."""
     return int(_names(ids).sum())
 
 

@@ -51,7 +51,7 @@ class Deciding:
 
 
 def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versions:
-    """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of a batch that nobody wants.
+    """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of a batch that is not asked for.
 
     Args:
         bound: the pipeline state.
@@ -118,7 +118,7 @@ def _of_nothing(facts: Batches) -> Versions:
 def _by_tasks(
     bound: Bound, runner: Runner, snapshot: Snapshot, every: Batches, facts: Batches, first: Ints, these: Ints
 ) -> tuple[Versions, dict[int, Changing]]:
-    """The decisions of some batches, by their positions, and what these batches change. `every`: the facts of all batches in the table."""
+    """The decisions of some batches, by their positions, and what the batches change. `every`: the facts of all batches in the table."""
     left_out = tuple(np.setdiff1d(every.start_us, facts.start_us).tolist())
     files = [file for file in snapshot.files if file.rows]
     earlier = Earlier(bound.folder, files, bound.source.dedupe_within_us or 0, left_out=left_out)
@@ -154,7 +154,7 @@ def _deciding(earlier: Earlier, facts: Batches, first: Ints, these: Ints, *, cha
 
 
 def decide(deciding: Deciding) -> list[tuple[int, list[tuple[int, int]]]]:
-    """For each batch the name of its decision, and the batches whose rows it changes with a name of these changes.
+    """For each batch the name of its decision, and the batches whose rows it changes, with a name of the changes.
 
     Raises:
         StateError: ids are gone or damaged.

@@ -42,9 +42,9 @@ class Earlier:
     Attributes:
         state: the folder of the state.
         files: of the table of ids.
-        within_us: how far the event times of duplicates may lie apart; of rows that change others twice how far batches may.
+        within_us: how far the event times of duplicates may lie apart; of rows that change earlier rows twice how far batches may.
         begins: start of a batch that is read -> start of the first batch that it is compared with.
-        left_out: starts of batches that count for nobody, as they have no states.
+        left_out: starts of batches that do not count, as they have no states.
         read: files with the ids of batches that the task has read itself; they take the place of the same batches' files in `files`.
     """
 
@@ -82,7 +82,7 @@ class Earlier:
         return is_repeated
 
     def homes(self, own: Ids, begin_us: int) -> Homes:
-        """Where each id is at home, of rows that change others. Arguments, errors: as `repeated`."""
+        """Where each id is at home, of rows that change earlier rows. Arguments, errors: as `repeated`."""
         return homes(own, self._near(own, begin_us) if len(own) else (), self.within_us // 2)
 
     def knowing(self, read: Sequence[File]) -> Earlier:
@@ -115,7 +115,7 @@ def _in_large_parts(ids_of_files: Iterator[Ids]) -> Iterator[Ids]:
 
 
 def _rows(own: Ids, earlier: Ids, within_us: int) -> np.ndarray:
-    """Numbers of the own ids that some earlier one repeats."""
+    """Numbers of the own ids that an earlier batch has too."""
     session = any_session()
     session.register(_OWN, pa.table({**_columns(own), "number": np.arange(len(own))}))
     session.register(_EARLIER, pa.table(_columns(earlier)))

@@ -74,7 +74,7 @@ class Ids:
 
 
 def of_batch(table: pa.Table, batch_us: int, *, changes: bool) -> Ids:
-    """The ids of a batch. `table`: as `ids_of_rows` gives it. `changes`: whether rows change others: their batches are compared, then."""
+    """The ids of a batch. `table`: as `ids_of_rows` gives it. `changes`: whether rows change earlier rows."""
     high, low, row = (table[name].to_numpy().view(np.int64) for name in (ID_HIGH, ID_LOW, ID_ROW))
     batch = np.full(len(table), batch_us)
     return Ids(batch, high, low, batch if changes else table[EVENT_TIME].to_numpy(), row)

@@ -32,7 +32,7 @@ _NONE: Changing = ()
 
 
 def kept(bound: Bound, starts: Ints, names: Versions) -> tuple[Versions, dict[int, Changing]]:
-    """The decisions that were taken about the same ids, `UNDECIDED` where none was; and which rows of earlier batches these batches change.
+    """The decisions that were taken about the same ids, `UNDECIDED` where none was; and which rows of earlier batches the batches change.
 
     Args:
         bound: the pipeline state.
@@ -47,9 +47,9 @@ def kept(bound: Bound, starts: Ints, names: Versions) -> tuple[Versions, dict[in
 
 
 def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions, changing: Mapping[int, Changing]) -> None:
-    """Write down new decisions; earlier decisions stay. Of two runs at once the last one wins.
+    """Write down new decisions; earlier decisions stay. Of two runs at once the last run wins.
 
-    `changing`: start of a batch -> the start of each batch that it changes, and a name of these changes.
+    `changing`: start of a batch -> the start of each batch that it changes, and a name of the changes.
     """
     old, changes_before = _read(bound)
     some, others = decided != UNDECIDED, ~np.isin(old[0], starts)
@@ -63,7 +63,7 @@ def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions, changin
 
 
 def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) -> None:
-    """Write down the decision of a batch that was read alone, so that nobody compares its ids again.
+    """Write down the decision of a batch that was read alone, so that its ids are not compared again.
 
     Args:
         bound: the pipeline state.
@@ -77,12 +77,12 @@ def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) 
 
 
 def changed_by(bound: Bound, start: int) -> Changing:
-    """The earlier batches whose rows a batch changes, each with the name of these changes, as was decided last."""
+    """The earlier batches whose rows a batch changes, each with the name of the changes, as was decided last."""
     return _read(bound)[1].get(start, _NONE)
 
 
 def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int, int]]]:
-    """Start of a batch -> the later batches that change its rows, ascending, and the name of these changes, as was decided last."""
+    """Start of a batch -> the later batches that change its rows, ascending, and the name of the changes, as was decided last."""
     changers_by_home: dict[int, list[tuple[int, int]]] = {start: [] for start in starts}
     for later, changing in sorted(_read(bound)[1].items()):
         for home, name in changing:
@@ -92,7 +92,7 @@ def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int,
 
 
 def _read(bound: Bound) -> tuple[list[np.ndarray], dict[int, Changing]]:
-    """The columns of the file, batches ascending, empty columns where it is gone; and the changes of the batches that change others."""
+    """The columns of the file, batches ascending, empty columns where it is gone; and the changes that batches make in earlier batches."""
     try:
         table = opened((bound.folder / NAME).read_bytes()).read()
         columns = [table[name].to_numpy() for name in _COLUMNS]

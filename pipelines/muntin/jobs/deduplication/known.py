@@ -95,7 +95,7 @@ def fills(bound: Bound) -> bool:
 
 
 def decided_of_nothing(bound: Bound, files: Sequence[File]) -> Mapping[int, int]:
-    """Start of a batch -> the name of the decision that nothing of it is a duplicate. `files`: with the ids of all these batches."""
+    """Start of a batch -> the name of the decision that nothing of it is a duplicate. `files`: with the ids of all the batches."""
     batches, nothing = batches_of(bound.table(IDS), files, bound.pipeline.intervals.after), Ids.none()
     pairs = zip(batches.start_us.tolist(), batches.version.tolist(), strict=True)
     return {start: decided(version, nothing.high, nothing.low) for start, version in pairs}

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool = False) -> Staged:
-    """Stage the windows of all batches that changed since these windows were published.
+    """Stage the windows of all batches that changed since they were published.
 
     Args:
         bound, runner: the pipeline state, and the runner of the tasks.

@@ -89,7 +89,7 @@ class Shard:
 
     @property
     def is_rollup(self) -> bool:
-        """Whether states have more keys than the window: those of its keys lie in all buckets."""
+        """Whether states have more keys than the window: the states of its keys lie in all buckets."""
         return len(self.keys) < len(self.bound.pipeline.keys)
 
 

@@ -41,7 +41,7 @@ _SELDOM_READ = (BATCH, BUCKET, FILE_NUMBER, ROW_IN_BATCH)
 
 
 def read_states(shard: Shard, folder: AnyPath, keep: Sequence[str] = ()) -> pa.Table:
-    """The shard's states with `BATCH_POSITION`; those of a key, frame and batch in order of arrival. Rows as `held_rows` gives them.
+    """The shard's states with `BATCH_POSITION`; the states of a key, frame and batch in order of arrival. Rows as `held_rows` gives them.
 
     Row groups of other buckets and times are skipped. Tiers stand for some states, with the position 0: no window was closed before it. If
     they are damaged or have an odd float, the states are read after all.

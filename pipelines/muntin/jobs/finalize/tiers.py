@@ -5,7 +5,7 @@
     read                   .....|=====|=============|=============|==|....       . frames   |==| tiles
 
 A tile stands for the states of all batches before the first wanted. States of later batches are read as they are, wherever their frames
-lie, since they may be late for some windows. Nobody needs frames before the first wanted window.
+lie, since they may be late for some windows. Frames before the first wanted window are not needed.
 """
 
 from __future__ import annotations

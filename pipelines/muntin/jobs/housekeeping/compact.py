@@ -133,7 +133,7 @@ def _units(spans: Iterable[tuple[int, int, int, File]]) -> list[Unit]:
 
 
 def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
-    """Write the rows of some files to one, and commit it in their place.
+    """Write the rows of some files to a single file, and commit it in their place.
 
     Raises:
         StateError: a file is gone or damaged: in a file of another name the damage could not be found any more.

@@ -35,7 +35,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool =
 
     Raises:
         SourceError: an interval has none, and the source says that is an error, or rows were read of it before; a file
-            belongs to two of the intervals; the upstream has not published one; or messages of one are gone.
+            belongs to two of the intervals; the upstream has not published an interval; or messages of an interval are gone.
         BrokerError: a broker cannot be used.
     """
     return _listing(bound).inputs(bound, intervals, allow_missing=allow_missing, keep=keep, there=there)

@@ -27,7 +27,7 @@ _NAMED = 5
 def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
     """The intervals without files of which rows were read: states hold what no file does any more.
 
-    Of batches that these states lack, the batches in a live table, made from another definition's states, or from states that are lost.
+    Of batches that the states lack, the batches in a live table, made from another definition's states, or from states that are lost.
     """
     if not gone:
         return []

@@ -56,7 +56,7 @@ class Upstream:
         return self.now.ledger.entries if self.now.ledger else no_entries()
 
     def files(self, starts: Ints) -> dict[int, list[SourceFile]]:
-        """Start of each of some published batches -> the files with its windows, with the name of these windows as their checksum.
+        """Start of each of some published batches -> the files with its windows, with the name of the windows as their checksum.
 
         Raises:
             StateError: windows of one of them are gone, as the upstream's `retain` says.
@@ -117,7 +117,7 @@ class SourceChanges:
     since: int = 0
 
     def remember(self, bound: Bound) -> None:
-        """Note that these batches are read, so that the next run checks later batches alone. Only to be called when they are read.
+        """Note that the batches are read, so that the next run checks later batches alone. Only to be called when they are read.
 
         What another run has noted meanwhile stays, if it is further.
         """
@@ -184,9 +184,9 @@ def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
 
 
 def seen_up_to(bound: Bound, table: str) -> int:
-    """The number of the segment, or of the version, up to which all batches are read; 0 if nobody noted it.
+    """The number of the segment, or of the version, up to which all batches are read; 0 without a note.
 
-    And of another table: one may be made again.
+    And of another table: a table may be made again.
     """
     return _seen(read_note(bound.folder / _NOTE), table)
 

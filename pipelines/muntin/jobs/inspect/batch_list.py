@@ -31,7 +31,7 @@ class ListedBatch:
         start_us, end_us: its interval.
         standing: published; read, and its windows wait for a finalize; waiting behind a missing interval; or missing itself.
         watermark_us: the watermark after it; None where it is not published.
-        windows, late: how many windows it closed; its rows that came too late for one.
+        windows, late: how many windows it closed; its rows that came too late for a window.
     """
 
     start_us: int

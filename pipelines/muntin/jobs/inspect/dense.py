@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def with_empty(bound: Bound, window: str, table: pa.Table) -> pa.Table:
-    """The table with its empty windows: those of the grid between each key's first and last window, or those of the spans of each key."""
+    """The table with its empty windows: of the grid, between each key's first and last window; or of the spans of each key."""
     schema, kind = bound.store.snapshot(bound.frames_of(window).table).schema, bound.windows[window]
     if schema is None or (kind.grid and not len(table)):
         return table

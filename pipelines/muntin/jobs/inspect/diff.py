@@ -38,7 +38,7 @@ class Difference:
     Attributes:
         window: its name.
         before, after: how many windows there are.
-        lacking: how many batches the second definition has not read yet, of those that the first has.
+        lacking: how many batches of the first definition the second has not read yet.
         new_columns, gone_columns: the results that only one definition has.
         retyped_columns: the results that have another type, and are not compared.
         changes: the windows that differ in what both have.
@@ -117,7 +117,7 @@ def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root:
 
 
 def _state(folder: AnyPath, pipeline: str) -> AnyPath:
-    """A folder from which live tables are found: a state, or a name that stands for one in a pipeline's folder.
+    """A folder that leads to live tables: a state, or the name of a state in a pipeline's folder.
 
     Raises:
         StateError: the folder is neither a state, nor a pipeline's, nor a root with the pipeline.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def empty_spans(bound: Bound, window: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Keys, bounds and attributes of the spans of each key that are no row of a table.
 
-    Spans that ended before history began are left out, and so are those that are open, unless the table has windows that are.
+    Spans that ended before history began are left out; so are open spans, unless the table has open windows.
 
     Args:
         bound, window: the pipeline state, the window's name.
@@ -42,7 +42,7 @@ def empty_spans(bound: Bound, window: str, table: pa.Table, schema: pa.Schema) -
 
 
 def _keys(keys: Sequence[str], spans: GivenSpans, table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The keys that have a window, and those of the spans where they have all key columns; a row without columns where there are none."""
+    """The keys of windows, and of spans with all key columns; a row without columns where the pipeline has no keys."""
     if not keys:
         return pa.table({"group": [0]})
     key_tables = [table.select(keys)] + ([spans.table.select(keys)] if {*spans.keys} == {*keys} else [])

@@ -58,9 +58,9 @@ class Explained:
         before: states of the time before it, whose last values hold when it begins (`carry=`).
         hidden: the `having` that does not hold for it, so that readers do not see it; None: it is shown.
         looked_up: the look-ups of the batches of its states.
-        met: the rows of dimensions that events of these batches met in the time of the window.
-        changes: the rows of later batches that change rows of these batches, or take them back.
-        unread: why these rows cannot be read; None: they are.
+        met: the rows of dimensions that events of the batches met in the time of the window.
+        changes: the rows of later batches that change rows of the batches, or take them back.
+        unread: why the rows of later batches cannot be read; None: they are read.
     """
 
     window: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Late: the batches with rows that came too late for windows, and the states that these rows are in."""
+"""Late: the batches with rows that came too late for windows, and the states of the late rows."""
 
 from __future__ import annotations
 

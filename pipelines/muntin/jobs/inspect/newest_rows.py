@@ -81,7 +81,7 @@ def newest_rows(
 
 
 def _stretches(files: Sequence[File], span: Span, up_to: int | None) -> list[list[File]]:
-    """The files that may hold batches up to one, the newest first; overlapping files together."""
+    """The files that may hold batches up to a start, the newest first; overlapping files together."""
     spans = [(bounds[1], bounds[0], file) for file in files if (bounds := span(file.path)) and (up_to is None or bounds[0] <= up_to)]
     stretches, low = list[list["File"]](), 0
     for last, first, file in sorted(spans, key=lambda each: (-each[0], each[2].path)):
@@ -116,7 +116,7 @@ def _of_batch(rows: pa.Table, batch_us: int) -> int:
 
 
 def _after(table: pa.Table, limit: int, begin: Place | None) -> Place:
-    """The place behind the rows of a page, of which one more is known."""
+    """The place behind the rows of a page; the table has a row more."""
     shown = table.slice(0, limit)
     last = shown[BATCH].cast(pa.int64())[limit - 1].as_py()
     before = begin.skip if begin and begin.batch_us == last else 0

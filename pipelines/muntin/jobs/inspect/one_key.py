@@ -89,7 +89,7 @@ def rows_of_key(table: pa.Table, names: Sequence[str], key: Sequence[Any]) -> np
 
 
 def states_of_key(names: Sequence[str], key: Sequence[Any], schema: pa.Schema, *, apart: bool = True) -> pc.Expression | None:
-    """The condition on the states of a key; None without key columns. `apart`: whether they lie in one bucket, not those of a rollup.
+    """The condition on the states of a key; None without key columns. `apart`: whether they lie in one bucket; of a rollup they do not.
 
     Raises:
         DefinitionError: a value cannot be one of its column.

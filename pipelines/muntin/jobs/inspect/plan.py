@@ -110,7 +110,7 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
 
     The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it reads a row;
-    then files of new batches are read, too, where their rows may change rows of others.
+    then files of new batches are read, too, where their rows may change rows of other batches.
 
     Raises:
         DefinitionError, SourceError, StateError: as `run`; but an interval without files is part of the plan.
@@ -142,7 +142,7 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
 
 
 def _anew(intervals: Sequence[Interval], batches: Sequence[PlannedBatch], *, missing: bool = False) -> list[Interval]:
-    """The batches that are new or have changed; those without files, too, if they count."""
+    """The batches that are new or have changed; batches without files, too, if they count."""
     kinds = ("new", "changed", *(["missing"] if missing else []))
     return [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading in kinds]
 

@@ -32,7 +32,7 @@ class PlannedWindows:
         starts: of the batches that close them, microseconds; of windows that are handed from batch to batch at most these, see
             `timeline.parts`.
         published: how many of them are published now.
-        expected: how many that may become, if a new batch closes as many as the mean of the others; None where nothing is published.
+        expected: how many that may become, if a new batch closes as many as the mean of the known batches; None where nothing is published.
         missing: the intervals that are missing between batches.
     """
 

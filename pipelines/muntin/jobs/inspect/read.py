@@ -161,7 +161,7 @@ def _chosen(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | N
 
 
 def published_windows(bound: Bound, now: Published, condition: pc.Expression | None, needed: set[str] | None = None) -> pa.Table:
-    """The published windows that meet a condition. Row groups of other times are skipped, and columns that nobody needs.
+    """The published windows that meet a condition. Row groups of other times are skipped, and columns that are not needed.
 
     Raises:
         StateError: a file is gone or damaged.

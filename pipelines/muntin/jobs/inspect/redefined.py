@@ -64,7 +64,7 @@ def _derived_anew(bound: Bound) -> dict[str, int]:
 
 
 def _to_read_again(bound: Bound) -> dict[int, int]:
-    """Start -> bytes of the batches that the newest earlier state has and the present one lacks."""
+    """Start -> bytes of the batches that the newest earlier state has and the present state lacks."""
     earlier = newest_earlier(bound)
     if earlier is None or adoptable(bound):
         return {}

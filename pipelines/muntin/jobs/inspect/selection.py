@@ -78,7 +78,7 @@ def _instant(moment: datetime, what: str) -> pa.Scalar:
 
 
 def several(asked: Any) -> list[Any]:  # noqa: ANN401 - a key's value, or some
-    """The values that are asked for of a key column: one, or those of a list."""
+    """The values that are asked for of a key column, given as a single value or as a list."""
     return list(asked) if isinstance(asked, list | tuple | set | frozenset) else [asked]
 
 

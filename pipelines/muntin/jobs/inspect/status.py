@@ -84,7 +84,7 @@ class PipelineStatus:
     `standing`: "current": readers know its windows; "superseded": a newer definition was promoted; "candidate": it waits to be promoted.
     `redefined`: the windows that were published by another definition of the same states.
     `bytes`: of all its files, without the live windows.
-    `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
+    `waiting` (starts of batches behind missing intervals) and `missing` (the missing intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
     `sinks`: how far each sink is, where the definition is known.
     `unforgotten`: how many keys are being forgotten, and something of them may be left.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def windows_of_batches(bound: Bound, window: str, starts: Sequence[datetime], *, limit: int) -> pa.Table:
-    """Some of the windows that batches with these starts closed, the newest first.
+    """Some of the windows that batches with given starts closed, the newest first.
 
     Returns:
         columns of the window's table; no rows where nothing is published.

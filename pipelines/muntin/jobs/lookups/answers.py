@@ -73,7 +73,7 @@ class Asked:
 
 
 def _taken(tables: Sequence[pa.Table], rows: Ints) -> pa.Table:
-    """Rows of tables by their numbers, which go on from table to table; all null for -1. Copied are these rows alone."""
+    """Rows of tables by their numbers, which go on from table to table; all null for -1. Only the wanted rows are copied."""
     if len(tables) == 1:
         return tables[0].take(pa.array(rows, mask=rows < 0))
     parts, at, begin = list[pa.Table](), np.full(len(rows), -1), 0

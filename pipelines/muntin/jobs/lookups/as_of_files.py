@@ -53,7 +53,7 @@ def as_of_files(runner: Runner, pipeline: Pipeline, window: str, rows: str, out:
     Raises:
         DefinitionError, SourceError, StateError: see `as_of`; and where `out` lies in an object store or among the rows.
     """
-    answers_for(pipeline, window, **how)  # wrong arguments are told before a task begins
+    answers_for(pipeline, window, **how)  # wrong arguments are refused before a task begins
     place, target = path_of(rows).absolute(), path_of(out).absolute()
     if is_object_store(str(target)):
         raise DefinitionError(f"out: {target} lies in an object store; write to a file or folder of this machine, and copy it from there")

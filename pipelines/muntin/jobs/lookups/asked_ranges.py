@@ -45,7 +45,7 @@ def asked_ranges(start: Any, end: Any) -> Ranges:  # noqa: ANN401 - a datetime o
 
 
 def place(ranges: Ranges, at: int) -> str:
-    """The number of a range among several, for the beginning of a sentence; "" where there is one."""
+    """The number of a range among several, for the beginning of a sentence; "" where there is a single range."""
     return f"range {at} (from 0): " if len(ranges) > 1 else ""
 
 
@@ -110,7 +110,7 @@ def _meets(frames: FrameSet, us: Ints) -> np.ndarray:
 
 
 def _misfit(frames: FrameSet, asked: Ranges) -> str:
-    """The borders next to those of a range that are none of the finest frames."""
+    """The frame borders next to the borders of a range that lie inside of a finest frame."""
     texts = []
     for name, us in (("start", asked.low), ("end", asked.high)):
         if not _meets(frames, us)[0]:

@@ -1,4 +1,4 @@
-"""The rows that a reader brings to a look-up, in pieces and in their order; and the same rows with the columns that were found."""
+"""The rows that a reader brings to a look-up, in pieces and in their order; and the same rows with the columns of their answers."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def instants_of(rows: pa.Table, at: str) -> Ints:
     """The instants of the rows, microseconds cut down; a timestamp without a zone is in UTC; `BEFORE_ALL` for null.
 
     Raises:
-        DefinitionError: there is no such column, or it has no timestamps, or one that microseconds of 64 bits do not hold.
+        DefinitionError: there is no such column, or it has no timestamps, or a timestamp that microseconds of 64 bits do not hold.
     """
     column = contiguous(_column(rows, at, "the instant of each row"))
     if not pa.types.is_timestamp(column.type):
@@ -138,7 +138,7 @@ def _column(rows: pa.Table, name: str, what: str) -> pa.ChunkedArray:
 
 
 def with_columns(rows: pa.Table, answers: pa.Table, prefix: str) -> pa.Table:
-    """The rows with the columns found behind their own; each name has the prefix.
+    """The rows with the columns of their answers behind their own; each name has the prefix.
 
     Raises:
         DefinitionError: the rows have a column of such a name.

@@ -85,7 +85,7 @@ def _check_nothing_lasts(pipeline: Pipeline) -> None:
     """Refuse aggregates that take values from before a range: which came in time for it no batch says.
 
     Raises:
-        DefinitionError: there is one.
+        DefinitionError: an aggregate has `carry`.
     """
     for name, each in pipeline.aggregates.items():
         if each.carry:
@@ -99,7 +99,7 @@ def _groups(pipeline: Pipeline, by: Sequence[str] | None) -> list[str]:
     """The key columns to group by.
 
     Raises:
-        DefinitionError: one is none.
+        DefinitionError: a name is no key column.
     """
     asked = dict.fromkeys(pipeline.keys if by is None else listed("by", by))
     for name in asked:

@@ -49,7 +49,7 @@ def states_of_ranges(
 
     Args:
         bound, frames: the pipeline state, and a set of its frames.
-        ranges: whose borders are borders of these frames.
+        ranges: whose borders are borders of the frames.
         keys: as `read` has them; None: all.
         divided: whether a table may hold the states of some keys alone.
 

@@ -84,7 +84,7 @@ def _starts(tier_table: Tiered, tiles: Tiles) -> np.ndarray:
 
 
 def _files(tier_table: Tiered, chosen: Tiles, by_place: Mapping[tuple[int, int], File]) -> list[tuple[File, tuple[int, ...]]] | None:
-    """The files of some tiles, each with the starts of its tiles; None if one is not in the table."""
+    """The files of some tiles, each with the starts of its tiles; None if a file is not in the table."""
     starts = defaultdict[tuple[int, int], list[int]](list)
     for level, start in zip(chosen.level.tolist(), _starts(tier_table, chosen).tolist(), strict=True):
         above = tier_table.scale.span_us(level + 1)
@@ -93,7 +93,7 @@ def _files(tier_table: Tiered, chosen: Tiles, by_place: Mapping[tuple[int, int],
 
 
 def _few(low: np.ndarray, high: np.ndarray) -> Ranges:
-    """Not too many stretches: those with the least time between them are joined."""
+    """Not too many stretches: stretches with the least time between them are joined."""
     if len(low) > MOST:
         apart = np.sort(np.argsort(high[:-1] - low[1:], kind="stable")[: MOST - 1])  # the longest times between first
         low, high = low[np.append(0, apart + 1)], high[np.append(apart, len(high) - 1)]

@@ -105,7 +105,7 @@ class WindowsThen:
         """The windows that were not published after a batch of the history, from the states of batches up to it.
 
         Raises:
-            StateError: these states are gone, as `retain` says.
+            StateError: the states are gone, as `retain` says.
         """
         bound, count = self.bound, position + 1
         todo = replace(

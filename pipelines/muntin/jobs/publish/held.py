@@ -71,7 +71,7 @@ def _held(bound: Bound) -> Iterator[HeldWindows]:
 
 
 def is_outdated(bound: Bound, staged: Staged) -> bool:
-    """Whether a batch was read again as something else since its windows were staged: nobody should publish what it was before."""
+    """Whether a batch was read again as something else since its windows were staged: what it was before should not be published."""
     return any(_is_outdated(bound, window) for window in staged.windows)
 
 

@@ -185,7 +185,7 @@ def _marks(staged: StagedWindow, now: Published, folder: AnyPath, schema: pa.Sch
 
 
 def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:
-    """Entries of segments that become one, with fewer notes of old batches."""
+    """Entries of segments that become a single segment, with fewer notes of old batches."""
     more = new.start_us[~is_among(new.start_us, now.starts)]  # separate from all of history, which a union would sort
     number = np.searchsorted(now.starts, merged.start_us) + np.searchsorted(more, merged.start_us)
     return merged.thinned(number, len(now.starts) + len(more))

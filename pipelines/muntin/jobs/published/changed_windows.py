@@ -29,7 +29,7 @@ MOST = 4_000_000  # windows that one process reads and compares in some seconds
 
 
 def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[File], new: Sequence[File], starts: Ints) -> Changes | None:
-    """The windows that differ, of batches that were published before; None where none of these files differ.
+    """The windows that differ, of batches that were published before; None where no file differs.
 
     A file's name is its content, so that only files of other names are read. More than `MOST` windows, and files that cannot be read,
     are not compared, only counted; nor are windows that other columns told apart.

@@ -68,7 +68,7 @@ def published_batches(bound: Bound, window: str, low_us: int, high_us: int) -> l
 
 
 def _of_rows(bound: Bound, now: Published, batches: Sequence[int]) -> list[int]:
-    """Starts of the windows in the table that these batches closed. Only files that may hold some of them are opened."""
+    """Starts of the windows in the table that some batches closed. Only files that may hold such windows are opened."""
     low, high = min(batches), max(batches)
     spans = {file: batches_of_windows(file.path) for file in now.snapshot.files}
     files = tuple(file for file, span in spans.items() if span and span[0] <= high and span[1] >= low)
@@ -80,7 +80,7 @@ def _of_rows(bound: Bound, now: Published, batches: Sequence[int]) -> list[int]:
 
 
 def _of_grid(kind: Kind, now: Published, positions: Ints) -> list[int]:
-    """Starts of the windows of the grid that the batches at these positions closed; none from before the first batch."""
+    """Starts of the windows of the grid that the batches at these positions closed; no start lies before the first batch."""
     assert now.ledger  # noqa: S101 - by the caller
     entries = now.ledger.entries
     closes = closing(kind, entries.watermark_us)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def as_readers_know(bound: Bound) -> Bound:
-    """The same pipeline, whose spans are those that windows were published by; of windows that never were, those of the table."""
+    """The same pipeline with the spans by which windows were published; before a publication, the spans of the table."""
     windows = given_windows(bound.pipeline.windows)
     published_windows = {
         name: as_published(bound, name, newest_segment(bound.store, name)) for name, kind in windows.items() if kind.given_by

@@ -95,7 +95,7 @@ def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, ba
 def _work_from_whole_notes(
     bound: Bound, name: str, batches: Batches, watermarks_us: Ints, ledger: Ledger | None, lost: Sequence[int]
 ) -> tuple[Work, Ledger | None, tuple[str, ...]]:
-    """The work, from a note whose files are all whole; the ledger without damaged notes; and the problems of these notes.
+    """The work, from a note whose files are all whole; the ledger without damaged notes; and the problems of the damaged notes.
 
     `lost`: starts of batches whose published files are lost; they count as changed.
     """

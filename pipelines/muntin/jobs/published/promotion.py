@@ -132,7 +132,7 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
 
 
 def replacing(now: Snapshot, schema: pa.Schema, files: Sequence[File], name: str) -> Change:
-    """The commit after which a table has these files alone. `name`: the lock."""
+    """The commit after which a table has the given files alone. `name`: the lock."""
     had, have = {file.path for file in now.files}, {file.path for file in files}
     adds, removes = [file for file in files if file.path not in had], [file for file in now.files if file.path not in have]
     return Change(schema, adds, removes, [name], whole=len(removes) == len(now.files))

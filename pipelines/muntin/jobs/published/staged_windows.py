@@ -40,11 +40,11 @@ class StagedWindow:
         window: its name.
         schema: the Arrow schema of the files, serialized, base64.
         files: path below the window's staging folder, size, rows.
-        starts: the batches whose windows these files replace.
+        starts: the batches whose windows the files replace.
         base: the newest segment of the ledger that this was derived against; publishing needs it to be the newest still.
         definition: the name of the definition that the windows were derived under.
         entries: of the batches whose windows are derived anew, or all of the ledger's, as a footer has them.
-        anew: whether the ledger begins anew with these entries.
+        anew: whether the ledger begins anew with the new entries.
         given: the file with the spans that the windows lie by; "" for kinds without a table.
     """
 

@@ -21,7 +21,7 @@ def load_staged(store: Store, folder: str) -> Staged:
     """The staged windows that an earlier finalize left in a folder.
 
     Raises:
-        ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it; or its file is damaged.
+        ConflictError: the folder is gone: an earlier attempt published it, or it was removed; or its file is damaged.
     """
     try:
         return Staged.loads((store.root / folder / STAGED_FILE).read_text(encoding="utf-8"))
@@ -32,12 +32,12 @@ def load_staged(store: Store, folder: str) -> Staged:
 
 
 def staged_entries(state: AnyPath) -> list[Entries]:
-    """The new entries of every staged window of a state, without windows that nobody can publish."""
+    """The new entries of every staged window of a state, without windows that cannot be published."""
     return [entries_of(window) for window in staged_windows(state)]
 
 
 def staged_windows(state: AnyPath) -> list[StagedWindow]:
-    """Every staged window of a state, without windows that nobody can publish."""
+    """Every staged window of a state, without windows that cannot be published."""
     windows: list[StagedWindow] = []
     for path in state.glob(f"staging/*/{STAGED_FILE}"):
         with suppress(ConflictError, ValueError, KeyError):

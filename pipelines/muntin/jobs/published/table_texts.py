@@ -49,5 +49,5 @@ def describe(bound: Bound) -> None:
     for window in bound.windows:
         now = published(bound.store, window)
         if now.ledger:
-            with suppress(ConflictError):  # another run writes to the table: a later one brings its texts up to date
+            with suppress(ConflictError):  # another run writes to the table: a later run brings its texts up to date
                 bound.store.describe(now.table, now.snapshot, texts(bound, window))

@@ -59,7 +59,7 @@ def write_windows(table: pa.Table, folder: AnyPath, first_us: int, last_us: int,
 def replaced_windows(
     folder: AnyPath, files: Sequence[File], starts: Ints, published_starts: Ints, keys: Sequence[str]
 ) -> tuple[list[File], list[File]]:
-    """The files of a table that hold windows of some batches; and new files with the remaining windows of these files.
+    """The files of a table that hold windows of some batches; and new files with their remaining windows.
 
     Args:
         folder: of the table.

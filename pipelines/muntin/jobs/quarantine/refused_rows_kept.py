@@ -99,7 +99,7 @@ def refused_by_others(bound: Bound, starts: Ints, new: Sequence[File]) -> Ints:
 
 
 def refused_otherwise(state: AnyPath, quarantine: Snapshot, other: AnyPath, files: Sequence[File], starts: Ints) -> Ints:
-    """The batches of which one reading refused a row that another one took, or refused for another reason.
+    """The batches of which a reading refused a row that another reading took, or refused for another reason.
 
     Args:
         state, quarantine: the folder of the first reading's state, and its quarantine.

@@ -25,7 +25,7 @@ class Fault:
     Attributes:
         reason: what, in words.
         column: the column that it is about; None: the definition is.
-        condition: SQL that is true for these rows.
+        condition: SQL that is true for the rows.
     """
 
     reason: str

@@ -41,7 +41,7 @@ class Announcer:
     """A run that announces.
 
     Attributes:
-        run: its name; None of a run that nobody can ask about: whoever comes next announces again what it left open.
+        run: its name; None of a run that cannot be asked about: the next run announces again what it left open.
         is_going: name of another run, and how long ago it took its part, in microseconds -> whether it will still announce that.
     """
 
@@ -150,7 +150,7 @@ def _part(
 
 
 def _published_since(bound: Bound, now: Published, mark: Note) -> tuple[list[int], list[int]]:
-    """The batches whose windows were published since a mark, as others than by then; and those of which there had been windows by then."""
+    """The batches whose windows changed since a mark; and the batches among them that had windows before."""
     seen = mark["number"] if mark["table"] == now.snapshot.identity else 0
     folder = bound.table(now.table)
     newer = read_ledger(folder, tuple(each.file.path for each in now.segments if each.number > seen))

@@ -61,7 +61,7 @@ def check_publishable(
 
     Raises:
         ConflictError: a window has no verdict, or a verdict on other files: finalize and validate again.
-        ExpectationsError: a window failed, and nobody has approved this verdict.
+        ExpectationsError: a window failed, and no person has approved this verdict.
     """
     for window in staged:
         if window in guarded and (window not in verdicts or [*verdicts[window]["files"]] != [*staged[window]]):

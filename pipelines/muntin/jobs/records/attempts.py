@@ -172,7 +172,7 @@ def forget(state: AnyPath, attempt: Attempt) -> None:
 
 
 def _forget_covered(state: AnyPath, attempt: Attempt) -> None:
-    """Remove the notes of other attempts that have ended, at these batches alone."""
+    """Remove the notes of ended attempts whose batches the attempt covers."""
     for each in attempts(state):
         if each.run != attempt.run and each.phase != "running" and all(attempt.covers(*span) for span in each.spans):
             if each.phase == "killed":

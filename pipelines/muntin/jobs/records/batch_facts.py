@@ -43,7 +43,7 @@ class BatchStates:
 
     Attributes:
         counts: state -> number of batches; every state is there.
-        told: the batches that are neither published nor corrected, those published despite a failed suite, and the newest ones, ascending.
+        told: the batches neither published nor corrected, the batches published despite a failed suite, and the newest batches, ascending.
         keeps_up: whether the last batch was read within two intervals of its end: a pipeline that works through the past does not keep up.
         corrected: starts of the batches that were read again from another source.
         last: start and end of the last batch that was read.
@@ -58,7 +58,7 @@ class BatchStates:
     published_us: int | None = None
 
     def settled(self, start_us: int, end_us: int) -> BatchState:
-        """The state of a batch that is not told one by one."""
+        """The state of a batch that is not listed singly."""
         return BatchState(start_us, end_us, "corrected" if start_us in self.corrected else "published")
 
     @property
@@ -67,7 +67,7 @@ class BatchStates:
         return [each for each in self.told if each.despite]
 
     def of(self, *states: State) -> list[BatchState]:
-        """The batches in these states."""
+        """The batches in some states."""
         return [each for each in self.told if each.state in states]
 
 

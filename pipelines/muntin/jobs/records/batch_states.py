@@ -75,7 +75,7 @@ class BatchState:
     Attributes:
         start_us, end_us: its interval.
         state: the state.
-        since_us: since when, where somebody knows.
+        since_us: since when, where that is known.
         step: the step that a run is at, or failed at.
         reason: why it failed, is held, or waits.
         link: the log of the run.
@@ -132,7 +132,7 @@ def _holds(held: Held, attempt: Attempt | None, facts: Facts) -> bool:
 
 
 def _is_outlived(attempt: Attempt, facts: Facts) -> bool:
-    """Whether a failed run needs nobody any more: its batch was read after it failed to read it, or is published after all."""
+    """Whether a failed run needs no mend any more: its batch was read after it failed to read it, or is published after all."""
     if attempt.phase in ("running", "queued") or not facts.is_published:
         return False
     return attempt.step not in ("check", "accumulate") or (facts.read_us is not None and facts.read_us > attempt.at_us)

@@ -27,7 +27,7 @@ def reports_of(bound: Bound) -> pa.Table | None:
     more = [DESPITE] if snapshot.schema and DESPITE in snapshot.schema.names else []
     columns = ["batch", "step", "recorded_at", "source_changed", "watermark", *more]
     table = read_files(bound.store.root / TABLE, snapshot, columns)
-    table = table.filter(pc.or_(pc.equal(table["step"], "accumulate"), pc.is_valid(table["watermark"])))  # others waited, unpublished
+    table = table.filter(pc.or_(pc.equal(table["step"], "accumulate"), pc.is_valid(table["watermark"])))  # the rest waited, unpublished
     for name in ("batch", "recorded_at"):
         table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.int64()))
     return table
@@ -69,5 +69,5 @@ class Times:
 def _by_batch(rows: pa.Table, *, last: bool) -> dict[int, int]:
     """Start of a batch -> the last, or the first, time of its rows."""
     batch, at = rows["batch"].to_numpy(), rows["recorded_at"].to_numpy()
-    order = np.lexsort((at, batch) if last else (-at, batch))  # of equal keys of a dict the last one stays
+    order = np.lexsort((at, batch) if last else (-at, batch))  # of equal keys of a dict the last value stays
     return dict(zip(batch[order].tolist(), at[order].tolist(), strict=True))

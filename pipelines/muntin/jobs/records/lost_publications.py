@@ -60,7 +60,7 @@ def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
     if not len(other) or (ledger is None and todo.window in superseded(bound)):  # a newer definition has taken these windows' place
         return ()
     table, reports = bound.frame_sets[0].table, _reports(bound.store, other.start_us)
-    read = accumulated(bound, table, bound.store.snapshot(table))  # reports name the versions of this one
+    read = accumulated(bound, table, bound.store.snapshot(table))  # reports name the versions of this table
     versions = dict(zip(read.start_us.tolist(), read.version.tolist(), strict=True))
     return tuple(start for start in other.start_us.tolist() if _is_published(reports.get(start, {}), versions.get(start), todo.window))
 

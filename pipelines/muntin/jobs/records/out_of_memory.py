@@ -16,7 +16,7 @@ _MOST = 3  # stretches that are named
 
 
 def out_of_memory(wrong: BaseException, attempt: Attempt) -> OutOfMemoryError | None:
-    """The error to raise in place of one that tells of a lack of memory; None: it tells of something else."""
+    """The error to raise in place of an error for lack of memory; None: the error has another cause."""
     if (problem := lack_of_memory(wrong)) is None:
         return None
     spans = ", ".join(str(Interval(*span)) for span in attempt.spans[:_MOST]) + (", ..." if len(attempt.spans) > _MOST else "")
@@ -26,5 +26,5 @@ def out_of_memory(wrong: BaseException, attempt: Attempt) -> OutOfMemoryError | 
 
 
 def said(wrong: BaseException) -> BaseException:
-    """Error to show of a run: the given one, or one that says in a few words that memory ended."""
+    """The error to show of a run: the given error, or a short error that says that memory ended."""
     return wrong if (problem := lack_of_memory(wrong)) is None else OutOfMemoryError(problem)

@@ -1,4 +1,4 @@
-"""Processes by host, number and age, so that whoever looks on the same machine can tell whether one lives."""
+"""Processes by host, number and age, so that another process of the machine can tell whether a process lives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def this_process() -> tuple[str, int, str]:
 
 
 def is_gone(process: tuple[str, int, str] | None) -> bool:
-    """Whether a process of this machine has ended; of another machine nobody knows, and it counts as alive."""
+    """Whether a process of this machine has ended; a process of another machine counts as alive."""
     if process is None or process[0] != socket.gethostname():
         return False
     return not _is_alive(process[1]) or (_age_of(process[1]) or process[2]) != process[2]
@@ -31,7 +31,7 @@ def _is_alive(number: int) -> bool:
 
 
 def _age_of(number: int) -> str | None:
-    """When a process began, as Linux counts it, with the boot that it counts from; None where nobody tells. Numbers come again."""
+    """When a process began, as Linux counts it, with the boot that it counts from; None where that is unknown. Numbers come again."""
     try:
         return f"{Path(f'/proc/{number}/stat').read_text(encoding='utf-8').rpartition(')')[2].split()[19]}@{_boot()}"
     except (OSError, IndexError):

@@ -52,7 +52,7 @@ def last_verdicts(state: AnyPath, window: str) -> list[dict[str, Any]]:
     """The verdicts on a window, the newest first.
 
     Each has the parts of a report, `recorded_at` (ISO) and `batches`, the first and the last start. Where the window failed, it has `name`,
-    of the verdict on all windows of the run, and `despite`, who let them be published and why, if somebody did.
+    of the verdict on all windows of the run, and `despite`, who let them be published and why, if a person did.
     """
     return _verdicts(read_note(_file(state, window)))
 

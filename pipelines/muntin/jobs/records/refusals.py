@@ -1,4 +1,4 @@
-"""Batches of which more than a tenth is in the quarantine: their share, and why most of these rows were refused."""
+"""Batches of which more than a tenth is in the quarantine: their share, and why most of the rows were refused."""
 
 from __future__ import annotations
 

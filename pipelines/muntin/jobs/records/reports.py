@@ -108,7 +108,7 @@ class BatchReport:
         files_hidden: files that were passed over, as their names begin with `_` or `.` (`hidden` of `sources.files`).
         rows_ambiguous, rows_nonexistent: rows that were read with a local time that comes twice in the zone of the source, or never was;
             `ambiguous` and `nonexistent` of the source say what became of them.
-        windows_hidden: window -> how many of those that this batch closed are hidden; of windows with `having`.
+        windows_hidden: window -> how many of the windows that this batch closed are hidden; of windows with `having`.
         rows_forgotten: rows that were left out, as their keys are forgotten (`muntin forget`).
         despite: what a person said who let its windows be published although they failed their suite: `verdict`, the name of the verdict,
             `windows`, window -> its verdict in words, `by`, `reason`; of a run that published nothing in this way None.
@@ -158,7 +158,7 @@ class RunReport:
         remarks: what was found damaged and was derived again, and which batches rest on rows of dimensions that are others by now and were
             not read again, a sentence each.
         changed: window -> which of its published windows this run changed, and how; one part a commit.
-        left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
+        left_behind: batches that an earlier definition's state has and this state lacks: `muntin rebuild` reads them.
         promoted: windows of a changed definition that were promoted.
         candidates: windows of a changed definition that are still candidates.
         alerts: what became of the messages to the channels of the definition, a line each.

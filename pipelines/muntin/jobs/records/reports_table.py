@@ -101,7 +101,7 @@ _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted",
 
 
 def record_accumulated(store: Store, batches: Sequence[Accumulated], now: datetime, *, decided_anew: bool = False) -> dict[int, bool]:
-    """Write down what was read; return for each batch whether its source is another one than the last time.
+    """Write down what was read; return for each batch whether its source has changed since the last time.
 
     `decided_anew`: whether they were read again since other rows of them are duplicates, so that other states come of the same source.
     """

@@ -35,8 +35,8 @@ def check_judged(bound: Bound, staged: Staged, approval: Approval | None = None)
     """Check that every staged window with a suite has a verdict on exactly the staged files, and did not fail, or a person approved that.
 
     Raises:
-        ConflictError: a window has no verdict, or one on other files: finalize and validate again.
-        ExpectationsError: a window failed, and nobody approved this verdict.
+        ConflictError: a window has no verdict, or a verdict on other files: finalize and validate again.
+        ExpectationsError: a window failed, and no person approved this verdict.
     """
     files = {window.window: _files(window) for window in staged.windows}
     check_publishable(files, bound.pipeline.expectations, recorded_verdicts(bound, staged.folder), approval)

@@ -1,4 +1,4 @@
-"""The table of verdicts: what each suite found, a row for each expectation and validation, for people and for any reader of Delta."""
+"""The table of verdicts: a row for each expectation and validation, for people and for any reader of Delta."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Whether each file of a batch has the columns that the definition uses.
 
-Files are read together by the names of their columns, so that a number may be an integer in one and a double in another.
+Files are read together by the names of their columns, so that a number may be an integer in a file and a double in another file.
 A column that a file lacks would be null in all of its rows. That is an error, as it is where the file is alone.
 """
 
@@ -78,7 +78,7 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
 def _check_common(
     session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapping[str, str], distinct: Sequence[tuple[str, Columns]]
 ) -> None:
-    """Refuse files with a column of two types that have no common one. DuckDB would make texts of both.
+    """Refuse files with a column of two types that have no common type. DuckDB would make texts of both.
 
     Raises:
         SourceError: names both files, if the definition uses the column.
@@ -195,7 +195,7 @@ def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Co
 
 
 def binds(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> bool:
-    """Whether the definition can do with these columns."""
+    """Whether the definition can do with some columns."""
     try:
         _bind(session, bound, columns)
     except (duckdb.BinderException, SourceError):

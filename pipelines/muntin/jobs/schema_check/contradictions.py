@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A column that the definition uses and that has a type which no common one holds.
+    """A column that the definition uses and whose type has no common type with earlier batches.
 
     Attributes:
         path: of the file.

@@ -64,7 +64,7 @@ def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, co
 
 
 def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    """See that the aggregates that take rows of the source fit its columns: as `check_fit`, and of these alone."""
+    """See that the aggregates that take rows of the source fit its columns: as `check_fit`, of aggregates alone."""
     asked = list[_Asked]()
     for name, aggregate in bound.own_aggregates.items():
         what = f"aggregates[{name!r}]: {aggregate}"
@@ -94,7 +94,7 @@ class _Asked:
 def _check(session: duckdb.DuckDBPyConnection, bound: Bound, asked: Sequence[_Asked], rows: str, columns: Mapping[str, str]) -> None:
     """Refuse SQL that does not bind, and an expression whose type is not what it must be. The error is of the first.
 
-    All SQL is bound at once, since each query costs a millisecond in each run; where it does not bind, one by one.
+    All SQL is bound at once, since each query costs a millisecond in each run; where it does not bind, each expression by itself.
     """
     kinds: Iterable[str]
     try:

@@ -48,7 +48,7 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
 
 
 def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
-    """Ranges with those columns of derive expressions that read nothing but what ranges have; see `lookups.over`.
+    """Ranges with the columns of derive expressions that read nothing but what ranges have; see `lookups.over`.
 
     Raises:
         SourceError: as `derived`.
@@ -144,7 +144,7 @@ def over(bound: Bound, window: str, windows: pa.Table, more: Iterable[str] = ())
 
 
 def query_with(columns: Iterable[tuple[str, str]]) -> str:
-    """The query for windows with these columns; a column may read the columns before it."""
+    """The query for windows with some columns; a column may read the columns before it."""
     query = f"FROM {WINDOWS}"
     for name, sql in columns:
         check_expression(sql, f"derive[{name!r}]")

@@ -29,7 +29,7 @@ _TEXTS = ("csv", "json")
 
 
 def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Name -> SQL type of the columns of the first files with rows; {} where that takes long and nobody waits for it."""
+    """Name -> SQL type of the columns of the first files with rows; {} where that takes long and is not needed."""
     if bound.source.format != "parquet" and not waits(bound):
         return {}
     session = kept_session(bound.source.timezone)
@@ -46,7 +46,7 @@ def columns_of(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence
 
 
 def first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The first piece with rows, else the first; where all files have the same columns, one without rows.
+    """The first piece with rows, else the first piece; where all files have the same columns, a piece without rows will do.
 
     Raises:
         SourceError: a file cannot be read.
@@ -67,7 +67,7 @@ def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[
 
 
 def _rows(source: Source, path: str) -> str:
-    """The rows of a file, whose types nobody asks for."""
+    """The rows of a file, whatever their types."""
     if source.format not in _TEXTS:
         return scan(source, [path])
     return texts(source, path, {"muntin_row": "VARCHAR"} if source.format == "json" else None)

@@ -51,7 +51,7 @@ def _of(name: str) -> str:
 def differing(here: Mapping[str, str], there: Mapping[str, str]) -> list[Difference]:
     """The packages of which the worker has another version. Of Python the first two numbers count.
 
-    >>> [found.problem for found in differing({"python": "3.11.7", "numpy": "2.1"}, {"python": "3.11.9", "numpy": "2.2"})]
+    >>> [each.problem for each in differing({"python": "3.11.7", "numpy": "2.1"}, {"python": "3.11.9", "numpy": "2.2"})]
     ['numpy is 2.2 on the worker, 2.1 here']
     """
     differences = []

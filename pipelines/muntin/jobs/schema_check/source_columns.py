@@ -45,7 +45,7 @@ _TYPED = "muntin_typed"
 def bound_types(bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
     """The SQL types of the columns of each frame set's table: as in the state, else as the first files with rows say.
 
-    Where a batch with a contradiction waits, files with one are passed over; if all have one, the state says the types.
+    Where a batch with a contradiction waits, files with a contradiction are passed over; if all have, the state says the types.
 
     Raises:
         SourceError: a file cannot be read, or the event time's column is missing or no time.

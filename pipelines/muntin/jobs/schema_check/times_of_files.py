@@ -61,7 +61,7 @@ def _first_times(
 
 
 def _check_zone(session: duckdb.DuckDBPyConnection, source: Source, path: str, column: str, text: str | None) -> None:
-    """Refuse a column in which some times are local ones, and others bring their zone: DuckDB makes one type of both.
+    """Refuse a column in which some times are local and some bring their zone: DuckDB makes one type of both.
 
     `text`: the first time of a column of local times; None: the column is of instants.
 

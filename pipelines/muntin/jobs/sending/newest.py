@@ -54,7 +54,7 @@ def newest(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
 
 
 def _is_among(rows: pa.Table, others: pa.Table, keys: Sequence[str]) -> pa.Array:
-    """Whether the key of each row is the key of one of the others."""
+    """Whether the key of each row is the key of another row, too."""
     codes = _codes([rows, others], keys)
     return pa.array(np.isin(codes[: len(rows)], codes[len(rows) :]))
 

@@ -39,7 +39,7 @@ class Note:
 
 
 def read_note(bound: Bound, sink: Sink) -> Note:
-    """The note of a sink; an empty one where it is missing or damaged: then all windows are sent."""
+    """The note of a sink; empty where it is missing or damaged: then all windows are sent."""
     return _note(read_json(_path(bound, sink)))
 
 
@@ -71,7 +71,7 @@ def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = No
 
 
 def _positions(note_before: Note, note: Note, since: Position | None) -> dict[str, Any]:
-    """The positions to note, as JSON has them, where one is noted already."""
+    """The positions to note, as JSON has them, where a position is noted already."""
     before = note_before.position
     rival = before is not None and before != since and note.position is not None and _is_behind(note.position, before)
     stays = note.position is None or rival

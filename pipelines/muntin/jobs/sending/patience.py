@@ -12,7 +12,7 @@ _FOR_EVER = float("inf")
 
 @dataclass(slots=True)
 class Patience:
-    """The time until which one sink has to give a sign of life. Work of this process does not count."""
+    """The time until which a sink has to give a sign of life. Work of this process does not count."""
 
     seconds: float
     until: float = field(default=_FOR_EVER, init=False)

@@ -1,4 +1,4 @@
-"""Tiles of all of history, for ranges of time that nobody knows beforehand; `maintain` makes them, runs do not."""
+"""Tiles of all of history, for ranges of time that are not known beforehand; `maintain` makes them, runs do not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _whole(scale: Scale, batches: Batches) -> Tiles:
     """The tiles that end before the last batch does and hold states; of a long history the newest."""
     end_us, first_us = int(batches.end_us[-1]), int(batches.low_us.min())
     levels, oldest = scale.levels(max(0, end_us - first_us)), end_us - MOST * scale.span_us(1)
-    if first_us < oldest:  # the tiles of a level are made of those below it
+    if first_us < oldest:  # the tiles of a level are made of the tiles of the level below
         first_us = -(-oldest // scale.span_us(levels[-1])) * scale.span_us(levels[-1])
     parts = []
     for level in levels:

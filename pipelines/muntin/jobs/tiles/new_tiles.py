@@ -38,7 +38,7 @@ class NewTiles:
         bound, found, states, batches: the pipeline state, its tiers, the table of states, and the batches that tiles are made of.
         base: the table of tiers.
         files: place -> file of the table.
-        kept: the tiles of the table that stay: at first all tiles made of these batches.
+        kept: the tiles of the table that stay: at first all tiles made of the batches.
         made: the new tiles.
         tables: place -> the rows of its new file.
     """

@@ -48,7 +48,7 @@ def maintain(
     now: datetime | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Maintained:
-    """Put small files together, shorten the logs of tables, and remove what nobody reads any more. Runs may go on meanwhile.
+    """Put small files together, shorten the logs of tables, and remove what is not read any more. Runs may go on meanwhile.
 
     Args:
         pipeline: the definition.

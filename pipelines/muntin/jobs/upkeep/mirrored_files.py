@@ -22,7 +22,7 @@ _log = logging.getLogger("muntin")
 
 
 class Mirrors:
-    """The mirrors of a table of windows. Where one does not answer, each file may be named by it."""
+    """The mirrors of a table of windows. Where a mirror does not answer, each file may be named by it."""
 
     def __init__(self, table: AnyPath) -> None:
         self._table, self._named, self._answered = table, set[str](), True

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Outdated:
     """A batch that should be read (again), and why.
 
-    `purged`: rows were read of it, and it has no file any more. To read it takes these rows out of published windows.
+    `purged`: rows were read of it, and it has no file any more. To read it takes its rows out of published windows.
     """
 
     interval_start: datetime

@@ -88,10 +88,10 @@ def rollback(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = No
     """Give live tables the windows that they held before a definition was promoted. The definition that was current is superseded then.
 
     Args:
-        pipeline: a definition of the pipeline; the current one or an earlier one.
+        pipeline: a definition of the pipeline, the current or an earlier definition.
         root: the folder above the states.
         window: the name of one window; None: each window that has an earlier definition.
-        version: of the window's table; None: the last one under the definition before.
+        version: of the window's table; None: the last version under the definition before.
 
     Raises:
         DefinitionError: a version without a window.

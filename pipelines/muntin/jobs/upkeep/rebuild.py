@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.timeline.batches import Batches
 
-_INSPECTED = 100  # batches of another definition, to tell whether its schedule is the present one
+_INSPECTED = 100  # batches of another definition, to tell whether its schedule is the present schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def left_behind(bound: Bound) -> int:
 
 
 def _behind(bound: Bound) -> _Behind | None:
-    """None if there is no earlier state, or the present one has all of its batches."""
+    """None if there is no earlier state, or the present state has all of its batches."""
     earlier = newest_earlier(bound)
     there = _batches_of(earlier) if earlier else np.empty(0, np.int64)
     lost = np.setdiff1d(there, _batches(bound)) if len(there) else there
@@ -131,7 +131,7 @@ def check_rebuilt(bound: Bound, window: str) -> None:
     """Refuse to show a window as empty that only an earlier definition has published, and windows of another definition as those of this.
 
     Raises:
-        StateError: it is published under another definition and not under this one.
+        StateError: it is published under another definition and not under the present.
     """
     check_as_defined(bound, window)
     if published(bound.store, window).ledger:

@@ -133,7 +133,7 @@ def _of_table(path: str) -> bool:
 
 
 def _old(root: AnyPath, place: AnyPath, what: str, files: list[Found], oldest: datetime, *, dry_run: bool) -> Removed:
-    """Remove those files that are older than an instant."""
+    """Remove the files that are older than an instant."""
     before_s = oldest.timestamp()
     old = [(path, size) for path, size, written in files if written < before_s and (dry_run or _removed(path, before_s))]
     return Removed(what, relative(place, root), len(old), sum(size for _, size in old))

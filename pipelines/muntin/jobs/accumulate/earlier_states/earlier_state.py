@@ -1,7 +1,7 @@
-"""New fields: batches that an earlier state has, but for some fields, are read from the source for these fields alone.
+"""New fields: batches that an earlier state has, but for some fields, are read from the source for the new fields alone.
 
 earlier state   n  sum(x)           of a batch whose files are the same still
-read            n          sum(y)   of the source no columns but those of the new fields, the keys, the filter and the times
+read            n          sum(y)   of the source only the columns of the new fields, keys, filter and times
 new state       n  sum(x)  sum(y)   the rows that a run of the whole definition would have written
 """
 
@@ -98,7 +98,7 @@ def _missing(bound: Bound, earlier_fields: Sequence[str]) -> tuple[Field, ...]:
 def unchanged(
     bound: Bound, earlier: Earlier, files: Mapping[Interval, Sequence[SourceFile]], bases: Mapping[str, Snapshot]
 ) -> list[Interval]:
-    """The batches that an earlier state has of the same files, and this one lacks. `bases`: table of a frame set -> it as it is."""
+    """The batches that an earlier state has of the same files, and this state lacks. `bases`: table of a frame set -> it as it is."""
     theirs = {table: _batches(bound, earlier.folder, table, earlier.store.snapshot(table)) for table in bases}
     ours = [_batches(bound, bound.folder, table, base).start_us for table, base in bases.items()]
     there = reduce(np.intersect1d, (batches.start_us[~batches.expired] for batches in theirs.values()))

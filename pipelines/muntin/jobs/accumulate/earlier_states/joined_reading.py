@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapshot]) -> Read:
-    """Read batches: a batch that an earlier state has, apart from some fields, for these fields alone; other batches whole.
+    """Read batches; where an earlier state has a batch, only the fields that it lacks.
 
     Args, errors: as `read_batches`. `bases`: table of a frame set -> it as it is.
     """

@@ -1,1 +1,1 @@
-"""Other batches: earlier ones whose rows a batch repeats, and later ones that change rows of it."""
+"""Other batches: earlier batches whose rows a batch repeats, and later batches that change its rows."""

@@ -3,7 +3,7 @@
 batch 0    7: c, 10     8: c, 5     9: c, 1          rows of batch 0 then    7: u, 12     9: c, 1
 batch 2    7: u, 12     8: d        5: u, 3                                  8 is taken back, 5 is not at home here
 
-A row that changes another takes its place in the order of rows: sums of doubles are those of a clean run.
+A row that changes another takes its place in the order of rows: sums of doubles equal the sums of a clean run.
 """
 
 from __future__ import annotations

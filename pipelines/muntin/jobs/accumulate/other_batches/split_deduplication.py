@@ -36,7 +36,7 @@ class ComparedRows:
         ids: the file of the split's ids: path, size (bytes), rows.
         decided: the name of the decision.
         repeated: how many rows are left out; if there are any, they lie in the table `REPEATED`.
-        late: how many of these change an earlier row too late; their places lie in the table `TOO_LATE`.
+        late: how many of the rows change an earlier row too late; their places lie in the table `TOO_LATE`.
         own: the ids of the rows that are left, and their places: `ID_HIGH`, `ID_LOW`, `ORDINAL`.
     """
 

@@ -1,4 +1,4 @@
-"""Batches that rest on rows of a dimension which are others by now: what their events looked up would be answered otherwise.
+"""Batches that rest on rows of a dimension that have changed: what their events looked up would be answered otherwise.
 
 dimension, as noted   EUR  [1 May, ...) 1.08
 dimension now         EUR  [1 May, 3 May) 1.08  [3 May, ...) 1.10        differs from 3 May on
@@ -75,11 +75,11 @@ class LookupChanges:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences on batches that are not read again, though windows rest on rows of dimensions that are others by now."""
+        """Sentences on batches that are not read again, though windows rest on rows of dimensions that have changed."""
         return (self.too_many,) if self.too_many else ()
 
     def remember(self, bound: Bound) -> None:
-        """Note that all batches rest on these versions, so that the next run compares with them. Only to be called when they are read.
+        """Note that all batches rest on these versions, so that the next run compares with them. Only to be called after reading.
 
         Where another run noted something else meanwhile nothing is noted, and the next run compares with all that was met.
 
@@ -102,7 +102,7 @@ def digests_of(bound: Bound) -> dict[str, str]:
 
 
 def forget_other_versions(bound: Bound) -> None:
-    """Take back the note of the versions on which all batches rest, before batches rest on others, and say that they are being read."""
+    """Take back the note of the versions on which all batches rest, and note that batches are being read by other versions."""
     mine = digests_of(bound)
 
     def noted(content: Any) -> Mapping[str, str] | None:  # noqa: ANN401 - JSON
@@ -157,7 +157,7 @@ def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
 
 
 def _note(bound: Bound) -> dict[str, str]:
-    """Name of a dimension -> the name of the versions on which all batches rest, or `_READING`; nothing where nobody noted anything."""
+    """Name of a dimension -> the name of the versions on which all batches rest, or `_READING`; nothing where there is no note."""
     return _names(read_note(bound.folder / _NOTE))
 
 
@@ -166,7 +166,7 @@ def _names(note: Any) -> dict[str, str]:  # noqa: ANN401 - JSON
 
 
 def _reading(digests: Mapping[str, str]) -> dict[str, str]:
-    """The note while batches are read by these versions."""
+    """The note while batches are read by the given versions."""
     return {_READING: json.dumps(digests, sort_keys=True)}
 
 
@@ -197,7 +197,7 @@ def outlived_versions(folder: AnyPath) -> list[str]:
 def _apart(bound: Bound, files: Sequence[File]) -> Ints:
     """Starts of the batches whose states rest on something else than the table of what was met says."""
     if bound.source.dedupe_within_us is not None:
-        return np.empty(0, np.int64)  # whoever makes windows compares these names with ids and with what was met; see `settle`
+        return np.empty(0, np.int64)  # `settle` compares the names with ids and with what was met
     met = batches_of(bound.table(LOOKED_UP), files, bound.pipeline.intervals.after)
     apart = [np.empty(0, np.int64)]
     for frames in bound.frame_sets:

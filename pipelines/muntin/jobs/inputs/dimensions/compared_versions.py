@@ -1,4 +1,4 @@
-"""Versions of a dimension compared with others, and with what batches met. Hashes of keys and answers, nothing is read."""
+"""Versions of a dimension compared with other versions, and with what batches met. Hashes of keys and answers, nothing is read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def version_at(versions: Versions, keys: Ints, times: Ints) -> tuple[Ints, Ints]
 
 
 def _last_begun(versions: Versions, ids: Ints, times: Ints, there: np.ndarray) -> Ints:
-    """The last version of each key that began by a time; one before the first of the key where none did."""
+    """The last version of each key that began by a time; the place before the first version of the key where no version did."""
     owner = np.repeat(np.arange(len(versions.key)), np.diff(versions.first))
     at = np.arange(len(times))
     events = np.concatenate([owner, ids[there]])

@@ -1,4 +1,4 @@
-"""Look-ups of batches, for people: which rows they met, how many answers, how many found nothing, and whether they hold still."""
+"""Look-ups of batches, for people: which rows they met, how many had an answer and how many none, and whether answers still hold."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def met_rows(bound: Bound, starts: Ints, within_us: tuple[int, int]) -> tuple[Me
 
 
 def _rows(name: str, versions: Versions, met: pa.Table) -> Iterator[MetRow]:
-    """The rows of one dimension that were met: those that still give the answers that are noted."""
+    """The rows of a dimension that were met and still give the noted answers."""
     own = met.filter(pc.equal(met[_LOOKUP], name)).drop_null()
     number, _ = version_at(versions, own[_KEY].to_numpy(), instants(own[_FIRST]))
     same = np.append(versions.answer, 0)[number] == own[_ANSWER].to_numpy()

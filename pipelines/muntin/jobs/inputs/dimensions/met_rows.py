@@ -1,7 +1,7 @@
 """The table of what events looked up: of each batch the keys, the times and the answers, in files like the files of states.
 
 The files of states of a batch bear the name of what its events met, so that states and this table cannot get apart unseen: where they do,
-as after a crash between two commits, nobody knows what the states rest on, and the batch is read again.
+as after a crash between two commits, it is unknown what the states rest on, and the batch is read again.
 """
 
 from __future__ import annotations

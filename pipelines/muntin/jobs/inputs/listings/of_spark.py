@@ -22,7 +22,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, 
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
-    """No intervals: without Spark nobody knows which are empty."""
+    """No intervals: only Spark tells which intervals are empty."""
     return []
 
 

@@ -45,7 +45,7 @@ def materialise(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]
         SourceError: the function or Spark fails, or a column is not there.
         StateError: the files cannot be written.
     """
-    source: SparkSource = bound.source  # type: ignore[assignment]  # nobody else asks
+    source: SparkSource = bound.source  # type: ignore[assignment]  # other sources are not materialised
     files_of_batches: dict[Interval, list[SourceFile]] = {interval: [] for interval in intervals}
     by_start = {interval.start_us: interval for interval in intervals}
     for near in _alike([(interval, _frame(source, spark, interval)) for interval in intervals]):

@@ -2,7 +2,7 @@
 
 row -> bucket            by a hash of all its columns
 rows of a bucket         in one partition, sorted by event time, then by all other columns
-rows that are alike      in any order: nobody can tell
+rows that are alike      in any order: they are equal
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def ordered(frames: Sequence[tuple[int, DataFrame]], first: str) -> DataFrame:
 
     Args:
         frames: start of a batch -> its rows; all have the same columns.
-        first: the column that rows are ordered by before all others.
+        first: the column that rows are ordered by before all other columns.
 
     Returns:
         The rows with `BATCH` (start of the batch) and `BUCKET`.

@@ -37,7 +37,7 @@ def _outcome(outcome: Mapping[str, Any]) -> pa.RecordBatch:
 
 
 def written(batches: Iterable[pa.RecordBatch], folder: AnyPath) -> Iterator[dict[str, Any]]:
-    """Write rows, a file for each bucket of a batch, or several for a large one.
+    """Write rows, a file for each bucket of a batch, or several for a large bucket.
 
     Args:
         batches: the rows, as `ordered` gives them.

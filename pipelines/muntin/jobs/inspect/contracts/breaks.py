@@ -1,4 +1,4 @@
-"""Breaks of a contract by a change of a definition: the promises of a contract that a later one does not keep."""
+"""Breaks of a contract by a change of a definition: the promises of a contract that a later contract does not keep."""
 
 from __future__ import annotations
 

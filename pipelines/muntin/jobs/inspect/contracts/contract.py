@@ -38,7 +38,7 @@ _BEGINNINGS = {"DECIMAL": "number", "TIMESTAMP": "timestamp", "STRUCT": "object"
 def contract(pipeline: Pipeline, *, root: str | AnyPath) -> dict[str, Any]:
     """The contract as a document of the standard: a table for each window that can be published.
 
-    Types are those of the state, or before the first run those of the first files of the source. `version` is a digest of what is agreed:
+    Types come from the state, or before the first run from the first files of the source. `version` is a digest of what is agreed:
     equal content, equal version. Durations are seconds.
 
     Raises:

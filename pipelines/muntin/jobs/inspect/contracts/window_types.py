@@ -37,7 +37,7 @@ def windows_of_nothing(bound: Bound) -> dict[str, pa.Table]:
 
 
 def _row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
-    """A window without events; derived columns and batch are null. Types that states do not tell are those of published windows."""
+    """A window without events; derived columns and batch are null. Types that states do not tell come from published windows."""
     import pyarrow as pa
 
     row, there = empty_row(bound, window, states), published(bound.store, window).snapshot.schema
