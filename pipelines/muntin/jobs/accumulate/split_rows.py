@@ -119,8 +119,8 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     if in_table:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
         rows = KEPT
-    found_up = with_answers(session, source, rows, times.in_time, split.batch_us) if dimensions else None
-    rows = found_up[0] if found_up else rows
+    rows_and_met = with_answers(session, source, rows, times.in_time, split.batch_us) if dimensions else None
+    rows = rows_and_met[0] if rows_and_met else rows
 
     def lost() -> pa.Table:
         if compared:
@@ -147,7 +147,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             return None
         return Counted(extent.rows, extent.rows, extent.newest, extent.oldest, exact=False) if extent else None
 
-    return SplitRows(split.paths, columns, rows, 0, by_file, list, lost, counted_by_footers, found_up[1] if found_up else None)
+    return SplitRows(split.paths, columns, rows, 0, by_file, list, lost, counted_by_footers, rows_and_met[1] if rows_and_met else None)
 
 
 def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()) -> SplitRows:
@@ -169,8 +169,8 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in cast_behind(source, read_as).items()]
     read = with_steps(_cast(source, split, files, read_as, columns, casts), split.steps)
     timed = in_order(f"({staged(source, read, columns, ordinal=True)})", split.steps, columns)
-    found_up = _answered(session, source, timed, taken(bound, split), split) if applied(source) else None
-    timed = found_up[0] if found_up else timed
+    rows_and_met = _answered(session, source, timed, taken(bound, split), split) if applied(source) else None
+    timed = rows_and_met[0] if rows_and_met else timed
     faults = [*casts, *row_faults(session, bound, timed), *odd]
     _keep(session, bound, split, timed, faults, len(casts))
     left_out = session.execute(f"SELECT count(*) FROM {BAD}").fetchall()[0][0]
@@ -181,7 +181,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
         return placed(session, refused_rows, files, faults, first=split.rows.start if split.rows else 0).select(REFUSED.names)
 
     counts = rows_by_file(session, paths, KEPT, BAD)
-    met = found_up[1] if found_up else None
+    met = rows_and_met[1] if rows_and_met else None
     return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost, met=met)
 
 
