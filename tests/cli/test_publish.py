@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin.jobs import despite
+from muntin.jobs import publish_approved as despite
 from muntin.jobs.published.staging_folders import STAGED_FILE
 from muntin.jobs.records.quality_notes import last_verdicts
 from muntin.jobs.records.verdicts import VERDICTS_FILE

@@ -15,7 +15,7 @@ from muntin import read, run
 from muntin.cli.failure import explained
 from muntin.definition.instants import instant_us
 from muntin.errors import OutOfMemoryError
-from muntin.jobs.records.batch_facts import batch_states
+from muntin.jobs.records.batch_status import batch_states
 from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
 from muntin.tasks.spark import OnSpark

@@ -13,8 +13,8 @@ from muntin.extensions.page.views.around import NOTHING, Around, Dead
 from muntin.extensions.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
 from muntin.jobs.records.attempts import Attempt
-from muntin.jobs.records.batch_facts import BatchStates
 from muntin.jobs.records.batch_states import BatchState, State
+from muntin.jobs.records.batch_status import BatchStates
 from muntin.jobs.sending.standing import SinkStanding
 from tests.end_to_end.hourly import Hourly, hour
 

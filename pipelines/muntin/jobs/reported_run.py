@@ -48,15 +48,15 @@ def run_and_tell(
     return reported(pipeline, root, start, end, report, link=link)
 
 
-def publish_and_tell(pipeline: Pipeline, *, root: str | AnyPath, **options: Any) -> RunReport:  # noqa: ANN401 - those of `publish_despite`
-    """Publish as `publish_despite` does; whoever was told of what the suite held is told who let it be published, and why.
+def publish_and_tell(pipeline: Pipeline, *, root: str | AnyPath, **options: Any) -> RunReport:  # noqa: ANN401 - those of `publish_approved`
+    """Publish as `publish_approved` does; whoever was told of what the suite held is told who let it be published, and why.
 
     Raises:
-        MuntinError: as `publish_despite`.
+        MuntinError: as `publish_approved`.
     """
-    from muntin.jobs.despite import publish_despite
+    from muntin.jobs.publish_approved import publish_approved
 
-    report = publish_despite(pipeline, root=root, **options)
+    report = publish_approved(pipeline, root=root, **options)
     return reported(pipeline, root, report.batches[0].interval_start, report.batches[-1].interval_end, report, link="")
 
 

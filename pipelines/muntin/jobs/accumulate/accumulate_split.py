@@ -12,8 +12,8 @@ from muntin.engine.merged_states import merged
 from muntin.engine.runs import runs
 from muntin.jobs.accumulate.bundle_states import encoding
 from muntin.jobs.accumulate.forgotten_rows import left_out, refused_left
-from muntin.jobs.accumulate.other_batches.later_rows import changed
-from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED, without_repeated
+from muntin.jobs.accumulate.row_changes.later_rows import changed
+from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED, without_repeated
 from muntin.jobs.accumulate.shares import taken
 from muntin.jobs.accumulate.slot_lift import slot_lift
 from muntin.jobs.accumulate.split_rows import Counted

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from muntin.errors import StateError
 from muntin.jobs.accumulate.empty_batches import NOTHING, empty_states
-from muntin.jobs.accumulate.other_batches.later_batches import with_later
 from muntin.jobs.accumulate.readings import readings
+from muntin.jobs.accumulate.row_changes.later_batches import with_later
 from muntin.jobs.accumulate.shares import manifest_of_batch
 from muntin.jobs.accumulate.shares_of_sources import accumulate_shares, dealt
 from muntin.jobs.deduplication.event_ids import SCHEMA

@@ -14,7 +14,7 @@ from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refus
 from muntin.jobs.accumulate.empty_batches import NOTHING
 from muntin.jobs.accumulate.forgotten_rows import refused_left
 from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
-from muntin.jobs.accumulate.other_batches.split_deduplication import of_nothing
+from muntin.jobs.accumulate.row_changes.split_deduplication import of_nothing
 from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.inputs.dimensions.met_rows import write_met
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows

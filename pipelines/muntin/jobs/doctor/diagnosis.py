@@ -21,8 +21,8 @@ from muntin.jobs.doctor.examine import damaged_logs, examine
 from muntin.jobs.doctor.finding import Damage, Finding
 from muntin.jobs.doctor.set_aside import unmarked
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.records.batch_facts import batch_states
 from muntin.jobs.records.batch_states import NEED_A_PERSON, spelled, stretches
+from muntin.jobs.records.batch_status import batch_states
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
 from muntin.jobs.state.forgotten import forgotten, hashed

@@ -18,7 +18,7 @@ from muntin.jobs.published.as_defined import other_windows
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.standing import Standing, standing
 from muntin.jobs.published.window_tables import current, published, windows_of
-from muntin.jobs.records.batch_facts import BatchStates, batch_states
+from muntin.jobs.records.batch_status import BatchStates, batch_states
 from muntin.jobs.records.reports_table import TABLE, utc_now
 from muntin.jobs.sending.standing import SinkStanding, standings
 from muntin.jobs.state.forgotten import forgotten

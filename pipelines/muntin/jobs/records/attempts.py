@@ -70,7 +70,7 @@ class Attempt:
 
 
 @dataclass(slots=True)
-class Noted:
+class RunNote:
     """The note of a run in this process. `state`: the folder of the state; it may be taken over under another name meanwhile."""
 
     state: AnyPath
@@ -101,13 +101,13 @@ class Noted:
 
 
 @contextmanager
-def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[Noted]:
+def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[RunNote]:
     """Keep the note of a run in this process while it works; yields the note, to say which step begins.
 
     Raises:
         OutOfMemoryError: a step had no memory left; the step and the batches are named.
     """
-    noted = Noted(state, begun(uuid4().hex, intervals, "check") if intervals else None)
+    noted = RunNote(state, begun(uuid4().hex, intervals, "check") if intervals else None)
     noted.step("check")
     try:
         yield noted

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.records.batch_facts import batch_states
+from muntin.jobs.records.batch_status import batch_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

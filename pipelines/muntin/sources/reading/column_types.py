@@ -17,7 +17,7 @@ from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
 from muntin.sources.reading.declared_types import check_declared
 from muntin.sources.reading.scan import UNTOLD, Reading, files_sql, quoted, read_types, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
-from muntin.sources.sessions.told_once import told_once
+from muntin.sources.sessions.file_facts_cache import told_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

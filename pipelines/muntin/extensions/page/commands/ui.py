@@ -62,7 +62,7 @@ def publish(pipeline_place: "Known", verdict: str, reason: str) -> None:
     """Publish what a verdict holds, in the name of the user of this machine.
 
     Raises:
-        MuntinError: as `publish_despite`.
+        MuntinError: as `publish_approved`.
     """
     from getpass import getuser
 

@@ -10,15 +10,15 @@ from muntin.definition.schedule import Interval
 from muntin.extensions.page.views.tables import ROWS
 from muntin.jobs.inspect.batch_list import listed_batches
 from muntin.jobs.published.pending import pending_window
-from muntin.jobs.records.batch_facts import batch_states
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.batch_states import stretches
+from muntin.jobs.records.batch_status import batch_states
 
 if TYPE_CHECKING:
     from muntin.extensions.page.views.around import Around
     from muntin.extensions.page.views.seen import Seen
-    from muntin.jobs.records.batch_facts import BatchStates
     from muntin.jobs.records.batch_states import BatchState, Stretch
+    from muntin.jobs.records.batch_status import BatchStates
     from muntin.jobs.records.reports import BatchReport
 
 _STRETCHES = 30

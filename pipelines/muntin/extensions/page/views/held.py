@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from muntin.errors import StateError
 from muntin.jobs.publish.held import held_windows, unknown
 from muntin.jobs.records.attempts import attempts
-from muntin.jobs.records.batch_facts import together
 from muntin.jobs.records.batch_states import ASK
+from muntin.jobs.records.batch_status import together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.extensions.page.installation import Known
     from muntin.extensions.page.views.around import Around
-    from muntin.jobs.records.batch_facts import BatchStates
+    from muntin.jobs.records.batch_status import BatchStates
     from muntin.jobs.records.reports import BatchReport
     from muntin.jobs.state.bound import Bound
 

@@ -20,7 +20,7 @@ _MOST = 100
 T = TypeVar("T")
 
 
-class ToldOnce:
+class FileFactsCache:
     """The answers to questions about files that were asked last. Files of an object store are asked about anew: to see that one is still
     the same is a question, too.
     """
@@ -55,6 +55,6 @@ class ToldOnce:
 
 
 @cache
-def told_once() -> ToldOnce:
+def told_once() -> FileFactsCache:
     """The answers that this process has given."""
-    return ToldOnce()
+    return FileFactsCache()

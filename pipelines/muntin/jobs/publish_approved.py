@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from muntin.tasks import Runner
 
 
-def publish_despite(
+def publish_approved(
     pipeline: Pipeline,
     *,
     root: str | AnyPath,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from muntin.definition.schedule import Interval
-from muntin.jobs.accumulate.other_batches.later_batches import later_batch
-from muntin.jobs.accumulate.other_batches.later_rows import ids_in
+from muntin.jobs.accumulate.row_changes.later_batches import later_batch
+from muntin.jobs.accumulate.row_changes.later_rows import ids_in
 from muntin.jobs.accumulate.shares import Share
 from muntin.jobs.deduplication.changed_rows import names_of_changes
 from muntin.jobs.deduplication.kept_decisions import changed_by

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.errors import SourceError
-from muntin.jobs.accumulate.other_batches.split_deduplication import REPEATED
+from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED
 from muntin.jobs.accumulate.shares import Split, taken
 from muntin.jobs.accumulate.split_rows import carefully
 from muntin.jobs.deduplication.changed_rows import name_of_changes, together
@@ -37,7 +37,7 @@ from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL, ROW_IN_SPLIT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from muntin.jobs.accumulate.other_batches.split_deduplication import ComparedRows
+    from muntin.jobs.accumulate.row_changes.split_deduplication import ComparedRows
     from muntin.jobs.accumulate.shares import Later, Share
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.sources.reading.mended import Mended

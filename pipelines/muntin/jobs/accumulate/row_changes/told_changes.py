@@ -9,8 +9,8 @@ import numpy as np
 
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
-from muntin.jobs.accumulate.other_batches.later_batches import later_of
-from muntin.jobs.accumulate.other_batches.later_rows import rows_among
+from muntin.jobs.accumulate.row_changes.later_batches import later_of
+from muntin.jobs.accumulate.row_changes.later_rows import rows_among
 from muntin.jobs.accumulate.shares import Share
 from muntin.jobs.deduplication.known import earlier_ids, known_ids
 from muntin.jobs.quarantine.refused_places import placed
