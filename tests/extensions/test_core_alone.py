@@ -36,7 +36,7 @@ print(len(found), any("extensions" in name for name in found), muntin.__path__[0
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package alone, without its extensions."""
     place = tmp_path_factory.mktemp("core")
-    left_out = shutil.ignore_patterns("extensions", "__pycache__")
+    left_out = shutil.ignore_patterns("extensions")  # compiled kernels come along
     shutil.copytree(ROOT / "pipelines/muntin", place / "muntin", ignore=left_out, copy_function=shutil.copy2)
     return place
 
