@@ -8,7 +8,6 @@ from sys import modules
 import pyarrow as pa
 
 from muntin import aggregates as agg
-from muntin.aggregates import Sum
 from muntin.laws.states import finished, lifted
 from tests.catalogue.aggregates import CARRYING, ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed
@@ -25,9 +24,9 @@ def tables() -> str:
     families: dict[str, list[str]] = {}
     for row in _examples():
         families.setdefault(getattr(agg, row.name).__module__, []).append(_row(row))
-    head = "| aggregate | what | example | result | bytes | right to | deducted |\n"
-    head += "| --- | --- | --- | --- | ---: | --- | --- |\n"
-    parts = (f"| **{_title(module)}** | | | | | | |\n{''.join(rows)}" for module, rows in families.items())
+    head = "| aggregate | what | example | result | right to |\n"
+    head += "| --- | --- | --- | --- | --- |\n"
+    parts = (f"| **{_title(module)}** | | | | |\n{''.join(rows)}" for module, rows in families.items())
     return head + "".join(parts)
 
 
@@ -46,15 +45,12 @@ def _title(module: str) -> str:
 def _row(row: Row) -> str:
     aggregate = row.made()
     states = lifted(aggregate, [SOURCE], COLUMNS)
-    exact = all(isinstance(field.monoid, Sum) for field in aggregate.fields) and not any(map(pa.types.is_floating, states.schema.types))
     cells = [
         f"`{_signature(row.name)}`",
         _summary(row.name),
         f"`{row.call}`",
         _type(finished(aggregate, states).type),
-        str(states.nbytes),
         row.right.says,
-        "yes" if exact else "",
     ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 

@@ -6,7 +6,7 @@ from tests.faults.catalogue import FAULTS, Fault
 
 PAGE = Path(__file__).parent / "operating/faults.md"
 BEGIN, END = "<!-- the faults, by python -m docs.faults -->\n", "<!-- end of the faults -->\n"
-_HEAD = "| | what happens | what Muntin does |\n| ---: | --- | --- |\n"
+_HEAD = "| what happens | what Muntin does |\n| --- | --- |\n"
 
 
 def tables() -> str:
@@ -15,7 +15,7 @@ def tables() -> str:
 
 
 def _row(fault: Fault) -> str:
-    return f"| {fault.number} | {fault.what} | {fault.answer} |\n"
+    return f"| {fault.what} | {fault.answer} |\n"
 
 
 def page() -> str:

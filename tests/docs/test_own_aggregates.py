@@ -1,8 +1,6 @@
 """The code of docs/own-aggregates.md runs as it stands there, and does what the text says."""
 
-import math
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +50,3 @@ def test_the_lower_median(page: dict[str, Any]) -> None:
 def test_the_geometric_mean(page: dict[str, Any]) -> None:
     assert result(page["geometric_mean"], "delay", [[2.0, -1.0], [8.0]], pa.float64()) == pytest.approx(4)
     assert result(page["geometric_mean"], "delay", [[-1.0]], pa.float64()) is None
-
-
-def test_the_course_of_a_moving_thing(page: dict[str, Any]) -> None:
-    kinds = {"t": pa.timestamp("us", tz="UTC"), "x": pa.float64(), "y": pa.float64()}
-    rows = [{"t": datetime(2024, 1, 1, 0, 0, s, tzinfo=UTC), "x": 3.0 * s, "y": 1e6 - 4.0 * s, "time": s * 1_000_000} for s in range(6)]
-    states = [lifted(page["velocity"], [part], kinds) for part in (rows[4:], rows[:4])]  # out of order
-    found = finished(page["velocity"], combined(page["velocity"], *states))[0].as_py()
-    assert found == {"speed": pytest.approx(5), "direction": pytest.approx(math.atan2(-4, 3))}
