@@ -20,13 +20,7 @@ _SECOND_US = 1_000_000
 
 
 def batch_lines(one: "PipelineStatus", at: Callable[[datetime], str], again: Again) -> list[str]:
-    """Lines on the batches of a pipeline; none where its definition is not known.
-
-    Args:
-        one: its status.
-        at: an instant in the reader's clock.
-        again: gives the command that runs a range again.
-    """
+    """Lines on the batches of a pipeline; none where its definition is not known. `at` gives an instant in the reader's clock."""
     if one.states is None:
         return []
     from muntin.jobs.records.batch_states import stretches

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 def borders(pipeline: Pipeline, start: datetime, end: datetime) -> tuple[datetime, datetime]:
     """Start and end as instants: what says no offset is a time of the clock of the pipeline's schedule.
 
-    Raises:
-        DefinitionError: the clock never shows the time, or shows it twice.
+    A time that the clock never shows, or shows twice, is refused.
     """
     return _on_clock(start, pipeline.timezone), _on_clock(end, pipeline.timezone)
 

@@ -12,15 +12,7 @@ from muntin.jobs.state.definition_files import run_file
 
 
 def load_pipeline(file: Path, name: str | None = None) -> Pipeline:
-    """Run a definition's file and find the pipeline in it.
-
-    Args:
-        file: a Python file, as Airflow's DAG files are.
-        name: which, if the file holds several.
-
-    Raises:
-        DefinitionError: no such file, an error in it, no pipeline, or several and no name.
-    """
+    """Run a definition's file and find the pipeline in it. A name is needed where the file holds several."""
     pipelines = _known(file)
     if name is None and len(pipelines) > 1:
         pipelines = {each.name: each for each in pipelines.values() if id(each) not in _imported()} or pipelines
@@ -39,11 +31,7 @@ def _imported() -> set[int]:
 
 
 def names_in(file: Path) -> list[str]:
-    """The names of the pipelines that a file defines, and does not import.
-
-    Raises:
-        DefinitionError: no such file, an error in it, or no pipeline.
-    """
+    """The names of the pipelines that a file defines, and does not import."""
     pipelines = _known(file)
     return [each.name for each in pipelines.values() if id(each) not in _imported()] or [*pipelines]
 

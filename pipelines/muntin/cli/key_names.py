@@ -20,15 +20,9 @@ class NoSuchKeyError(StateError):
 
 
 def check_keys(table: "pa.Table", asked: Mapping[str, Sequence[str]], holder: str) -> None:
-    """See that some window has one of the values of each column; warn of the values that no window has.
+    """Refuse a key that no window has, and name similar keys; warn of the values of a column that no window has.
 
-    Args:
-        table: the windows, or only their keys.
-        asked: key column -> values as texts; "" is null.
-        holder: that has keys, as "window of 'day'".
-
-    Raises:
-        NoSuchKeyError: names the first, and similar keys.
+    `asked`: key column -> values as texts, "" is null; `holder`: what has keys, as "window of 'day'".
     """
     for column, values in asked.items():
         absent_values = absent(table, column, values)

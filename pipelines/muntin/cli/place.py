@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
     """The pipeline of a file, its relative paths below the project's folder, and the root of its state.
 
-    Raises:
-        DefinitionError: as `load_pipeline`; or another file of the folder `dags` has a pipeline of this name.
+    A second file of the folder `dags` with a pipeline of this name is refused.
     """
     pipeline_and_root = _located(file, name, root)
     check_alone(file, pipeline_and_root[0].name)

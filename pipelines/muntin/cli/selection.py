@@ -26,19 +26,10 @@ def selected(
     provisional: bool = False,
     changes_since: int | None = None,
 ) -> "pa.Table":
-    """Published windows of these keys, from `low` to `high`.
+    """Published windows of these keys that start at or after `low` and end at or before `high`.
 
-    Args:
-        pipeline, window, root: which, and where.
-        keys: "NAME=VALUE", or "VALUE" where there is one key column; values of one column are alternatives.
-        low, high: windows start at or after `low` and end at or before `high`.
-        provisional: whether windows that are not closed yet come too.
-        changes_since: a version of the table: only what changed since; None: all windows.
-
-    Raises:
-        DefinitionError: no such window or key column, or a value that is none of the column's.
-        NoSuchKeyError: no published window has one of the values, at any time.
-        StateError: there is no state.
+    `keys`: "NAME=VALUE", or "VALUE" where there is one key column; values of one column are alternatives, and a value that no
+    published window ever had is refused. `changes_since`: a version of the table, for what changed since.
     """
     from muntin.jobs.inspect.read import read
     from muntin.jobs.inspect.unknown import no_window
@@ -61,11 +52,7 @@ def selected(
 
 
 def one_key(columns: Sequence[str], keys: Sequence[str]) -> list[str | None]:
-    """One value for each key column, in their order; None for an empty one.
-
-    Raises:
-        DefinitionError: a column without a value, or with several.
-    """
+    """One value for each key column, in their order; None for an empty one. A column with several values is refused."""
     asked = by_column(columns, keys)
     for column in columns:
         if len(asked.get(column, ())) != 1:
@@ -87,11 +74,7 @@ def key_hint(pipeline: "Pipeline", window: str, root: "AnyPath", key: Sequence[s
 
 
 def by_column(columns: Sequence[str], keys: Sequence[str]) -> dict[str, list[str]]:
-    """Key column -> values, of "NAME=VALUE" or "VALUE".
-
-    Raises:
-        DefinitionError: no such key column.
-    """
+    """Key column -> values, of "NAME=VALUE" or "VALUE"."""
     asked: dict[str, list[str]] = {}
     for text in keys:
         column, given, value = text.partition("=")

@@ -48,21 +48,13 @@ def print_table(table: pa.Table, form: Format) -> None:
 
 
 def check_place(form: Format | None) -> None:
-    """See that stdout can take a format.
-
-    Raises:
-        BadParameter: it is binary, and stdout is a terminal.
-    """
+    """Refuse to write a binary format to a terminal."""
     if form in _BINARY and sys.stdout.isatty():
         raise typer.BadParameter(f"--format {form} is not for a terminal: name a file with --out, or send it to another program")
 
 
 def write_table(table: pa.Table, form: Format, path: Path) -> None:
-    """The table as a file.
-
-    Raises:
-        DefinitionError: it cannot be written.
-    """
+    """The table as a file."""
     try:
         path.write_bytes(content(table, form))
     except OSError as wrong:

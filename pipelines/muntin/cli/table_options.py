@@ -29,11 +29,7 @@ Csv = Annotated[bool, typer.Option("--csv", help="As --format csv.")]
 
 
 def format_asked(form: str | None, out: Path | None, *, as_csv: bool, as_json: bool) -> Format | None:
-    """The format to write; None: a table for people, or the command's document.
-
-    Raises:
-        BadParameter: options that exclude each other, no such format, or a file without an ending that names one.
-    """
+    """The format to write; None: a table for people, or the command's document."""
     if as_json + as_csv + (form is not None) > 1:
         raise typer.BadParameter("--format, --json and --csv exclude each other")
     if out is None:

@@ -39,8 +39,7 @@ class Result:
 def give(result: Result, written: Format | None, out: Path | None, *, as_json: bool) -> None:
     """Print a result or write it to a file. `written`: the format; None: a document or a table for people.
 
-    Raises:
-        DefinitionError: the file cannot be written.
+    `written`: the format; None: a document or a table for people.
     """
     total = len(result.rows)
     limit = result.limit if result.limit is not None else 0 if written or as_json else _LIMIT

@@ -10,11 +10,7 @@ if TYPE_CHECKING:
 
 
 def say_where(pipeline: "Pipeline", spark: str | None, *, validate: bool) -> None:
-    """Say on stderr where tasks run; nothing in quiet.
-
-    Raises:
-        DefinitionError: `spark` is no address of Spark, or a suite cannot be read.
-    """
+    """Say on stderr where tasks run; nothing in quiet."""
     from muntin.jobs.publish.spark_needed import spark_needed
     from muntin.tasks import place_of
 

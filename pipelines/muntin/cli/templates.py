@@ -64,12 +64,9 @@ TEMPLATES = {
 
 
 def write_project(template: Template, folder: Path) -> list[str]:
-    """Write a template's files, and its sample data, into a folder.
+    """Write a template's files, and its sample data, into a folder; their paths, relative to the folder and ascending.
 
     Without Great Expectations, the definition names its suite in a comment.
-
-    Returns:
-        the paths of the files, relative to the folder, ascending.
     """
     with as_file(files("muntin").joinpath("templates")) as home:
         for part in ("shared", template.name):

@@ -34,16 +34,7 @@ def variable_of(name: str) -> str:
 
 
 def connection_of_environment(name: str, error: type[Exception], mend: str) -> Connection:
-    """The connection in `AIRFLOW_CONN_<NAME>`.
-
-    Args:
-        name: of the connection.
-        error: the exception that is raised.
-        mend: what to do where the variable is not set.
-
-    Raises:
-        error: the variable is not set, or holds neither JSON nor a URI of a connection.
-    """
+    """The connection in `AIRFLOW_CONN_<NAME>`. `mend`: what to do where the variable is not set."""
     if not (text := os.environ.get(variable_of(name), "").strip()):
         raise error(f"the environment has no {variable_of(name)}; {mend}")
     try:
@@ -68,11 +59,7 @@ def _of_json(text: str) -> Connection:
 
 
 def connection_of_uri(text: str) -> Connection:
-    """A connection as a URI; its extra is the query, or JSON in `__extra__`.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """A connection as a URI; its extra is the query, or JSON in `__extra__`. ValueError: the text is no such URI."""
     parts = urlsplit(text)
     query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     extra = json.loads(query["__extra__"]) if "__extra__" in query else query

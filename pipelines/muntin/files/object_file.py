@@ -36,11 +36,7 @@ class ObjectFile(Address):
         return True
 
     def content(self, most: float = inf) -> tuple[ObjectStat, memoryview]:
-        """The facts of the file and its content, by one request; the content is left out if it has more than `most` bytes.
-
-        Raises:
-            FileNotFoundError: there is no such file.
-        """
+        """The facts of the file and its content, by one request; the content is left out if it has more than `most` bytes."""
         import obstore
 
         with told(self.address):
@@ -107,11 +103,7 @@ class ObjectFile(Address):
         return len(view)
 
     def write_new(self, content: bytes | memoryview) -> None:
-        """Write the file unless it is there.
-
-        Raises:
-            FileExistsError: it is there.
-        """
+        """Write the file; a FileExistsError if it is there."""
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
@@ -153,22 +145,14 @@ class ObjectFile(Address):
         """Nothing: a file that was copied is of now."""
 
     def hardlink_to(self, source: ObjectFile) -> None:
-        """Copy a file to here: names in a store cannot share a content.
-
-        Raises:
-            FileNotFoundError: there is no such file.
-        """
+        """Copy a file to here: names in a store cannot share a content."""
         import obstore
 
         with told(source.address):
             obstore.copy(to_move(self.bucket), source.key, self.key)
 
     def replace(self, target: ObjectFile) -> None:
-        """Move a file: a copy, and then the file is removed.
-
-        Raises:
-            FileNotFoundError: there is no such file.
-        """
+        """Move a file: a copy, and then the file is removed."""
         target.hardlink_to(self)
         self.unlink()
 
@@ -180,11 +164,7 @@ class ObjectFile(Address):
             obstore.delete(to_ask(self.bucket), self.key)
 
     def head(self) -> ObjectStat:
-        """The facts of the file.
-
-        Raises:
-            FileNotFoundError: there is no such file.
-        """
+        """The facts of the file."""
         import obstore
 
         if not self.key:

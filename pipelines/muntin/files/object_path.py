@@ -33,11 +33,7 @@ class ObjectPath(ObjectFile):
         return next(self._below(chunk=1), None) is not None
 
     def stat(self) -> ObjectStat:
-        """Facts of the file, else of the folder.
-
-        Raises:
-            FileNotFoundError: there is neither.
-        """
+        """Facts of the file, else of the folder."""
         try:
             return self.head()
         except FileNotFoundError:

@@ -48,12 +48,7 @@ def _store(bucket: str, timeout_s: int, _surroundings: int) -> ObjectStore:
 
 @contextmanager
 def told(address: str) -> Iterator[None]:
-    """Errors of an object store, as errors of a disk or in a sentence. The store's own text may hold a key: it is left out.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        StorageError: there is no such bucket, the credentials are refused, or nothing answers.
-    """
+    """Errors of an object store, as errors of a disk or in a sentence. The store's own text may hold a key: it is left out."""
     from obstore.exceptions import BaseError
 
     try:

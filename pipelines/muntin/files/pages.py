@@ -15,14 +15,10 @@ if TYPE_CHECKING:
 
 
 def opened(place: str | AnyPath | pa.Buffer | bytes, **how: Any) -> pq.ParquetFile:  # noqa: ANN401 - as pyarrow has them
-    """A file, or its content in memory, to read.
+    """A file, or its content in memory, to read; `how`: further arguments of `ParquetFile`.
 
-    `pq.read_table` takes four times as long for a small file: it makes a dataset, and threads.
-
-    `how`: further arguments of `ParquetFile`.
-
-    Raises:
-        OSError, pa.ArrowInvalid: the file is gone, or its footer is damaged. Of a damaged page, reading tells by an OSError.
+    `pq.read_table` takes four times as long for a small file: it makes a dataset, and threads. A damaged footer is an
+    `ArrowInvalid` here, a damaged page an `OSError` when it is read.
     """
     source = pa.BufferReader(place) if isinstance(place, pa.Buffer | bytes) else readable(place)
     return pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, **how)

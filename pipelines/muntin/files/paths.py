@@ -43,9 +43,6 @@ def path_of(place: str | AnyPath, *parts: str) -> AnyPath:
     's3://bucket/state/a/b.parquet'
     >>> path_of("state", "a")
     PosixPath('state/a')
-
-    Raises:
-        MissingPackageError: of an address, where `muntin[s3]` is not installed.
     """
     if isinstance(place, ObjectPath) or (isinstance(place, str) and is_object_store(place)):
         need("obstore")
@@ -95,11 +92,7 @@ def _(path: ObjectPath) -> list[AnyPath]:
 
 @singledispatch
 def move_folder(path: AnyPath, target: AnyPath) -> None:
-    """Give a folder another name, in one step.
-
-    Raises:
-        StateError: an object store has no such step.
-    """
+    """Give a folder another name, in one step. An object store has no such step, and is refused."""
     rename(path, target)
 
 
@@ -139,11 +132,7 @@ def stats_of(paths: Sequence[str]) -> dict[str, Stat]:
 
 
 def stat_of(path: str) -> Stat:
-    """The facts of a path.
-
-    Raises:
-        FileNotFoundError: there is nothing.
-    """
+    """The facts of a path."""
     return path_of(path).stat() if is_object_store(path) else os.stat(path)  # noqa: PTH116 - a Path takes twice as long
 
 
@@ -180,8 +169,7 @@ def relative(path: AnyPath, folder: AnyPath) -> str:
 def side_by_side(do: Callable[[Item], Done], items: Sequence[Item], place: str) -> list[Done]:
     """The results of a function for each item, in turn; several at once where `place` is in an object store, whose answers take their time.
 
-    Raises:
-        Exception: what the first of the items raises.
+    The error of the first item that raises one is raised.
     """
     if len(items) < 2 or not is_object_store(place):  # noqa: PLR2004 - one item needs no threads
         return [do(item) for item in items]
@@ -194,9 +182,6 @@ def table_address(place: str) -> str:
 
     >>> table_address("s3://bucket/a#b"), table_address("/data/a#b")
     ('s3://bucket/a%23b', '/data/a#b')
-
-    Raises:
-        StorageError: deltalake would take the path for another one.
     """
     if (odd := _ENCODED.search(place)) or (not is_object_store(place) and (odd := _BROKEN.search(place))):
         raise StorageError(

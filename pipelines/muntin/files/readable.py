@@ -17,29 +17,17 @@ _LENGTH = 8  # bytes at the end of a Parquet file: the length of its footer, and
 
 
 def readable(place: str | Path | ObjectPath) -> str | pa.BufferReader:
-    """A file for Arrow to read, all of it or much of it.
-
-    Raises:
-        FileNotFoundError: there is no such file in the object store. Of a local file, Arrow tells.
-    """
+    """A file for Arrow to read, all of it or much of it. A local file that is missing is Arrow's error, later."""
     return pa.BufferReader(ObjectPath(str(place)).readable()) if is_object_store(str(place)) else str(place)
 
 
 def readable_footer(place: str | Path | ObjectPath) -> str | pa.BufferReader:
-    """A Parquet file for Arrow to read its footer alone.
-
-    Raises:
-        FileNotFoundError: as `readable`.
-    """
+    """A Parquet file for Arrow to read its footer alone."""
     return pa.BufferReader(footer_end(str(place))[0]) if is_object_store(str(place)) else str(place)
 
 
 def size_and_footer(place: Path | ObjectPath) -> tuple[int, str | pa.BufferReader]:
-    """The size of a file in bytes, and what Arrow reads its footer from.
-
-    Raises:
-        OSError: there is no such file.
-    """
+    """The size of a file in bytes, and what Arrow reads its footer from."""
     if not isinstance(place, ObjectPath):
         return place.stat().st_size, str(place)
     tail, size = footer_end(place.address)

@@ -26,11 +26,7 @@ LIMITS = ("min_value", "max_value", "value", "sum_total")
 
 
 def check_columns(suite: Suite, table: pa.Table) -> None:
-    """Refuse a suite that pandas might judge in another way than Spark, by types, arguments and the columns of the staged files.
-
-    Raises:
-        SuiteError: with a sentence on each expectation that is left to Spark.
-    """
+    """Refuse a suite that pandas might judge in another way than Spark, by types, arguments and the columns of the staged files."""
     if reasons := sentences(suite, lambda expectation: type_reason(expectation) or _column_reason(expectation, table)):
         raise SuiteError(f"{suite.path or suite.name}: {reasons}")
 

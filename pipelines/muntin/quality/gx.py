@@ -76,8 +76,7 @@ def _garbage_kept() -> Iterator[None]:
 def build(suite: Suite) -> tuple[Any, ...]:
     """The suite's expectations as objects of Great Expectations, with their positions.
 
-    Raises:
-        SuiteError: a type is unknown, or an argument is missing, unknown or of the wrong kind. The message names all such cases.
+    The error names all expectations that cannot be built.
     """
     imported()
     wrong: list[str] = []

@@ -52,12 +52,7 @@ class PandasFrame:
 
 @contextmanager
 def pandas_frame(suite: Suite, files: Sequence[str]) -> Iterator[PandasFrame]:
-    """The frame of the files for this suite, for as long as the block lasts.
-
-    Raises:
-        StateError: a file cannot be read, or the files differ in their columns.
-        SuiteError: Spark alone judges an expectation of the suite.
-    """
+    """The frame of the files for this suite, for as long as the block lasts."""
     table = _read(files)
     check_columns(suite, table)
     yield PandasFrame(table, _asked(suite, table.column_names))

@@ -137,10 +137,6 @@ class QualityReport:
         ]
 
     def raise_if_critical(self) -> None:
-        """Stop here when a critical check failed or could not run.
-
-        Raises:
-            ExpectationsFailed: with this report; its text is `text()`.
-        """
+        """Stop here when a critical check failed or could not run."""
         if self.status == "failed":
             raise ExpectationsFailed(self)

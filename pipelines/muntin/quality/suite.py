@@ -72,11 +72,8 @@ class Suite:
 def load_suite(path: str | Path) -> Suite:
     """Read a suite in the format of Great Expectations 1.x.
 
-    `{"name": ..., "expectations": [{"type": ..., "kwargs": {...}, "severity": "critical"}, ...]}`;
-    `severity` is "critical" if it is left out.
-
-    Raises:
-        SuiteError: the file is missing, is not JSON, holds no expectations, or a field or severity is unknown.
+    `{"name": ..., "expectations": [{"type": ..., "kwargs": {...}, "severity": "critical"}, ...]}`; `severity` is "critical" if it is left
+    out. Unknown fields and severities are refused.
     """
     given = _json(Path(path))
     _check_version(given, str(path))

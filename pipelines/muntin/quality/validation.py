@@ -32,22 +32,11 @@ def validate(
     keys: Sequence[str],
     rows: int,
 ) -> QualityReport:
-    """Check the staged Parquet files of one window with Great Expectations.
+    """Check the staged Parquet files of one window with Great Expectations; without a session, by pandas in this process.
 
-    Without rows, only expectations on the number of rows are run; a suite that has no such expectation yields a warning.
-
-    Args:
-        spark: the session that judges; None for pandas in this process.
-        suite: the expectations.
-        files: with the key columns, `window_start`, `window_end`, the aggregates and `batch`.
-        window: its name.
-        keys: names of the key columns.
-        rows: how many rows were staged. Files with another number of rows fail.
-
-    Raises:
-        SuiteError: the suite names an expectation or an argument that does not exist; or, without Spark, it has an expectation that
-            Spark alone judges (`needs_spark` tells that of most suites before).
-        StateError: without Spark, a file cannot be read, or the files differ in their columns.
+    The files have the key columns, `window_start`, `window_end`, the aggregates and `batch`. They fail if they hold another number
+    of rows than `rows`. Without rows, only expectations on the number of rows are run; a suite that has no such expectation yields
+    a warning. An expectation that Spark alone judges is refused without a session; `needs_spark` tells of most before.
     """
     paths = [str(path) for path in files]
     guarded = replace(suite, expectations=(*suite.expectations, _row_count(rows)))

@@ -39,10 +39,6 @@ def java_fault(environment: Mapping[str, str]) -> str:
 
 
 def check_java() -> None:
-    """See that there is a Java that Spark can start with.
-
-    Raises:
-        MissingPackageError: says which package was searched, and what to do.
-    """
+    """Refuse a machine without a Java that Spark can start with; the error names the package that was searched."""
     if fault := java_fault(os.environ):
         raise MissingPackageError(f"a local Spark needs Java {LEAST} or newer: {fault}; {MEND}")

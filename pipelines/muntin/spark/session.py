@@ -63,11 +63,7 @@ def spoken(address: str) -> str:
 
 
 def check_packages() -> None:
-    """Check that pyspark and pyspark-client are one version: they overwrite each other's files.
-
-    Raises:
-        StateError: two versions are installed.
-    """
+    """Refuse pyspark and pyspark-client of two versions: they overwrite each other's files."""
     try:
         classic, client = version("pyspark"), version("pyspark-client")
     except PackageNotFoundError:
@@ -80,12 +76,7 @@ def check_packages() -> None:
 
 
 def prepare() -> None:
-    """Prepare the process for a session: check the packages, let workers run this interpreter, name the Java that set-up found.
-
-    Raises:
-        StateError: see `check_packages`.
-        MissingPackageError: there is no pyspark.
-    """
+    """Prepare the process for a session: check the packages, let workers run this interpreter, name the Java that set-up found."""
     need("pyspark")
     check_packages()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -101,10 +92,6 @@ def opened(address: str, *, computes: bool = True) -> Iterator[SparkSession]:
     the next run need not start one.
 
     `computes`: whether Spark itself reads, judges or writes rows; else it only hands out tasks, with a Java that starts sooner.
-
-    Raises:
-        StateError: no server answers at the address, or this process has Spark at another address.
-        MissingPackageError: there is no pyspark.
     """
     prepare()
     if not address.startswith("sc://"):

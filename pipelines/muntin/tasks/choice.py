@@ -27,17 +27,10 @@ _KNOWN = ("local", "spark://", "yarn", "k8s://", "sc://")
 
 @contextmanager
 def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Runner]:
-    """The runner for the tasks of the block.
+    """The runner for the tasks of the block: of a session, classic or Connect, of an address of Spark, or the runner itself.
 
-    Args:
-        given: a session, classic or Connect; an address of Spark; a runner. None: the active session of this process, else the
-            Spark that `SPARK_REMOTE` names, else a local Spark if `needed`, else this process.
-        needed: what needs Spark, for people; None: nothing does.
-
-    Raises:
-        DefinitionError: an address of no Spark, or a runner without Spark where Spark is needed.
-        StateError: no server answers at the address, or Spark cannot start.
-        MissingPackageError: Spark is needed, and there is no pyspark.
+    Without any: the active session of this process, else the Spark that `SPARK_REMOTE` names, else a local Spark if `needed`,
+    else this process. `needed`: what needs Spark, for people; None: nothing does.
     """
     runner_or_address = _chosen(given, needed)
     if not isinstance(runner_or_address, str):
@@ -55,9 +48,6 @@ def place_of(given: Given = None, *, needed: str | None = None) -> str:
 
     >>> place_of("local[2]")
     'on Spark (local[2])'
-
-    Raises:
-        DefinitionError: as `runner_for`.
     """
     runner_or_address = _chosen(given, needed)
     from muntin.spark.session import spoken

@@ -44,11 +44,7 @@ def lack_of_memory(wrong: BaseException) -> str | None:
 
 
 def in_memory(work: Callable[[Any], Any], item: Any) -> Any:  # noqa: ANN401 - whatever tasks work on, and give
-    """The result of some work.
-
-    Raises:
-        OutOfMemoryError: there is not enough memory for it; named by the item.
-    """
+    """The result of some work; where memory is not enough for it, the error names the item."""
     try:
         return work(item)
     except Exception as wrong:

@@ -27,8 +27,7 @@ class Runner(Protocol):
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """`[work(item) for item in items]`; results are plain values, as JSON has them.
 
-        Raises:
-            MuntinError: the error of the first item that raised one, in its own type.
+        The error of the first item that raised one is raised, in its own type.
         """
         ...
 

@@ -59,10 +59,7 @@ class OnSpark:
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """See `Runner`. A task receives its own item only: items are pickled apart, and what two items share travels with both.
 
-        Raises:
-            MuntinError: the error of the first item that raised one, in its own type.
-            StateError: workers run another Python than this process.
-            OutOfMemoryError: a task needs more memory than there is, or a process of Spark was ended for its memory.
+        Workers with another Python than this process are refused.
         """
         if not items:
             return []
@@ -89,8 +86,7 @@ class OnSpark:
 def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[Packed]) -> list[str]:
     """The outcomes in order. A partition holds one item, and travels with its own task: nothing is shuffled.
 
-    Raises:
-        PythonException: the work raised an error that is no `MuntinError`. Over Connect it is the same.
+    An error that is no `MuntinError` comes as a `PythonException`, over Connect, too.
     """
     try:
         return list(spark.sparkContext.parallelize(packed, len(packed)).map(lambda item: _outcome(work, item)).collect())

@@ -31,8 +31,7 @@ _FILE = "{start_utc:%Y%m%dT%H%M%S.%f}.parquet"
 def intervals_of(pipeline: Pipeline, batches: Batches) -> list[Interval]:
     """The interval of each batch, ascending: of a list neighbours from the pipeline's start on, of a mapping the intervals of its keys.
 
-    Raises:
-        DefinitionError: a key is no border of the schedule.
+    A key that is no border of the schedule is refused.
     """
     schedule = pipeline.intervals
     if isinstance(batches, Mapping):
@@ -46,11 +45,7 @@ def intervals_of(pipeline: Pipeline, batches: Batches) -> list[Interval]:
 
 
 def of_source(batches: Batches, name: str, names: Collection[str]) -> Batches:
-    """The rows of one of several sources. A batch that does not name it has none.
-
-    Raises:
-        DefinitionError: a batch is no mapping from names of sources to rows.
-    """
+    """The rows of one of several sources. A batch that does not name it has none."""
     if isinstance(batches, Mapping):
         return {start: _of_source(batch, name, names) for start, batch in batches.items()}
     return [_of_source(batch, name, names) for batch in batches]
@@ -65,8 +60,7 @@ def _of_source(batch: Batch, name: str, names: Collection[str]) -> Rows:
 def tables_of(batches: Batches) -> list[pa.Table]:
     """The rows of each batch, in the order of the intervals, all with the same columns and types.
 
-    Raises:
-        DefinitionError: a column has values of several types.
+    A column with values of several types is refused.
     """
     given = [rows for _, rows in sorted(batches.items())] if isinstance(batches, Mapping) else list(batches)
     if all(isinstance(rows, pa.Table) for rows in given):

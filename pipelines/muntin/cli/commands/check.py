@@ -69,12 +69,7 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, against:
 
 
 def _held_against(pipeline: "Pipeline", root: "AnyPath", path: Path) -> "tuple[list[Break], list[str]]":
-    """The promises of a contract that the definition breaks, and what it adds.
-
-    Raises:
-        DefinitionError: the file holds no contract, or the contract of another pipeline.
-        SourceError: the types of the columns are not known.
-    """
+    """The promises of a contract that the definition breaks, and what it adds."""
     from muntin.jobs.inspect.contracts.agreed import agreed, read_contract
     from muntin.jobs.inspect.contracts.breaks import added, breaks
     from muntin.jobs.inspect.contracts.contract import contract as of_windows

@@ -55,11 +55,7 @@ def _chosen(name: str) -> Template:
 
 
 def _check_empty(folder: Path) -> None:
-    """See that nothing is overwritten; a new repository of git is as good as empty.
-
-    Raises:
-        DefinitionError: something is there.
-    """
+    """Refuse a folder with files in it; a new repository of git is as good as empty."""
     if folder.exists() and not folder.is_dir():
         raise DefinitionError(f"{folder} is a file; name a folder that is new or empty")
     there = sorted(path.name for path in folder.iterdir() if path.name != ".git") if folder.is_dir() else []

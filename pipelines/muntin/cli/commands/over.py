@@ -63,11 +63,7 @@ def over(
 def _over(
     pipeline: "Pipeline", root: "AnyPath", start: datetime, end: datetime, by: Sequence[str] | None, keys: Sequence[str]
 ) -> "pa.Table":
-    """The range by some key columns, of some keys.
-
-    Raises:
-        NoSuchKeyError: no row of the range has one of the values of a column.
-    """
+    """The range by some key columns, of some keys."""
     from muntin.jobs.lookups.over import over
 
     asked = by_column(pipeline.keys, keys)

@@ -84,11 +84,7 @@ def _found(pipeline: "Pipeline | None", root: AnyPath) -> "list[PipelineStatus]"
 
 
 def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:
-    """See that nothing was run, rather than written to another root: where no state is below this one, some may be near.
-
-    Raises:
-        StateError: some are, or the root is a file.
-    """
+    """Refuse a root without states where some are near: the pipeline was run, but to another root."""
     if isinstance(root, Path) and root.is_file():
         raise StateError(f"{root} is a file; give the folder that states live below, as --root state")
     from muntin.jobs.state.state_folders import roots_near
