@@ -45,11 +45,7 @@ USUAL = Dialect()
 def dialect(
     quote: str | None, null: str | Sequence[str] | None, encoding: str | None, decimal: str | None, header: Sequence[str] | None
 ) -> Dialect:
-    """How a CSV file is written, of what a user says; None is what is usual.
-
-    Raises:
-        DefinitionError: it cannot be.
-    """
+    """How a CSV file is written, of what a user says; None is what is usual."""
     said: dict[str, Any] = {"quote": quote, "encoding": encoding, "decimal": decimal}
     said["null"] = (null,) if isinstance(null, str) else None if null is None else tuple(null)
     said["header"] = None if header is None else header if isinstance(header, (str, bool)) else tuple(header)
@@ -71,11 +67,7 @@ def dialect(
 
 
 def _known(encoding: object) -> str:
-    """The name of an encoding, as a user gave it; every name of UTF-8 is `UTF_8`, as files in it are read wherever they have a mark.
-
-    Raises:
-        DefinitionError: Python knows no such encoding of text.
-    """
+    """The name of an encoding, as a user gave it; every name of UTF-8 is `UTF_8`, as files in it are read wherever they have a mark."""
     try:
         "".encode(encoding)  # type: ignore[arg-type]  # which it tells, and what is no encoding of text
         name = codecs.lookup(encoding).name  # type: ignore[arg-type]

@@ -15,11 +15,7 @@ _NULL = "__HIVE_DEFAULT_PARTITION__"  # what Hive and Spark write for null
 
 
 def check_names(hive: Mapping[str, str], others: Iterable[str]) -> None:
-    """Refuse what is no column that a folder can name.
-
-    Raises:
-        DefinitionError: a name that is no column, or a column that `columns=` declares, too.
-    """
+    """Refuse what is no column that a folder can name."""
     for name in hive:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise DefinitionError(
@@ -30,11 +26,7 @@ def check_names(hive: Mapping[str, str], others: Iterable[str]) -> None:
 
 
 def check_folders(hive: Mapping[str, str], paths: Iterable[str]) -> None:
-    """Refuse a file that lies in no folder of a name.
-
-    Raises:
-        SourceError: names the file and the folder.
-    """
+    """Refuse a file that lies in no folder of a name."""
     for path in paths if hive else ():
         for name in hive:
             if f"/{name}=" not in path.rpartition("/")[0] + "/":
@@ -48,14 +40,7 @@ def folders_of(hive: Mapping[str, str], path: str) -> str:
 
 
 def with_folders(hive: Mapping[str, str], table: str, path: str, *, named: bool) -> str:
-    """A table of rows with the columns of their folders, as text.
-
-    Args:
-        hive: the columns.
-        table: of rows, with the column `path`.
-        path: the name of the column that has the path of each row's file.
-        named: whether that column is wanted, too.
-    """
+    """A table of rows with the columns of their folders, as text. `table` has the column `path`; it is left out unless `named`."""
     left_out = ", ".join(f"'{name.lower()}'" for name in (*hive, *(() if named else (path,))))  # SQL takes Hour and hour for one name
     folder = f"regexp_extract({path}, '.*/{{}}=([^/]*)/', 1)"
     values = ", ".join(f"nullif(url_decode({folder.format(name)}), '{_NULL}') AS \"{name}\"" for name in hive)

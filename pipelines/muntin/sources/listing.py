@@ -61,9 +61,6 @@ def source_files(source: FileSource, intervals: Iterable[Interval]) -> tuple[dic
     """The files of each interval, by path, and how many are passed over for their names.
 
     A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none.
-
-    Raises:
-        SourceError: a file lies in no folder that `hive=` takes a column from.
     """
     folders = Folders()
     patterns = {interval: source.patterns(interval) for interval in intervals}
@@ -88,11 +85,7 @@ def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:
 
 
 def source_file(source: Source, path: str) -> SourceFile:
-    """A file as it is now, with its checksum if the source asks for it.
-
-    Raises:
-        FileNotFoundError: it is gone.
-    """
+    """A file as it is now, with its checksum if the source asks for it."""
     if (size := source.settled(path)) is not None:
         return SourceFile(path, size, 0)
     stat = stat_of(path)

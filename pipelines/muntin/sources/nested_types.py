@@ -82,11 +82,7 @@ def leaves(kind: str) -> list[str]:
 def inside(value: str, kind: str, change: Callable[[str, str], str], depth: int = 0) -> str:
     """SQL for a value of a nested type with other values in place of those that hold no other.
 
-    Args:
-        value: SQL for the value, in the type `kind`.
-        kind: its type.
-        change: gives the SQL for a value that holds no other, from its SQL and its type.
-        depth: in how many lists the value lies.
+    `change` gives the SQL for a value that holds no other, from its SQL and its type; `depth`: in how many lists it lies.
 
     >>> inside("x", "STRUCT(a BIGINT, b DATE[])", lambda value, kind: f"f({value})")
     'CASE WHEN x IS NOT NULL THEN struct_pack(a := f((x).a), b := list_transform((x).b, lambda muntin_0: f(muntin_0))) END'

@@ -28,14 +28,9 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot change its settings.
 
-    Args:
-        timezone: of times that have none; UTC unless given. The session gets the functions that read local times of it.
-        files: whether it may read files. SQL of a definition goes through `check_expression` first.
-        in_place: whether every expression is computed where it stands, so that TRY meets its errors.
-        memory: the most that it may take where `MUNTIN_SQL_MEMORY` does not say; None: 80 % of the machine.
-
-    Raises:
-        SourceError: `MUNTIN_SQL_MEMORY` names no amount of memory.
+    `timezone`: of times that have none, UTC unless given; the session gets the functions that read local times of it. With `files` it
+    may read files: SQL of a definition goes through `check_expression` first. With `in_place` every expression is computed where it
+    stands, so that TRY meets its errors. `memory` holds where `MUNTIN_SQL_MEMORY` does not say; None: 80 % of the machine.
     """
     session = duckdb.connect(config=_ALONE)
     session.execute("SET threads = 1")

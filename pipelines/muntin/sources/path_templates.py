@@ -36,11 +36,7 @@ def fields_of(interval: Interval, zone: str) -> dict[str, datetime]:
 
 
 def check_template(path: object, *, all_files: bool) -> None:
-    """Refuse what is no template over the data interval.
-
-    Raises:
-        DefinitionError: as said.
-    """
+    """Refuse what is no template over the data interval."""
     fields = fields_of(Interval(0, 0), UTC_NAME)
     try:
         names = {name for _, name, _, _ in string.Formatter().parse(str(path)) if name is not None}
@@ -65,11 +61,7 @@ def _template_help(path: object, wrong: str) -> str:
 
 
 def format_of(path: str) -> Format:
-    """The format that a path ends in.
-
-    Raises:
-        DefinitionError: it tells none.
-    """
+    """The format that a path ends in."""
     if not tells_format(path):
         raise DefinitionError(f'path: cannot tell the format of {path!r} from its ending; say format="parquet", "csv" or "json"')
     return FORMATS[_ending(path)]

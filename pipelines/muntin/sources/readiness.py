@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile], hidden: int = 0) -> None:
-    """Refuse an interval without files. `hidden`: how many files were passed over for their names.
-
-    Raises:
-        SourceError: there are none and the source says that is an error.
-    """
+    """Refuse an interval without files, if the source says so. `hidden`: how many files were passed over for their names."""
     if not files and source.missing == "error":
         passed = f" but {hidden} whose names begin with _ or ., which hidden=True reads" if hidden else ""
         raise SourceError(
@@ -31,11 +27,7 @@ def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFi
 
 
 def check_ready(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> None:
-    """Refuse an interval whose files may not be whole: `source.ready` has to be there for each of their folders, if it is asked for.
-
-    Raises:
-        SourceError: names the path that is not there.
-    """
+    """Refuse an interval whose files may not be whole: `source.ready` has to be there for each of their folders, if it is asked for."""
     if source.ready is None:
         return
     for folder, *above in _folders(source, interval, files):

@@ -34,11 +34,7 @@ LONGEST_US = 366 * DAY_US
 
 
 def checked_dedupe(dedupe: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
-    """The columns that tell events apart; () where rows are not compared.
-
-    Raises:
-        DefinitionError: it is neither the name of a column nor a list of names.
-    """
+    """The columns that tell events apart; () where rows are not compared."""
     names = (dedupe,) if isinstance(dedupe, str) else tuple(dedupe) if isinstance(dedupe, list | tuple) else ()
     if dedupe is not None and (not names or not all(isinstance(name, str) and name for name in names)):
         raise DefinitionError(f'dedupe: {dedupe!r} is no column; write "event_id", or ["device", "number"] for several columns together')
@@ -48,12 +44,7 @@ def checked_dedupe(dedupe: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever t
 def checked_within(within: Duration | None, dedupe: tuple[str, ...]) -> int | None:
     """How far the event times of duplicates in two batches may lie apart, microseconds; None where batches are not compared.
 
-    Args:
-        within: as the user gave it.
-        dedupe: the columns that tell events apart.
-
-    Raises:
-        DefinitionError: it is no duration, not positive, longer than a leap year, or `dedupe` names no column.
+    At most a leap year.
     """
     if within is None:
         return None
@@ -157,11 +148,7 @@ def checked_changes(
     changes_within: Duration | None,
     dedupe: object,
 ) -> tuple[tuple[str, ...], Changes | None]:
-    """The columns of the id, and what tells changes; ((), None) where rows are not changed.
-
-    Raises:
-        DefinitionError: an argument without the arguments that belong to it, or an impossible argument.
-    """
+    """The columns of the id, and what tells changes; ((), None) where rows are not changed."""
     if id is None and operation is None and deletes is None and changes_within is None:
         return (), None
     if id is None or changes_within is None or (operation is None and deletes is None):
@@ -191,11 +178,7 @@ def checked_changes_of_table(
     changes_within: Duration | None,
     others: Mapping[str, object],
 ) -> tuple[tuple[str, ...], Changes | None]:
-    """The columns of the id, and what tells changes of a Delta table. `others`: arguments that cannot be given with `changes`.
-
-    Raises:
-        DefinitionError: as `checked_changes`.
-    """
+    """The columns of the id, and what tells changes of a Delta table. `others`: arguments that cannot be given with `changes`."""
     if not changes and id is None and changes_within is None:
         return (), None
     if changes is not True or id is None or changes_within is None:

@@ -101,11 +101,7 @@ class LastingFiles(RowSource):
         return not self.dedupe
 
     def settled(self, path: str) -> int:
-        """The size of a file.
-
-        Raises:
-            FileNotFoundError: it is gone.
-        """
+        """The size of a file."""
         return stat_of(path).st_size
 
     def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - whatever the schedule
@@ -127,11 +123,7 @@ def checked_terms(
     dedupe_within: Duration | None,
     changed: tuple[tuple[str, ...], Changes | None] = ((), None),
 ) -> dict[str, Any]:
-    """The arguments of a `RowSource`, from the arguments that a user gave.
-
-    Raises:
-        DefinitionError: an argument that cannot be, as an unknown unit or zone, or two that contradict each other.
-    """
+    """The arguments of a `RowSource`, from the arguments that a user gave."""
     check_time_arguments(event_time, unit, timezone, time_format)
     event_time = event_time or ""
     kinds, order = types or {}, arrival_order or arrival_time

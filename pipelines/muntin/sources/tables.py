@@ -145,11 +145,7 @@ def checked_table_terms(
     changes_within: Duration | None,
     on_change: OnChange | None,
 ) -> dict[str, Any]:
-    """The arguments of a `TableSource` but for where it is, from the arguments that a user gave.
-
-    Raises:
-        DefinitionError: as `table`.
-    """
+    """The arguments of a `TableSource` but for where it is, from the arguments that a user gave."""
     others = {"arrival_order": arrival_order, "arrival_time": arrival_time, "dedupe": dedupe, "on_change": on_change}
     changed = checked_changes_of_table(changes, id, changes_within, others)
     terms = checked_terms(

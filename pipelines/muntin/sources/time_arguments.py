@@ -20,11 +20,7 @@ Nonexistent = Literal["quarantine", "shift"]
 
 
 def check_time_arguments(event_time: object, unit: object, timezone: str | None, time_format: object) -> None:
-    """Refuse arguments that do not fit event times.
-
-    Raises:
-        DefinitionError: no name of a column, an unknown unit or zone, no format, a format with names of zones or together with a unit.
-    """
+    """Refuse arguments that do not fit event times. A format with names of zones, or together with a unit, is refused, too."""
     if event_time is not None and (not isinstance(event_time, str) or not event_time):
         raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")
     if unit is not None:
@@ -45,17 +41,7 @@ def check_time_arguments(event_time: object, unit: object, timezone: str | None,
 def check_local_times(
     timezone: str | None, ambiguous: object, nonexistent: object, arrival_order: str | None, times: Mapping[str, str | None]
 ) -> None:
-    """Refuse arguments that do not fit local times.
-
-    Args:
-        timezone: of times that have none.
-        ambiguous, nonexistent: what becomes of local times that come twice or never.
-        arrival_order: a column that orders rows.
-        times: column with times -> the SQL type that the definition gives it.
-
-    Raises:
-        DefinitionError: an unknown word, a word without `timezone`, "arrival" without an order, or a zone for a column that has its own.
-    """
+    """Refuse arguments that do not fit local times. `times`: column with times -> the SQL type that the definition gives it."""
     for what, said, choices in (("ambiguous", ambiguous, Ambiguous), ("nonexistent", nonexistent, Nonexistent)):
         check_choice(what, said, get_args(choices))
         if timezone is None and said != "quarantine":

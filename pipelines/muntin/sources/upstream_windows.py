@@ -68,11 +68,7 @@ class WindowSource(FilesAlone):
         return None
 
     def settled(self, path: str) -> int:
-        """The size of a file, which is never written anew.
-
-        Raises:
-            FileNotFoundError: it is gone.
-        """
+        """The size of a file, which is never written anew."""
         return stat_of(path).st_size
 
     @property

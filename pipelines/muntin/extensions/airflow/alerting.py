@@ -166,11 +166,7 @@ def _us(text: str) -> int:
 
 
 def addresses_of(channel: str) -> list[Any]:
-    """The addresses of a channel: of an environment variable, or of a connection, wherever Airflow keeps it.
-
-    Raises:
-        ChannelError: no such connection, or no Apprise in it.
-    """
+    """The addresses of a channel: of an environment variable, or of a connection, wherever Airflow keeps it."""
     from muntin.extensions.airflow.spark import connection
 
     if channel.startswith(host().VARIABLE):

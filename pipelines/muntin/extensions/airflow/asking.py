@@ -56,15 +56,10 @@ def ask(
     tell: Tell,
     **options: Any,  # noqa: ANN401 - of an operator
 ) -> AskOperator:
-    """The task `ask` of a pipeline that asks.
+    """The task `ask` of a pipeline that asks; `finalize`: the id of the task that staged the windows.
 
-    Args:
-        pipeline: the definition.
-        place: gives the place of a run.
-        finalize: the id of the task that staged the windows.
-        ending: a context around what an answer leads to; an exception in it ends the run.
-        tell: called with the context, what is held, and until when the question waits, in microseconds, when it is put.
-        **options: of the operator.
+    `ending`: a context around what an answer leads to; an exception in it ends the run. `tell` is called when the question is put,
+    with the context, what is held, and until when the question waits, in microseconds.
     """
     from muntin.extensions.airflow.tasks import begin
 
@@ -121,8 +116,7 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
     def execute_complete(self, context: Context, event: dict[str, Any], verdict: str = "", until_us: int = 0) -> dict[str, str]:
         """The approval of the verdict that was shown; nothing where another run has published meanwhile.
 
-        Raises:
-            KeptHeldError: the answer is no, or no answer came.
+        A `KeptHeldError` if the answer is no, or no answer came.
         """
         if event.get("error_type") == "timeout" and _now_us() < until_us and self._held(context):
             raise _parked(verdict, until_us)

@@ -77,8 +77,7 @@ def _forget_new(
 ) -> dict[str, Any] | None:
     """The entry of the register: what was found, without keys; None where no request is new.
 
-    Raises:
-        StateError: something is left, or a sink does not have what is published; and as `forget`.
+    A `StateError` if something is left, or a sink does not have what is published.
     """
     from muntin.extensions.airflow.place import located
     from muntin.extensions.airflow.sending import connections_of

@@ -66,11 +66,7 @@ def fill(
     deferrable: bool | None,
     partitions: Partitions | None = None,
 ) -> None:
-    """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadlines into the group's DAG.
-
-    Raises:
-        DefinitionError: as `airflow_dag`.
-    """
+    """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadlines into the group's DAG."""
     known(str(root or ""), "root")
     if spark is None and (what := rows_need_spark(pipeline)):
         raise DefinitionError(f"{pipeline.name}, spark=None: {what} needs Spark; leave spark= out")

@@ -75,11 +75,7 @@ def forget_changed_modules() -> None:
 
 
 def check_libraries() -> None:
-    """Refuse to mix libraries that were imported ahead with libraries that were installed since.
-
-    Raises:
-        StateError: a library that was imported ahead is another one now, or gone.
-    """
+    """Refuse to mix libraries that were imported ahead with libraries that were installed since."""
     if changed := _changed(name for name in _first_files if not _is_ours(name)):
         raise StateError(
             f"{', '.join(changed)}: installed anew since the scheduler imported it ahead of its tasks, which would mix both; "

@@ -28,8 +28,7 @@ def end_when_killed(context: Mapping[str, Any]) -> None:
 def on_kill() -> None:
     """Stop Spark's jobs, say what that means, and leave. While a time limit raises its own error, that goes on instead.
 
-    Raises:
-        SystemExit: with status 143; Airflow tells it in a line.
+    The status is 143, which Airflow tells in a line.
     """
     stopping = Thread(target=stop_jobs, daemon=True)  # the main thread may be in the middle of a call to Java
     stopping.start()

@@ -41,11 +41,8 @@ def noted(
 ) -> Iterator[Noting]:
     """Around the work of a task: note that its step begins, ends or fails.
 
-    Args:
-        place: gives the place of a run.
-        context: of the task.
-        begins: whether the step begins here; False of what comes before it, of which a failure alone is noted.
-        last: whether the run ends with it: then nothing is left to note.
+    `begins` is False of what comes before the step, of which a failure alone is noted; `last`: whether the run ends with the step: then
+    nothing is left to note.
     """
     from airflow.sdk.exceptions import TaskDeferred
 

@@ -21,15 +21,7 @@ def definition_of(bound: Bound) -> dict[str, Any]:
 
 
 def check_same(place: Place, accumulated: Mapping[str, Any]) -> None:
-    """Refuse to go on with a run under another definition than it began with.
-
-    Args:
-        place: of the run, with the definition as it is now.
-        accumulated: what the task accumulate returned.
-
-    Raises:
-        DefinitionError: the definition makes other states or other windows than that of the task accumulate.
-    """
+    """Refuse to go on with a run under another definition than it began with. `accumulated`: what the task accumulate returned."""
     begun, now = accumulated[KEY], definition_of(place.bound)
     if begun == now:
         return

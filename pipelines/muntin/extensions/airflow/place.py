@@ -36,9 +36,7 @@ class Place:
 def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath | None) -> Place:
     """The place of a run, from the context of its task.
 
-    Raises:
-        DefinitionError: the run has no data interval, or one that the schedule does not have.
-        StateError: the state folder is another pipeline's, or cannot be made.
+    A run without a data interval of the schedule is refused, and the state folder of another pipeline.
     """
     from muntin.jobs.state.bound import bind
 
@@ -48,11 +46,7 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
 
 
 def located(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath | None) -> tuple[Pipeline, AnyPath]:
-    """The pipeline with absolute paths, and the root of its state. Credentials for both are in the environment then.
-
-    Raises:
-        DefinitionError: the root is an address of no object store.
-    """
+    """The pipeline with absolute paths, and the root of its state. Credentials for both are in the environment then."""
     home = home_of(context["dag"].fileloc)
     place = root_of(home, root)
     for source in (pipeline.origin, *pipeline.sources.values()):
@@ -74,8 +68,7 @@ def step_of(task_id: str) -> str:
 def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:
     """The interval of a run: from its parameters, the newest batch that the upstream published, its partition, or its data interval.
 
-    Raises:
-        DefinitionError: the run has none of them, or it is not one interval of the schedule.
+    Anything but one interval of the schedule is refused.
     """
     run = context["dag_run"]
     asked = _asked(pipeline, context["params"]) or _from_upstream(pipeline, context)

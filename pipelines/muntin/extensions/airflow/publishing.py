@@ -47,21 +47,13 @@ def publish(
 ) -> dict[str, Any]:
     """Publish the staged windows. If another run published since, finalize and validate again.
 
-    Args:
-        place: of the run.
-        staged, accumulated, quality: what the earlier tasks returned.
-        runner: who runs tasks, for the case that there are any.
-        record: called with what works out the metrics of the publication.
-        cost: gives what the run has cost so far.
-        partitions: what the partition keys of events are, if they have any.
-        answer: what the task `ask` returned: the approval of a person to publish despite a failed suite.
-        announcer: the run, as other runs know it.
+    `record` is called with what works out metrics.
 
-    Returns:
-        JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
-        intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if
-        another run published meanwhile or ended before it reported, and less if another run reports it; `reports`: of validation, if
-        the definition declares alerts; `sinks`: what became of them, a line each, if it declares sinks.
+    JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
+    intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if
+    another run published meanwhile or ended before it reported, and less if another run reports it; `reports`: of validation, if
+    the definition declares alerts; `sinks`: what became of them, a line each, if it declares sinks. `answer`: what the task `ask`
+    returned: the approval of a person to publish despite a failed suite.
     """
     from muntin.jobs.records.announcements import begin
     from muntin.jobs.records.approvals import Approval, spelled_approval

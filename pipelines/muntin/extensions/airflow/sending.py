@@ -20,9 +20,7 @@ log = logging.getLogger("muntin")
 def sent_to_sinks(bound: Bound, runner: Runner) -> list[str]:
     """Send to each sink what it misses; a line for each sink that got something or failed.
 
-    Args:
-        bound: the pipeline state.
-        runner: who runs tasks, whose session is for sinks that need Spark. It begins here: a task speaks to Airflow from one thread.
+    The session of `runner` is for sinks that need Spark. It begins here: a task speaks to Airflow from one thread.
     """
     from muntin.jobs.sending.send import reported, send
     from muntin.sinks.delivery import Reach
@@ -55,11 +53,7 @@ def connections_of(sinks: Iterable[Any]) -> Callable[[str], Connection]:
 
 
 def connection_of(name: str) -> Connection:
-    """A connection, wherever Airflow keeps it.
-
-    Raises:
-        SinkError: there is none of this name.
-    """
+    """A connection, wherever Airflow keeps it."""
     from muntin.extensions.airflow.spark import connection
     from muntin.files.connections import Connection
     from muntin.sinks.errors import SinkError

@@ -25,10 +25,8 @@ ENDED = ("success", "failed")
 def deadline_of(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> list[Any]:
     """The deadline of each run, counted from when it was queued: a run for assets has no logical date. [] unless alerts ask for it.
 
-    `where`: the project's folder `home`, and the `root` of the state as `airflow_dag` has it.
-
-    Raises:
-        DefinitionError: alerts ask for it and have no channel with a name: Airflow keeps a deadline as text.
+    `where`: the project's folder `home`, and the `root` of the state as `airflow_dag` has it. Airflow keeps a deadline as text: alerts
+    need a channel with a name.
     """
     alerts: Any = pipeline.alerts
     if alerts is None or alerts.silent_after_us is None:
@@ -54,9 +52,6 @@ def tell_of_silence(
     `asking`: where the state is, and how long a question waits; None of a definition that asks no person.
 
     A run of a backfill waits for other runs by design, and a failed run was reported: neither is silent.
-
-    Raises:
-        ChannelError: a channel could not be reached; Airflow shows the callback as failed.
     """
     from muntin.extensions.airflow.alerting import addresses_of, host
 
@@ -98,11 +93,7 @@ def question_of(pipeline: str, run: str, asking: Mapping[str, Any] | None) -> An
 
 
 def root_at(home: str | None, root: str | None) -> AnyPath:
-    """The root of the state, where Airflow has a pipeline by name alone; its credentials are in the environment then.
-
-    Raises:
-        DefinitionError: an address of no object store.
-    """
+    """The root of the state, where Airflow has a pipeline by name alone; its credentials are in the environment then."""
     from muntin.extensions.airflow.storage import let_reach
     from muntin.jobs.state.home import named_home, root_of
 

@@ -56,10 +56,8 @@ class LateRunner:
 def runner_of(conn_id: str | None, context: Mapping[str, Any], *, deferrable: bool = False) -> Iterator[Runner]:
     """The runner of tasks inside a task of Airflow: Spark where the connection says, local without one, or this process for None.
 
-    The connection is read when there is something to run, and never when a DAG file is parsed.
-
-    Raises:
-        TaskDeferred: while tasks are run, if `deferrable`: a remote Spark has nothing free; the task of Airflow waits without a worker.
+    The connection is read when there is something to run, and never when a DAG file is parsed. If `deferrable`, `TaskDeferred` while tasks
+    are run: a remote Spark has nothing free, and the task of Airflow waits without a worker.
     """
     from muntin.tasks import Local
 

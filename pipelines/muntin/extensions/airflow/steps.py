@@ -38,14 +38,8 @@ def accumulate(
 ) -> dict[str, Any]:
     """Read the interval's events into states; from an upstream every batch published since the last run.
 
-    Args:
-        place: of the run.
-        runner: who runs the tasks.
-        reported: a function that gets the batches that were read.
-        record: takes the metrics of the step.
-
-    Returns:
-        JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
+    JSON-able: the interval, its counts of rows, whether its source has changed, and the definition. `reported` gets the batches that
+    were read, `record` the metrics of the step.
     """
     from muntin.jobs.steps import read
 
@@ -75,11 +69,8 @@ def accumulate(
 def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> dict[str, Any]:
     """Stage the windows of all batches that changed.
 
-    Returns:
-        JSON-able: the staging folder (None: nothing changed), the missing intervals, and the definition.
-
-    Raises:
-        DefinitionError: the definition is another one than that of the task accumulate; so do the tasks after this.
+    JSON-able: the staging folder (None: nothing changed), the missing intervals, and the definition. Another definition than that of
+    the task accumulate is refused; likewise by the tasks after this.
     """
     from muntin.jobs.finalize.finalize import finalize as stage
     from muntin.jobs.state.beside_forgetting import beside_forgetting
@@ -94,13 +85,7 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
 def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Hold the staged windows against their suites, and return the reports.
 
-    Args:
-        place: of the run.
-        runner: who judges where this process does not.
-        staged: what the task finalize returned.
-
-    Raises:
-        ExpectationsError: a critical expectation failed, and no person is asked.
+    An `ExpectationsError` if a critical expectation failed, and no person is asked.
     """
     from muntin.jobs.publish.publish import is_stale
     from muntin.jobs.published.staging_folders import load_staged

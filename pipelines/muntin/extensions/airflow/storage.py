@@ -45,12 +45,7 @@ def let_connect(name: str | None) -> None:
 
 
 def settings(kind: str, login: str | None, password: str | None, extra: Mapping[str, Any]) -> dict[str, str]:
-    """The variables that a connection stands for.
-
-    Args:
-        kind: type of the connection: aws, google_cloud_platform or wasb.
-        login, password: the key and its secret; of wasb the account and its key.
-        extra: `region_name`, `endpoint_url`, `aws_session_token`; or `keyfile_dict`.
+    """The variables that a connection of the type aws, google_cloud_platform or wasb stands for; of wasb the login is the account.
 
     >>> settings("aws", "key", "secret", {"region_name": "eu-central-1"})
     {'AWS_ACCESS_KEY_ID': 'key', 'AWS_SECRET_ACCESS_KEY': 'secret', 'AWS_REGION': 'eu-central-1'}

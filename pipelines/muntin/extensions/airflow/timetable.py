@@ -33,8 +33,7 @@ def schedule_of(pipeline: Pipeline, *, catchup: bool = True) -> Any:  # noqa: AN
 def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 - one of Airflow's timetables
     """A timetable with data intervals, by the clock of the schedule. In Airflow 3, runs of a plain cron string have none.
 
-    Raises:
-        DefinitionError: a duration without catch-up: Airflow would count intervals from 1970, not from the pipeline's start.
+    A duration without catch-up is refused: Airflow would count intervals from 1970, not from the pipeline's start.
     """
     from airflow.sdk import CronDataIntervalTimetable, DeltaDataIntervalTimetable
 

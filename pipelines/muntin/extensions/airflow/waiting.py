@@ -30,8 +30,7 @@ log = logging.getLogger("muntin")
 def until_free(conn_id: str, context: Mapping[str, Any]) -> None:
     """Return once a remote Spark has a core free; at once where the connection is to no remote Spark.
 
-    Raises:
-        TaskDeferred: Spark has no core free within some seconds, or does not answer: the task begins again after the trigger.
+    Else `TaskDeferred`: the task begins again after the trigger.
     """
     if (address := remote_of(connection(conn_id))) is None:
         return

@@ -52,19 +52,10 @@ class InBackfill:
 def tell(
     alerts: Alerts, state: AnyPath, gathered: Callable[[], Run], sender: Sender | None = None, backfill: InBackfill | None = None
 ) -> tuple[str, ...]:
-    """Send the message of a run, if it needs one, and what waits of earlier runs.
+    """Send the message of a run, if it needs one, and what waits of earlier runs; what became of them, a line each, also of a failure.
 
-    A run of a backfill sends no message of its own: the last to end sends one of all.
-
-    Args:
-        alerts: the declaration.
-        state: the folder of the state; before the first run it is not there, and nothing is remembered.
-        gathered: the facts of the run.
-        sender: how channels are reached.
-        backfill: how the run stands to backfills; None: no backfill can be.
-
-    Returns:
-        What became of the messages, a line each; also if something went wrong.
+    A run of a backfill sends no message of its own: the last to end sends one of all. Before the first run the folder `state` is not
+    there, and nothing is remembered. `backfill`: how the run stands to backfills; None: no backfill can be.
     """
     try:
         messages = list(_messages(alerts, state, gathered(), backfill))

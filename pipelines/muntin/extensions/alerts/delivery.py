@@ -45,9 +45,7 @@ class Sender:
     def send(self, channel: Any, message: Message, sent: list[int]) -> None:  # noqa: ANN401 - a name, a notifier, or a function
         """Send a message to the addresses of a channel that do not have it; `sent` are the positions of addresses that have it.
 
-        Raises:
-            ChannelError: it could not be sent.
-            MissingPackageError: Apprise is not installed.
+        A `ChannelError` if it could not be sent.
         """
         if isinstance(channel, str):
             send(self.addresses(channel), message, sent)

@@ -25,13 +25,7 @@ _TRIES = 8
 
 
 def register(bound: Bound, sink: CatalogSink, reach: Reach, patience: Patience, *, anew: bool = False) -> Sent:
-    """Let the properties of a window's table be true, and a name lead to the table.
-
-    Raises:
-        SinkError: the catalog could not be reached, or refused.
-        MissingPackageError: pyspark is not installed.
-        MuntinError: the table of windows cannot be read.
-    """
+    """Let the properties of a window's table be true, and a name lead to the table."""
     window, before = str(sink.window), read_note(bound, sink)
     if current(bound.store, window).ledger is None:
         return Sent(sink.name, window, what="name")
@@ -51,10 +45,8 @@ def register(bound: Bound, sink: CatalogSink, reach: Reach, patience: Patience, 
 def _described(bound: Bound, window: str, owner: str) -> Published:
     """The published windows of a name, whose table has the properties that are true of it.
 
-    Until a changed definition is promoted, these are the windows of the definition before, and keep its texts.
-
-    Raises:
-        ConflictError: another run committed first.
+    Until a changed definition is promoted, these are the windows of the definition before, and keep its texts. A `ConflictError` if another
+    run committed first.
     """
     now = current(bound.store, window)
     state = now.ledger.state if now.ledger else ""

@@ -27,12 +27,7 @@ _BY_ANEW = "drop it, choose another name, or let it lead here: muntin sinks FILE
 
 @contextmanager
 def opened(sink: CatalogSink, reach: Reach) -> Iterator[Registered]:
-    """The name of a sink, in the catalog of a session.
-
-    Raises:
-        SinkError: there is no Spark here, or the catalog refuses.
-        MissingPackageError: pyspark is not installed.
-    """
+    """The name of a sink, in the catalog of a session."""
     need("pyspark")
     from pyspark.errors import PySparkException
 
@@ -55,15 +50,9 @@ class Registered:
     def lead_to(self, place: str, identity: str, before: str, alive: Callable[[], None], *, anew: bool = False) -> bool:
         """Let the name lead to a table of windows; whether it did not yet.
 
-        Args:
-            place: the address of the table.
-            identity: of the table, as Delta's log has it.
-            before: the address that the name led to by the last note; "": none is noted.
-            alive: called whenever the catalog answered.
-            anew: whether the name is taken from another external table, whoever made it.
-
-        Raises:
-            BlockedError: the name is that of something else, the catalog would forget it, or Spark does not find the table.
+        `identity`: of the table, as Delta's log has it; `before`: the address that the name led to by the last note, "" without a note;
+        `alive` is called whenever the catalog answered; `anew`: whether the name is taken from another external table, whoever made it.
+        The name of something else is refused, and a catalog that would forget it.
         """
         self._check_that_it_lasts()
         there = self._there()

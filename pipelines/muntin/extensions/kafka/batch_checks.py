@@ -25,11 +25,7 @@ def now_us() -> int:
 
 
 def check_over(intervals: Iterable[Interval]) -> None:
-    """Refuse an interval whose messages are still to come.
-
-    Raises:
-        SourceError: names it.
-    """
+    """Refuse an interval whose messages are still to come."""
     now = now_us()
     for each in intervals:
         if each.end_us > now:
@@ -39,11 +35,7 @@ def check_over(intervals: Iterable[Interval]) -> None:
 
 
 def check_same(bound: Bound, noted_borders: Kept, topic: Topic) -> None:
-    """Refuse another topic of the same name.
-
-    Raises:
-        SourceError: the topic was made again, or another topic has its name.
-    """
+    """Refuse another topic of the same name."""
     if noted_borders.topic_id not in (None, topic.identity):
         source = _source(bound)
         raise SourceError(
@@ -53,11 +45,7 @@ def check_same(bound: Bound, noted_borders: Kept, topic: Topic) -> None:
 
 
 def check_there(bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], topic: Topic) -> None:
-    """Refuse batches of which messages are gone. Nothing is read of such a batch: half of it would pass for all.
-
-    Raises:
-        SourceError: names the batch, the partition and the offsets.
-    """
+    """Refuse batches of which messages are gone. Nothing is read of such a batch: half of it would pass for all."""
     for each in intervals:
         for at, (begin, end) in spans(borders, each).items():
             low = topic.low.get(at, 0)
@@ -72,15 +60,7 @@ def check_there(bound: Bound, intervals: Iterable[Interval], borders: Mapping[in
 def check_reported(bound: Bound, new_borders: Mapping[int, Offsets], noted_borders: Kept, topic: Topic, starts: Collection[int]) -> None:
     """Refuse a start of a batch behind which messages may be gone: the first message that is left may not be the first that was.
 
-    Args:
-        bound: the pipeline state.
-        new_borders: new borders, by the times of messages.
-        noted_borders: the noted borders.
-        topic: as it is now.
-        starts: of the batches, behind which all messages must be there.
-
-    Raises:
-        SourceError: names the partition and the first offset that is left.
+    `new_borders`: by the times of messages; `starts`: of the batches behind which all messages must be there.
     """
     for border in sorted(set(new_borders) & set(starts)):
         before = max((at for at in (*noted_borders.borders, *new_borders) if at < border), default=None)

@@ -68,11 +68,7 @@ def table_of(topic: str) -> str:
 
 
 def kept(bound: Bound, topic: str, first_us: int, last_us: int) -> Kept:
-    """The borders from one instant to another, and their neighbours.
-
-    Raises:
-        SourceError: a file of the table is gone.
-    """
+    """The borders from one instant to another, and their neighbours."""
     snapshot = bound.store.snapshot(table_of(topic))
     rows = _read(bound, topic, _near(snapshot.files, first_us, last_us))
     borders: dict[int, Offsets] = {}
@@ -83,12 +79,7 @@ def kept(bound: Bound, topic: str, first_us: int, last_us: int) -> Kept:
 
 
 def keep(bound: Bound, topic: str, base: Snapshot, borders: Mapping[int, Offsets], topic_id: str) -> None:
-    """Note more borders.
-
-    Raises:
-        ConflictError: another run noted some since `base`.
-        StateError: the disk refuses.
-    """
+    """Note more borders. A `ConflictError` if another run noted some since `base`."""
     rows = [(at, partition, offset, topic_id) for at in sorted(borders) for partition, offset in sorted(borders[at].items())]
     small = [file for file in base.files if file.rows < _SMALL]
     merged = small if len(small) >= _MANY else []

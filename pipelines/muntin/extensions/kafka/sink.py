@@ -64,21 +64,13 @@ def kafka(address: str, topic: str, *, window: str | None = None, on_unsupported
 
 
 def _check_topic(topic: object) -> None:
-    """The name of a topic.
-
-    Raises:
-        DefinitionError: it is none.
-    """
+    """Refuse what cannot be the name of a topic."""
     if not isinstance(topic, str) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
         raise DefinitionError(f'sinks.kafka: {topic!r} is not the name of a topic; write "flights-day"')
 
 
 def _brokers(address: object) -> str:
-    """Brokers, or a name that stands for them.
-
-    Raises:
-        DefinitionError: it is neither.
-    """
+    """Brokers, or a name that stands for them; anything else is refused."""
     if not isinstance(address, str) or not (_BROKERS.fullmatch(address) or is_a_name(address)):
         raise DefinitionError(
             'sinks.kafka: the address is neither brokers nor a name; write "broker:9092", "env:NAME", or the name of an Airflow connection'

@@ -18,11 +18,7 @@ _SECRETS = ("password", "secret", "sasl.oauthbearer.config", "ssl.key.pem")
 
 
 def settings_of(address: str, reach: Reach) -> dict[str, Any]:
-    """The settings of librdkafka that reach some brokers.
-
-    Raises:
-        SinkError: the variable or the connection is missing, or names no brokers.
-    """
+    """The settings of librdkafka that reach some brokers."""
     settings: Mapping[str, Any]
     if address.startswith(VARIABLE):
         text = variable(address)

@@ -41,12 +41,7 @@ _UNKNOWN_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # brokers before 2.8 tell none
 
 @contextmanager
 def opened(sink: KafkaSink, reach: Reach) -> Iterator[KafkaTopic]:
-    """A producer that has seen the topic.
-
-    Raises:
-        SinkError: no brokers, no topic, or the brokers refused a message.
-        MissingPackageError: confluent-kafka is not installed.
-    """
+    """A producer that has seen the topic."""
     need("confluent_kafka")
     from confluent_kafka import KafkaException, Producer
 
@@ -109,8 +104,7 @@ class KafkaTopic:
     def _produce(self, delivery: Delivery, rows: pa.Table, alive: Callable[[], None]) -> None:
         """Send messages, and wait until the brokers have them.
 
-        Raises:
-            RefusedError: a message is larger than the brokers or the producer allow, or is refused for another reason of its own.
+        A `RefusedError` for a message that is too large, or refused for another reason of its own.
         """
         from confluent_kafka import KafkaException
 

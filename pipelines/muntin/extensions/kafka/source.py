@@ -84,11 +84,7 @@ class KafkaSource(RowSource):
         return (file_system(),) if any(map(is_address, paths)) else ()
 
     def all_now(self) -> list[SourceFile]:
-        """All messages of the topic, as a dimension has them.
-
-        Raises:
-            BrokerError: the broker does not answer, refuses, or has no such topic.
-        """
+        """All messages of the topic, as a dimension has them."""
         from muntin.extensions.kafka.topics.all_messages import all_messages
 
         return all_messages(self)

@@ -33,8 +33,7 @@ class Rows:
     def put(self, rows: pa.Table) -> None:
         """Insert, update and delete rows, as their `change` says: all of them, or none, as they are one statement.
 
-        Raises:
-            RefusedError: the server refuses a value.
+        A `RefusedError` if the server refuses a value.
         """
         import pymysql
 

@@ -112,12 +112,7 @@ def mysql(
 
 @contextmanager
 def _opened(sink: MySqlSink, pipeline: str, reach: Reach) -> Iterator[MySqlTable]:
-    """A connection to the server of a sink.
-
-    Raises:
-        SinkError: no address, no server, or the server refused what was sent.
-        MissingPackageError: pymysql is not installed.
-    """
+    """A connection to the server of a sink."""
     need("pymysql")
     import pymysql
 

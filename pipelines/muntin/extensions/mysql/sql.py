@@ -114,8 +114,7 @@ def delete(table: str, rows: int) -> str:
 def values_of(rows: pa.Table, name: str) -> list[Any]:
     """The values of a column as bytes or as text; the server reads each by the type of its column, and refuses what does not fit.
 
-    Raises:
-        RefusedError: a list or a struct holds a value that Python does not know, as the year 12345.
+    A value in a list or a struct that Python does not know, as the year 12345, is refused.
     """
     column = rows[name].combine_chunks()
     try:

@@ -104,12 +104,7 @@ class MySqlTable:
         return {ID: f"a digest of {', '.join(delivery.identity)}{lives}", **{each.name: sql.type_of(each.type) for each in schema}}
 
     def _check(self, delivery: Delivery, there: Target | None, given: Mapping[str, str]) -> None:
-        """See that the table is ours, and that the changes alone do.
-
-        Raises:
-            BlockedError: somebody else made it.
-            AllNeededError: it is not as it was, or the windows have other columns.
-        """
+        """Refuse a table of somebody else; `AllNeededError` where it is not as it was, or the windows have other columns."""
         if delivery.whole:
             if there and not str(there.oid).startswith(self._mark()) and not delivery.anew:
                 raise BlockedError(

@@ -49,11 +49,7 @@ def key_texts(column: pa.ChunkedArray) -> list[str | None]:
 
 
 def instant_of(text: str | None, what: str) -> datetime | None:
-    """A date or an ISO instant, UTC unless it says another zone; None without text.
-
-    Raises:
-        DefinitionError: it is no instant.
-    """
+    """A date or an ISO instant, UTC unless it says another zone; None without text."""
     if not text:
         return None
     try:
@@ -73,11 +69,7 @@ def place_text(place: Place | None) -> str | None:
 
 
 def place_of(text: str | None) -> Place | None:
-    """The place from the text of `place_text`.
-
-    Raises:
-        DefinitionError: it is not of it.
-    """
+    """The place from the text of `place_text`."""
     if not text:
         return None
     batch, _, skip = text.rpartition(".")
@@ -85,11 +77,7 @@ def place_of(text: str | None) -> Place | None:
 
 
 def batch_us(text: str) -> int:
-    """The start of a batch, from its label.
-
-    Raises:
-        DefinitionError: it is no label.
-    """
+    """The start of a batch, from its label."""
     try:
         return of_label(text)
     except (ValueError, IndexError, OverflowError):
@@ -97,11 +85,7 @@ def batch_us(text: str) -> int:
 
 
 def number(text: str, what: str, most: int = 10_000_000) -> int:
-    """A whole number from 0 to `most`.
-
-    Raises:
-        DefinitionError: it is not.
-    """
+    """A whole number from 0 to `most`."""
     if not text.isdecimal() or len(text) > len(str(most)) or int(text) > most:
         raise DefinitionError(f"{what}: {text!r} is no whole number up to {most:,}")
     return int(text)

@@ -66,18 +66,7 @@ def answer(  # noqa: C901 - a case for each page
 ) -> str:
     """A page of a pipeline.
 
-    Args:
-        pipeline_place: the pipeline.
-        tab: which page.
-        asked: the query.
-        now_us: the present.
-        runs: who published what.
-        around: what Airflow knows.
-        tabs: what the reader may see.
-
-    Raises:
-        DefinitionError: there is no such page, or the query asks for what cannot be.
-        StateError: there is no state.
+    `asked`: the query; `runs` tells who published what, `around` what Airflow knows, `tabs` what the reader may see.
     """
     at = seen(pipeline_place)
     shared = _shared(at, tab, tabs) | {"asked": asked, "keys": at.keys(asked.get("window"))}
@@ -109,18 +98,7 @@ def answer(  # noqa: C901 - a case for each page
 
 
 def question(pipeline_place: Known, verdict: str, around: Around, *, tabs: Sequence[tuple[str, str]], publishes: bool) -> str:
-    """The page that asks whether to publish what a verdict holds.
-
-    Args:
-        pipeline_place: the pipeline.
-        verdict: its name.
-        around: what Airflow knows.
-        tabs: what the reader may see.
-        publishes: whether the page itself can publish it.
-
-    Raises:
-        StateError: there is no state, or the verdict holds nothing.
-    """
+    """The page that asks whether to publish what a verdict holds. `publishes`: whether the page itself can publish it."""
     at = seen(pipeline_place)
     return page("publish.html", **_shared(at, "publish", tabs), held=held(at, verdict, around), publishes=publishes)
 

@@ -57,15 +57,9 @@ def page_app(
 ) -> FastAPI:
     """The page of an installation.
 
-    Args:
-        installation: the pipelines.
-        enter: raises `HTTPException` 401 for a request without a user.
-        may_see: whether a request may see the pipeline of a name.
-        may_see_forgotten: whether it may see when keys of this pipeline were forgotten.
-        clock: gives the present, microseconds since 1970.
-        runs: who published what.
-        around: what Airflow knows about pipelines.
-        publish: publishes what a verdict holds, with a reason; None: the page changes nothing.
+    `enter` raises `HTTPException` 401 for a request without a user; `may_see` says whether a request may see the pipeline of a name,
+    `may_see_forgotten` whether it may see when keys of this pipeline were forgotten. `clock` gives microseconds since 1970. `publish`
+    publishes what a verdict holds, with a reason; without it the page changes nothing.
     """
     app = FastAPI(dependencies=[Depends(enter)], docs_url=None, redoc_url=None, openapi_url=None)
 

@@ -30,12 +30,7 @@ def add_publishing(
 ) -> None:
     """Add the page of a verdict to an application, before the pages of a pipeline; and what its form is sent to.
 
-    Args:
-        app: the application.
-        pipeline_of: gives the pipeline of a name, or refuses the request.
-        tabs: what the reader may see of it.
-        around: what Airflow knows about pipelines.
-        publish: publishes what a verdict holds, with a reason; None: nothing is published from the page.
+    `pipeline_of` gives the pipeline of a name, or refuses the request; without `publish` nothing is published from the page.
     """
 
     def question(request: Request, name: str) -> HTMLResponse:

@@ -20,11 +20,7 @@ _PASSED_ON = ("sslmode", "sslrootcert", "sslcert", "sslkey", "options", "target_
 
 
 def conninfo(address: str, reach: Reach) -> str:
-    """The words that psycopg connects by.
-
-    Raises:
-        SinkError: the variable or the connection is missing, or is of another kind.
-    """
+    """The words that psycopg connects by."""
     if address.startswith(VARIABLE):
         return _checked(variable(address), address)
     if CONNECTION.fullmatch(address):

@@ -22,11 +22,7 @@ _SECRETS = ("password", "sslpassword")
 
 
 def check_table(table: object) -> None:
-    """The name of a table, with a schema or without.
-
-    Raises:
-        DefinitionError: it is none.
-    """
+    """Refuse what cannot be the name of a table, with a schema or without."""
     if not isinstance(table, str) or not _TABLE.fullmatch(table):
         raise DefinitionError(f'sinks.postgres: {table!r} is not the name of a table; write "flights_day" or "schema.flights_day"')
     for part in table.split("."):
@@ -35,11 +31,7 @@ def check_table(table: object) -> None:
 
 
 def check_columns(sink: str, names: Sequence[str]) -> None:
-    """Names of columns that PostgreSQL takes as they are.
-
-    Raises:
-        DefinitionError: a name is too long, or is the name of a column that each table has anyway; or there are too many.
-    """
+    """Refuse names of columns that PostgreSQL does not take as they are: too long, too many, or of a column that each table has anyway."""
     for name in names:
         _check_length(f"to: the {sink}: the column", name)
         if name in _SYSTEM_COLUMNS or "\0" in name:
@@ -54,11 +46,7 @@ def _check_length(what: str, name: str) -> None:
 
 
 def postgres_address(address: object) -> str:
-    """An address of PostgreSQL without secrets, or a name that stands for it.
-
-    Raises:
-        DefinitionError: it is neither, or holds a password.
-    """
+    """An address of PostgreSQL without secrets, or a name that stands for it; anything else, and a password, is refused."""
     if not isinstance(address, str) or not address.strip():
         raise DefinitionError('sinks.postgres: give an address, as "postgresql://db.example/warehouse", or the name of a connection')
     plain = address.strip().removeprefix("jdbc:")

@@ -20,11 +20,10 @@ _ESCAPED = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
 def copy_text(rows: pa.Table) -> bytes:
     r"""Rows as text for `COPY ... FROM STDIN`.
 
+    A value in a list or a struct that Python does not know, as the year 12345, is refused.
+
     >>> copy_text(pa.table({"k": ["a\tb", None, ""], "x": [0.1, float("nan"), None]}))
     b'a\\tb\t0.1\n\\N\tnan\n\t\\N\n'
-
-    Raises:
-        RefusedError: a list or a struct holds a value that Python does not know, as the year 12345.
     """
     if not len(rows):
         return b""

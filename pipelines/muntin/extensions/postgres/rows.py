@@ -43,10 +43,8 @@ class Rows:
     def put(self, rows: pa.Table) -> None:
         """Insert, update and delete rows, as their `change` says: all of them, or none.
 
-        Raises:
-            RefusedError: the server refuses a value.
-            AllNeededError: a column would lose a value, and not all windows are at hand to alter it.
-            BlockedError: a column would lose a value, and cannot be altered.
+        Where a column would lose a value, an `AllNeededError` if all windows are needed to alter it; a `BlockedError` if it
+        cannot be altered.
         """
         try:
             with self.connection.transaction():

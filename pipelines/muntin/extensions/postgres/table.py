@@ -34,12 +34,7 @@ _NOWHERE = Position("", -1)
 
 @contextmanager
 def opened(sink: PostgresSink, pipeline: str, reach: Reach) -> Iterator[PostgresTable]:
-    """A connection to the server of a sink.
-
-    Raises:
-        SinkError: no address, no server, or the server refused what was sent.
-        MissingPackageError: psycopg is not installed.
-    """
+    """A connection to the server of a sink."""
     need("psycopg")
     import psycopg
 

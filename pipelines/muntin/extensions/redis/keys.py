@@ -101,8 +101,7 @@ class RedisKeys:
     def _put(self, claim: Ledger, delivery: Delivery, rows: pa.Table, largest: int) -> list[str]:
         """Set and delete keys, as the `change` of each row says: all of them, or none. Their names.
 
-        Raises:
-            RefusedError: a text is larger than the server takes, or an instant lies beyond the year 9999 where it has to be compared.
+        A text that is larger than the server takes is refused, and an instant beyond the year 9999 where it has to be compared.
         """
         expires = self.sink.expires_us
         changes = [(name_of(self.sink.prefix, row, delivery.identity), value_of(row), row) for row in plain_rows(rows)]

@@ -88,12 +88,7 @@ def redis(
 
 @contextmanager
 def _opened(sink: RedisSink, pipeline: str, reach: Reach) -> Iterator[RedisKeys]:
-    """A client of the server of a sink.
-
-    Raises:
-        SinkError: no address, no server, or the server refused what was sent.
-        MissingPackageError: redis is not installed.
-    """
+    """A client of the server of a sink."""
     need("redis")
     from redis import Redis, RedisError, ResponseError
     from redis.exceptions import OutOfMemoryError, ReadOnlyError

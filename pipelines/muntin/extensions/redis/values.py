@@ -30,11 +30,7 @@ def value_of(row: Mapping[str, Any]) -> str:
 
 
 def place_of(row: Mapping[str, Any]) -> list[Any]:
-    """The order that tells an older window of a key from a newer window.
-
-    Raises:
-        RefusedError: an instant lies beyond the year 9999.
-    """
+    """The order that tells an older window of a key from a newer window. An instant beyond the year 9999 is refused."""
     try:
         return [each if isinstance(each := row[name], int | datetime) else datetime.fromisoformat(each) for name in _PLACE if name in row]
     except ValueError:

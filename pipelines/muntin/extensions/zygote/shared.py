@@ -42,9 +42,8 @@ def is_of_a_session() -> bool:
 def key(code: Path, import_folders: Iterable[str]) -> str:
     """A name for what a zygote has imported: server, interpreter, environment, files of the code, folders of packages.
 
-    Args:
-        code: the folder of the code; another date of any of its files is another key.
-        import_folders: the folders of imported modules; installing a package changes their date. The session's own does not count.
+    Another date of any file in `code` is another key; so is an installed package, which changes the date of its import folder. The
+    session's own folder does not count.
     """
     ours = sorted((name, value) for name, value in os.environ.items() if name not in OF_SESSION)
     files = sorted((str(path), path.stat().st_mtime_ns) for path in code.rglob("*.py"))
@@ -59,15 +58,9 @@ def key(code: Path, import_folders: Iterable[str]) -> str:
 
 
 def run(load: Callable[[], None], work: Callable[[], None], named: str) -> None:
-    """Do the work of this daemon in a fork of the zygote, and return when it has ended.
+    """Do the work of this daemon in a fork of the zygote, and return when it has ended. `load` imports what forks need.
 
-    Args:
-        load: imports what forks need.
-        work: what the daemon does, with its streams 0, 1 and 2.
-        named: the key of the zygote.
-
-    Raises:
-        OSError: there is no zygote and none could be started. Nothing was done: the caller loads and works itself.
+    An `OSError` if there is no zygote and none could be started. Nothing was done then: the caller loads and works itself.
     """
     with _connected(_folder(), named, load, work) as zygote:
         wait_for_fork(zygote)
@@ -76,8 +69,7 @@ def run(load: Callable[[], None], work: Callable[[], None], named: str) -> None:
 def wait_for_fork(zygote: socket.socket) -> None:
     """Ask for a fork that works in place of this process: hold nothing that is the fork's, pass SIGTERM on, and wait for its end.
 
-    Raises:
-        OSError: the zygote has gone.
+    An `OSError` if the zygote has gone.
     """
     with _ends_later():
         fork = ask(zygote)
@@ -109,11 +101,7 @@ def _ends_later() -> Iterator[None]:
 
 
 def _folder() -> Path:
-    """A folder that no other user may enter.
-
-    Raises:
-        OSError: it is another user's, or open to other users.
-    """
+    """A folder that no other user may enter. An `OSError` if it is another user's, or open to other users."""
     folder = Path(gettempdir(), f"muntin-python-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     folder_stat = folder.lstat()

@@ -29,8 +29,7 @@ _POLL_S = 1.0
 def ask(zygote: socket.socket) -> int:
     """Ask the zygote for a fork with the streams, folder and environment of this process; the number of the fork.
 
-    Raises:
-        OSError: the zygote has gone.
+    An `OSError` if the zygote has gone.
     """
     said = {"env": dict(os.environ), "cwd": os.getcwd(), "argv": sys.argv, "path": sys.path}  # noqa: PTH109 - a plain name
     words = json.dumps(said).encode()
@@ -42,12 +41,7 @@ def ask(zygote: socket.socket) -> int:
 def become_zygote(listening: socket.socket, place: Path, server: int, load: Callable[[], None], work: Callable[[], None]) -> NoReturn:
     """Import, then fork for each who asks, until the server ends. Whoever asks before is served then.
 
-    Args:
-        listening: the socket.
-        place: its file, removed at the end.
-        server: the process to live as long as.
-        load: imports.
-        work: what a fork does.
+    `place`: the file of the socket, removed at the end; `server`: the process to live as long as.
     """
     try:
         born = started_at(server)
@@ -101,11 +95,7 @@ def _be_another(asking: socket.socket, work: Callable[[], None]) -> NoReturn:
 
 
 def _exactly(zygote: socket.socket, size: int) -> bytes:
-    """Exactly so many bytes from the socket.
-
-    Raises:
-        OSError: the other end closed before.
-    """
+    """Exactly so many bytes from the socket. An `OSError` if the other end closed before."""
     content = b""
     while len(content) < size:
         part = zygote.recv(size - len(content))

@@ -74,11 +74,7 @@ def is_deep(text: str) -> bool:
 
 
 def parsed(text: str) -> _Object:
-    """The object that a text is.
-
-    Raises:
-        MisfitError: it is none.
-    """
+    """The object that a text is."""
     if is_deep(text):
         raise MisfitError(f"it is {TOO_DEEP}")
     try:
@@ -93,14 +89,7 @@ def parsed(text: str) -> _Object:
 def member(of: Any, name: str, kind: str, *, strict: bool) -> Any:  # noqa: ANN401 - any JSON, and texts in lists, dicts and pairs
     """The member of an object in a type: its text; of nested types the same with texts inside; None where it is null or not there.
 
-    Args:
-        of: the object.
-        name: of the member.
-        kind: the SQL type, as DuckDB spells it.
-        strict: whether only numbers are numbers; else texts may be of any type, as in what was JSON never.
-
-    Raises:
-        MisfitError: it is not of the type.
+    If `strict`, only numbers are numbers; else texts may be of any type, as in what was JSON never.
     """
     if name in of.twice:
         raise MisfitError("it comes twice")

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 def check_columns(source: TableSource, names: Collection[str], instants: Collection[str]) -> None:
     """Refuse a source that names a column which its table lacks, or a zone where times have one.
 
-    Args:
-        source: what the definition says.
-        names: the columns of the table.
-        instants: the columns that are times with a zone.
-
-    Raises:
-        SourceError: names the column.
+    `instants`: the columns that are times with a zone.
     """
     named = {"event_time": source.event_time, "arrival_time": source.arrival_time, "arrival_order": source.arrival_order}
     ids = "id" if source.changes else "dedupe"

@@ -110,32 +110,16 @@ class Log(ABC):
 
     @abstractmethod
     def commit(self, version: int) -> Commit:
-        """The commit of a version.
-
-        Raises:
-            SourceError: it is gone or damaged.
-        """
+        """The commit of a version."""
 
     @abstractmethod
     def held(self, source: TableSource, version: int) -> list[Added]:
-        """The files of the table at a version, in the order in which they came.
-
-        Raises:
-            SourceError: they cannot be worked out.
-        """
+        """The files of the table at a version, in the order in which they came."""
 
     @abstractmethod
     def in_full(self, source: TableSource) -> TableSource:
-        """The source with the columns of its table as it is now.
-
-        Raises:
-            SourceError: the table cannot be read as the source says.
-        """
+        """The source with the columns of its table as it is now."""
 
     @abstractmethod
     def check(self, source: TableSource, added: Sequence[Added]) -> None:
-        """Refuse files that cannot be read. `source`: as `in_full` gives it.
-
-        Raises:
-            SourceError: names the file.
-        """
+        """Refuse files that cannot be read. `source`: as `in_full` gives it."""

@@ -42,11 +42,7 @@ class NumberedField(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def selected(fields: tuple[NumberedField, ...], path: str) -> tuple[tuple[str, str], ...]:
-    """The columns of the table in a file: SQL for each, and its name in the table; () where all have the names that the table has.
-
-    Raises:
-        SourceError: the footer cannot be read, two columns have one name, or none is known by its number or name.
-    """
+    """The columns of the table in a file: SQL for each, and its name in the table; () where all have the names that the table has."""
     try:
         schema = pq.read_schema(footer_of(path))
     except (OSError, pa.ArrowException) as wrong:

@@ -65,9 +65,7 @@ def last_steps(file_steps: Sequence[tuple[Added, Step]]) -> Iterator[tuple[Added
 def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
     """Rows with what their files tell of them, for `in_order`; rows of a batch that only adds as they are.
 
-    Args:
-        rows: a relation with `FILE_PATH` and `CHANGE`.
-        steps: path of a file -> its step; empty of other sources.
+    `rows` have `FILE_PATH` and `CHANGE`; `steps`: path of a file -> its step, empty of other sources.
     """
     if not _changes(steps):
         return rows
@@ -88,10 +86,7 @@ def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
 def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -> str:
     """Rows with what they say in `CHANGE`, and with `ORDINAL` by commit; rows that take back first.
 
-    Args:
-        rows: a relation as `with_steps` and then `staged` give it.
-        steps: path of a file -> its step; empty of other sources.
-        columns: name -> SQL type of the source's columns.
+    `rows` as `with_steps` and then `staged` give them.
     """
     if not _changes(steps):
         return rows

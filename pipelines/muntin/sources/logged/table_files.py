@@ -33,15 +33,9 @@ if TYPE_CHECKING:
 def table_files(source: TableSource, intervals: Sequence[Interval], first_us: int) -> dict[Interval, list[SourceFile]]:
     """The files of each interval, in the order in which they were added. Their checksum names the versions.
 
-    Args:
-        source: the table, as `in_full` gives it.
-        intervals: of the batches.
-        first_us: start of the schedule's first interval, whose batch has all that was in the table before.
-
-    Raises:
-        SourceError: there is no table; it cannot be read as the source says; or rows were removed or changed, and the source says that
-            is an error. ForgottenError: commits or files of an interval are gone.
-        StorageError: the object store or the catalog cannot be used.
+    `source`: as `in_full` gives it; `first_us`: start of the schedule's first interval, whose batch has all that was in the table
+    before. A commit that removed or changed rows is an error if the source says so; a `ForgottenError` names commits or files that
+    are gone.
     """
     log = log_of(source)
     by_time = _by_interval(log, intervals)
@@ -59,30 +53,18 @@ def table_files(source: TableSource, intervals: Sequence[Interval], first_us: in
 
 
 def log_of(source: TableSource) -> Log:
-    """The log of a table. Where changes are read, commits are in the order of their versions, whatever their writers' clocks said.
-
-    Raises:
-        SourceError, StorageError: as `table_files`.
-    """
+    """The log of a table. Where changes are read, commits are in the order of their versions, whatever their writers' clocks said."""
     log = source.log()
     return replace(log, made_us=dict(zip(log.made_us, accumulate(log.made_us.values(), max), strict=True))) if source.changes else log
 
 
 def in_full(source: TableSource) -> TableSource:
-    """The source with the columns of its table as it is now.
-
-    Raises:
-        SourceError, StorageError: as `table_files`.
-    """
+    """The source with the columns of its table as it is now."""
     return source.log().in_full(source)
 
 
 def files_now(source: TableSource) -> list[SourceFile]:
-    """The files of a table as it is now, whatever its commits did to earlier rows. `source`: as `in_full` gives it.
-
-    Raises:
-        SourceError, StorageError: as `table_files`.
-    """
+    """The files of a table as it is now, whatever its commits did to earlier rows. `source`: as `in_full` gives it."""
     log = log_of(source)
     held = log.held(source, log.newest)
     log.check(source, held)

@@ -27,13 +27,7 @@ _FRAME = b"PAR1"  # begins and ends a Parquet file
 
 
 def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> str:
-    """The problem of a file as a whole, as a sentence without its path; "" if it can be read, apart from single rows.
-
-    Args:
-        session: of DuckDB; it may read files.
-        source: says how the file is written.
-        path: of the file.
-    """
+    """The problem of a file as a whole, as a sentence without its path; "" if it can be read, apart from single rows."""
     problem = _found(session, source, path_of(path))
     return f"{problem}; {_EXPECTED[source.format]} was expected" if problem else ""
 
@@ -42,9 +36,6 @@ def check_whole(source: Source, paths: Sequence[str], used: Callable[[str], bool
     """Refuse what DuckDB reads without a word: CSV files of 0 bytes, as files without rows, and pages of Parquet with wrong checksums.
 
     An empty file of JSON lines is one. `used`, `rows`: as for `check_pages`.
-
-    Raises:
-        SourceError: names the first of them.
     """
     if source.format == "parquet":
         check_pages(paths, used, rows)

@@ -46,11 +46,7 @@ def _of_csv(names: Sequence[str], source: Source) -> str:
 
 
 def check_named(source: Source, columns: Collection[str]) -> None:
-    """See that columns are there by which rows are ordered and identified; DuckDB takes capitals and small letters alike.
-
-    Raises:
-        SourceError: names the first that is not.
-    """
+    """See that columns are there by which rows are ordered and identified; DuckDB takes capitals and small letters alike."""
     lower_names = {name.lower() for name in columns}
     for what, names in (("arrival_order", [source.arrival_order] if source.arrival_order else []), ("dedupe", source.dedupe)):
         for name in names:

@@ -46,15 +46,7 @@ def told_columns(
 ) -> Told:
     """The types of the columns of files, and how they are read.
 
-    Args:
-        session: of DuckDB.
-        source: says how the files are written, and types.
-        paths: of the files.
-        used: whether the definition may use a column of a name.
-        declared: whether to see what Parquet's writers declared, which is a question more for each file.
-
-    Raises:
-        SourceError: a used column has the name of another but for capitals, or values that no type of states has.
+    `declared`: whether to see what Parquet's writers declared, which is a question more for each file.
     """
     if source.format == "parquet":
         column_types = described(session, f"FROM {scan(source, paths)}")
@@ -104,11 +96,7 @@ def _empty(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[s
 
 
 def _ours(column_types: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
-    """The columns that have names of ours.
-
-    Raises:
-        SourceError: the definition uses such a column.
-    """
+    """The columns that have names of ours. A definition that uses such a column is refused."""
     muntin_names = tuple(name for name in column_types if name.lower().startswith("muntin_"))
     if wanted := [name for name in muntin_names if used(name)]:
         raise SourceError(f"column {wanted[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source")
@@ -132,11 +120,7 @@ def _of_json(session: duckdb.DuckDBPyConnection, source: Source, column_types: M
 
 
 def check_numbers(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]) -> None:
-    """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles. `fractions`: as of `Reading`.
-
-    Raises:
-        SourceError: names the first of them.
-    """
+    """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles. `fractions`: as of `Reading`."""
     if not fractions:
         return
     told_once().answer(f"numbers of {[*fractions]} in {files_sql(source, paths)}", paths, lambda: _check(session, source, paths, fractions))
@@ -162,11 +146,7 @@ def _before_cast(guessed_kind: str, said: str) -> str:
 def _check_names(
     session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
 ) -> list[str]:
-    """The new names that DuckDB gives to columns of JSON whose names differ from another in capitals only: by these no file has them.
-
-    Raises:
-        SourceError: the definition uses them.
-    """
+    """The new names that DuckDB gives to columns of JSON whose names differ from another in capitals only: by these no file has them."""
     small = {name.lower() for name in column_types}
     odd = [name for name in column_types if (match := _NUMBERED.fullmatch(name)) and match[1].lower() in small]
     hidden = sorted({*odd} - _written(session, source, paths)) if odd else []
@@ -194,10 +174,7 @@ def as_text(kind: str) -> str:
 def times_in(name: str, kind: str, value: str) -> Iterator[tuple[str, str]]:
     """The times that DuckDB guessed from texts: for each its name and SQL for the list of its texts.
 
-    Args:
-        name: of the column, or of the member of a struct.
-        kind: its SQL type, as guessed.
-        value: SQL for the value, in the type `as_text(kind)`.
+    `kind`: the SQL type, as guessed; `value`: SQL in the type `as_text(kind)`.
 
     >>> list(times_in("order", "STRUCT(paid DATE, id BIGINT)", '"order"'))
     [('order.paid', '["order".paid]')]

@@ -38,13 +38,7 @@ class _Marks:
 
 
 def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
-    """The rows of a CSV file; None if its header cannot be read. Empty lines are none, unless there is a single column.
-
-    Args:
-        data: the file's bytes, in UTF-8.
-        delimiter: what stands between its values.
-        how: how it is written.
-    """
+    """The rows of a CSV file; None if its header cannot be read. Empty lines are none, unless there is a single column. `data` is UTF-8."""
     data = data if b"\n" in data else data.replace(b"\r", b"\n")
     marks = _Marks(delimiter.encode(), how.quote.encode() or b"\n", re.compile(b"[" + re.escape(delimiter.encode()) + b"\n]"))
     at, plain = len(MARK) if data.startswith(MARK) else 0, is_text(data)

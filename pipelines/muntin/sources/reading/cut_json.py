@@ -40,11 +40,8 @@ def cut_json(
 ) -> Cut:
     """The rows of a file of JSON lines. DuckDB itself says whether a line is JSON. Empty lines are none.
 
-    Args:
-        session: of DuckDB.
-        data: the bytes of the file.
-        exact: the columns whose numbers must be there as they are written.
-        guessed: the columns whose types are told from the file. DuckDB tells none where a member has the name "".
+    `exact`: the columns whose numbers must be there as they are written; `guessed`: the columns whose types are told from the file. DuckDB
+    tells none where a member has the name "".
     """
     cut, at, number, plain = Cut(data), len(MARK) if data.startswith(MARK) else 0, 1, is_text(data)
     while at < len(data):

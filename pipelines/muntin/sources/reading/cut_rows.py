@@ -64,10 +64,7 @@ class Cut:
 def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:
     """The line of each row of a file without bad rows, from 1. A cell that holds a quote in its midst may lead it astray.
 
-    Args:
-        data: the file's bytes.
-        header: whether the first row is none.
-        quote: what line ends may stand between.
+    If `header`, the first row is none; `quote`: what line ends may stand between.
     """
     all_bytes = np.frombuffer(data, np.uint8)
     ends = np.append(np.flatnonzero(all_bytes == ord("\n")), len(data))

@@ -36,18 +36,7 @@ _GREGORIAN = (3, 1)  # the first version that writes no instant by the other cal
 def check_declared(
     session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
 ) -> None:
-    """Refuse columns that DuckDB would read in another type.
-
-    Args:
-        session: of DuckDB.
-        source: says the types of the definition.
-        column_types: name -> SQL type, as DuckDB tells.
-        paths: of Parquet files.
-        used: whether the definition may use a column of a name.
-
-    Raises:
-        SourceError: names the first such column, its type and the mend.
-    """
+    """Refuse columns that DuckDB would read in another type."""
     for path in paths:
         with suppress(pa.ArrowException, OSError):  # a bad file, which reading tells
             schema = pq.read_schema(footer_of(path))

@@ -29,14 +29,8 @@ def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Ta
     """SQL for the id of each row that has one and whose time is taken: `ID_HIGH` and `ID_LOW` (uint64), `EVENT_TIME`, `ORDINAL`, and
     `ID_ROW` (uint64), a hash of what the row says where rows change others; else 0.
 
-    Args:
-        source: names the columns that identify events, and how far duplicates may lie apart.
-        rows: a relation with its columns, and the columns that `staged` and `once` add; no two rows have the same id.
-        columns: name -> SQL type of the source's columns.
-        times: the times that are taken.
-
-    Raises:
-        SourceError: a column is of a type whose values have no text of their own, as floats.
+    `rows` have the columns that `staged` and `once` add; no two rows have the same id. A column of a type whose values have no text of
+    their own, as floats, is refused.
     """
     text = " || ".join(_with_length(_text(name, columns[name])) for name in source.dedupe)
     said = _said(columns) if source.changes else "0::UBIGINT"

@@ -28,17 +28,7 @@ def told_extent(
 
     None, too, if clocks are changed between the local times of a row group: its instants need not lie between the instants of its ends, and
     local times that come twice or never are counted by rows. A writer may err on the times: whoever relies on them must read the rows, too.
-
-    Args:
-        session: of DuckDB.
-        source: says which column is the event time.
-        paths: of Parquet files.
-        columns: name -> SQL type of the columns that there are.
-        times: the times that are taken.
-        rows: of the only path, the numbers of the rows that are asked for, whole row groups; None: all.
-
-    Raises:
-        duckdb.Error: a file cannot be read.
+    `rows`: of the only path, the numbers of the rows that are asked for, whole row groups; None: all.
     """
     if source.numbered and any(selected(source.numbered, path) for path in paths):
         return None  # a column of the name may be another

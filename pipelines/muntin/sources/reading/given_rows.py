@@ -49,13 +49,7 @@ _ALWAYS = Interval(0, 2**52)
 
 
 def rows_given(table: GivenTable, resolution_us: int) -> GivenSpans:
-    """The spans of a table as it is now.
-
-    Raises:
-        SourceError: names the table, which cannot be read, or has a row that is no span.
-        DefinitionError: the format of its files is unknown.
-        StorageError: the object store cannot be used.
-    """
+    """The spans of a table as it is now."""
     try:
         source, paths, version = _files(table)
         with asked_once(paths):
@@ -114,11 +108,7 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> tuple[pa.T
 
 
 def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, text: Text, version: str) -> GivenSpans:
-    """The spans of the rows.
-
-    Raises:
-        SourceError: a row is no span.
-    """
+    """The spans of the rows. A row that is no span is refused."""
     names = {START: table.start, END: table.end}
     for name, column in names.items():
         _refuse(np.flatnonzero(rows[name].is_null().to_numpy()), column, text, f"{column} is no time", "each span has a start and an end")

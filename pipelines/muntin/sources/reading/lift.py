@@ -67,16 +67,8 @@ def states(
 ) -> str:
     """The states, a row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
 
-    Of frames by arrival one row per row of the source, with its time and its place in the split, `ORDINAL`.
-
-    Args:
-        pipeline: its keys and filter.
-        fields: what is kept of the rows.
-        frames: the frame set; says how wide frames are and whether event times are kept.
-        rows: the relation with the source's columns and `EVENT_TIME`.
-        times: rows with other times are refused.
-        columns: name -> SQL type of the source's columns.
-        also: more columns of `rows` that tell states apart.
+    Of frames by arrival one row per row of the source, with its time and its place in the split, `ORDINAL`. `rows` have the source's
+    columns and `EVENT_TIME`; `also`: more columns of `rows` that tell states apart.
     """
     if frames.by_arrival:
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"

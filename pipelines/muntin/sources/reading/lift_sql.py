@@ -32,9 +32,6 @@ def lift_sql(lift: Lift, transform: Callable[[str], str] = str) -> str:
 
     >>> lift_sql(Narrowed("coalesce(sum(x), 0)", "y > 0"))
     'coalesce(sum(x) FILTER (WHERE (y > 0)), 0)'
-
-    Raises:
-        DefinitionError: DuckDB cannot parse a lift that is to be narrowed.
     """
     match lift:
         case Narrowed(PerGroup() as groups, where):

@@ -28,9 +28,7 @@ _LOCAL, _HOUR, _PLACE, _BACK = "muntin_local", "muntin_hour", "muntin_local_plac
 def at(source: Source, local: str) -> str:
     """SQL for the instant of a local time, both in microseconds; null where the definition, or the order of arrival, has to tell.
 
-    Args:
-        source: says the zone, and what becomes of times that come twice or never.
-        local: SQL for the local time as if it were of UTC.
+    `local`: as if it were of UTC.
     """
     if source.timezone is None:
         return local
@@ -54,13 +52,10 @@ def decides(source: Source) -> bool:
 
 
 def by_arrival(rows: str, local: str, order: str, batch: str) -> str:
-    """The rows with `TOLD`.
+    """The rows with `TOLD`. `local`: SQL for the local time in microseconds; null where a row has none.
 
-    Args:
-        rows: the relation.
-        local: SQL for the local time in microseconds; null where a row has none.
-        order: the ORDER BY of arrival.
-        batch: the column of the batch with a comma behind it, where rows of several batches lie in the relation; else "".
+    `order`: the ORDER BY of arrival; `batch`: the column of the batch with a comma behind it, where rows of several batches lie in the
+    relation; else "".
     """
     each, hour = f"PARTITION BY {batch}true", f"PARTITION BY {batch}{_HOUR}"
     placed = f"SELECT *, count({_LOCAL}) OVER ({each} {order}) AS {_PLACE} FROM (SELECT *, {local} AS {_LOCAL} FROM {rows})"
@@ -77,11 +72,7 @@ def by_arrival(rows: str, local: str, order: str, batch: str) -> str:
 def reason(source: Source, what: str, local: str, lacks: str) -> str:
     """SQL cases for why a local time has no instant.
 
-    Args:
-        source: says the zone.
-        what: names the time in the reason.
-        local: SQL for the local time in microseconds.
-        lacks: SQL that is true where the instant is null.
+    `what` names the time; `local`: SQL in microseconds; `lacks`: SQL that is true where the instant is null.
     """
     unclear = "clocks are set back"
     if source.ambiguous == "arrival":

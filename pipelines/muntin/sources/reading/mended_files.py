@@ -42,9 +42,6 @@ def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Seque
     """Files without what cannot be read of them. The copies are there for as long as the context is.
 
     `used`: whether the definition may use a column of a name.
-
-    Raises:
-        SourceError: a file is bad as a whole, and the source says that is an error.
     """
     with TemporaryDirectory(prefix="muntin-") as folder:
         out = Mended(_in_utf_8(source), paths)

@@ -39,13 +39,7 @@ class _Page(NamedTuple):
 def check_pages(paths: Sequence[str], used: Callable[[str], bool], rows: range | None = None) -> None:
     """See that the pages of Parquet files are as they were written, where the writer has added checksums.
 
-    Args:
-        paths: of the files.
-        used: whether a column of a name is read.
-        rows: of the only path, the numbers of the rows that are read, whole row groups; None: all.
-
-    Raises:
-        DamagedError: names the first file with a page that is not; StorageError: the object store cannot be used.
+    `rows`: of the only path, the numbers of the rows that are read, whole row groups; None: all.
     """
     for path in paths:
         with suppress(FileNotFoundError, IsADirectoryError, PermissionError), opened(path, _FIRST) as file:  # which reading tells
@@ -97,8 +91,7 @@ def _pages(data: memoryview) -> Iterator[_Page]:
 def _header(data: memoryview, most: int = 2**15) -> dict[int, int]:
     """The integers of a struct by the numbers of their fields, up to `most`; 0: the bytes of the whole struct, if it was read to its end.
 
-    Raises:
-        IndexError, ValueError: it is none.
+    IndexError, ValueError: the bytes are no struct.
     """
     integers, at, field = dict[int, int](), 0, 0
     while head := data[at]:

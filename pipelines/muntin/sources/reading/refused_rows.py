@@ -79,12 +79,7 @@ def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], ti
 def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, times: Taken) -> str:
     """The rows of a split that are not accepted or were left out: `FAULT`, `FILE_PATH`, `ROW_IN_SPLIT`, and what `refused` gives.
 
-    Args:
-        source: of the rows.
-        columns: name -> SQL type of its columns.
-        good: the table of the rows that can be computed; rows that are not accepted have no `FAULT`.
-        bad: the table of the other rows.
-        times: the times that are accepted.
+    `good`: the table of the rows that can be computed, where rows that are not accepted have no `FAULT`; `bad`: of the other rows.
     """
     places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
     return (

@@ -25,11 +25,7 @@ _WHOLE = r"\s*[-+]?\d+(\.0*)?\s*"
 
 
 def event_time(source: Source, columns: Mapping[str, str]) -> str:
-    """SQL for the event time in microseconds since 1970 UTC; null where it cannot be read.
-
-    Raises:
-        SourceError: as `instant`.
-    """
+    """SQL for the event time in microseconds since 1970 UTC; null where it cannot be read."""
     time = instant(source, source.event_time, "event_time", columns)
     if arrival := undecided_arrival(source, columns):
         return f"CASE WHEN NOT ({arrival[1]}) THEN {time} END"
@@ -47,28 +43,13 @@ def is_event_time(name: str, columns: Mapping[str, str], value: str) -> bool:
 
     >>> is_event_time("t", {"t": "TIMESTAMP WITH TIME ZONE"}, "epoch_us((t)::TIMESTAMPTZ)")
     True
-
-    Args:
-        name: of the column with the event time.
-        columns: name -> SQL type of the source's columns.
-        value: the expression.
     """
     same = columns.get(name) == "TIMESTAMP WITH TIME ZONE"
     return same and value in (f"epoch_us(({name})::TIMESTAMPTZ)", f"epoch_us(({quoted(name)})::TIMESTAMPTZ)")
 
 
 def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) -> str:
-    """SQL for a column that is a time, in microseconds since 1970 UTC; null where it cannot be read.
-
-    Args:
-        source: says which unit and zone.
-        name: of the column.
-        what: names it in errors.
-        columns: name -> SQL type of the columns that there are.
-
-    Raises:
-        SourceError: no such column, or one of a type that is no time.
-    """
+    """SQL for a column that is a time, in microseconds since 1970 UTC; null where it cannot be read. `what` names the column in errors."""
     if name not in columns:
         raise SourceError(no_column(what, name, columns, source))
     column, kind, local = quoted(name), columns[name], local_time(source, name, columns)
@@ -140,11 +121,7 @@ def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bo
 
 
 def without_rows(source: Source, columns: Mapping[str, str]) -> str:
-    """A relation without rows that has the columns of a source and the columns that `staged` adds. `columns`: name -> SQL type.
-
-    Raises:
-        SourceError: as `event_time`.
-    """
+    """A relation without rows that has the columns of a source and the columns that `staged` adds. `columns`: name -> SQL type."""
     none = ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())
     source = replace(source, timezone=None, ambiguous="quarantine") if source.timezone else source  # for sessions of other zones
     return f"(FROM ({staged(source, f'(SELECT {none})', columns, ordinal=True)}) WHERE false)"

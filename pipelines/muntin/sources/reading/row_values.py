@@ -84,10 +84,7 @@ def typed_values(
 ) -> dict[str, RowValue] | None:
     """The values with their types; None if a value is of a type that other code takes.
 
-    Args:
-        values: as `row_values` gives them.
-        of_values: SQL of a value -> its SQL type.
-        natural, kinds: column of a state -> the SQL type that DuckDB's aggregate has, and that of the state.
+    `natural`, `kinds`: column -> the SQL type that DuckDB's aggregate has, and that of the state.
     """
     row_value_of_column = {column: _typed(each, of_values, natural[column], kinds[column]) for column, each in values.items()}
     out = {column: each for column, each in row_value_of_column.items() if each}
@@ -154,12 +151,6 @@ def keys_fit(pipeline: Pipeline, kinds: Mapping[str, str]) -> bool:
 def values_query(
     pipeline: Pipeline, rows: str, times: Taken, columns: Mapping[str, str], values: Mapping[str, str], keys: Mapping[str, str]
 ) -> str:
-    """SQL for the accepted rows in order: the keys in the types of states, `EVENT_TIME`, and values.
-
-    Args:
-        pipeline, rows, times, columns: as for `states`.
-        values: name -> SQL.
-        keys: key -> SQL type.
-    """
+    """SQL for the accepted rows in order: the keys in the types of states, `EVENT_TIME`, and values."""
     chosen = [EVENT_TIME, *(f"{sql} AS {quoted(name)}" for name, sql in values.items())]
     return accepted_rows(pipeline, rows, times, columns, chosen, keys)

@@ -87,13 +87,9 @@ def scan(
 ) -> str:
     """The table function that reads these files in order: their own rows and columns, nothing of their folders' names.
 
-    Args:
-        source: says how the files are written.
-        paths: of the files.
-        read_as: the types of columns, as `told_columns` gives them; without it DuckDB tells them.
-        named: whether to add the column `FILE_PATH`.
-        rows: of a Parquet file, the only path, the numbers of the rows that are read; None: all.
-        cast: whether columns are made what `cast_behind` says.
+    `read_as`: the types as `told_columns` gives them; without it DuckDB tells them. `named`: whether to add the column `FILE_PATH`.
+    `rows`: of a Parquet file, the only path, the numbers of the rows that are read; None: all. `cast`: whether columns are made what
+    `cast_behind` says.
     """
     if source.message_columns:
         table = _messages(source, paths, named=named)

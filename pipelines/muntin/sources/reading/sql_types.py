@@ -93,14 +93,8 @@ def targets_of(
 ) -> dict[str, str]:
     """Column -> SQL type to cast to: the type of a batch's states in the state, or a wider type that holds both.
 
-    Args:
-        natural: column -> SQL type, as the files say.
-        targets: column -> SQL type, as the state says.
-        paths: of the files.
-        hashed: the columns whose fields tell values apart by a hash or a text, which types of another kind do not share.
-
-    Raises:
-        SourceError: no type holds a column as it is in these files and as it is in the state.
+    `hashed`: the columns whose fields tell values apart by a hash or a text, which types of another kind do not share. A column that no
+    type holds both ways is refused.
     """
     out = {}
     for name, kind in natural.items():
@@ -138,9 +132,7 @@ def stored(
     """The result of a query, in the types that states are stored with.
 
     `kinds`: column -> SQL type, where they are settled; `natural`: column -> the SQL type that the query gives, where that may be narrower.
-
-    Raises:
-        duckdb.ConversionException: a value does not go into the wider type as it is.
+    A `duckdb.ConversionException` where a value does not go into the wider type as it is.
     """
     kinds, natural = kinds or {name: stored_type(kind) for name, kind in described(session, query).items()}, natural or {}
     chosen = ", ".join(f"{widened(quoted(name), natural.get(name, kind), kind)} AS {quoted(name)}" for name, kind in kinds.items())

@@ -76,16 +76,12 @@ def values_once(
 ) -> tuple[dict[str, str], Follows] | None:
     """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as `footer_for` takes it.
 
-    None if a lift cannot be computed from one row.
+    None if a lift cannot be computed from one row. `natural`, `kinds`: column -> the SQL type that DuckDB's aggregate has, and that of
+    the state; `of_frame`: whether the SQL of a row's value gives the start of its frame in microseconds.
 
     >>> lifts = {"rows": Plain("count(*)", "count", "1"), "sum": Plain("sum(x)", "sum", "x"), "max": Plain("max(x)", "greatest", "x")}
     >>> values_once(lifts, {"rows": "BIGINT", "sum": "HUGEINT", "max": "INTEGER"}, {"rows": "BIGINT", "sum": "BIGINT", "max": "INTEGER"})
     ({'max': '(x)::INTEGER'}, {'rows': ('one', ''), 'sum': ('total', 'max'), 'max': None})
-
-    Args:
-        lifts: column of a state -> what fills it.
-        natural, kinds: column -> the SQL type that DuckDB's aggregate has, and that of the state.
-        of_frame: whether the SQL of a row's value gives the start of its frame in microseconds.
     """
     rows = {column: each for column, lift in lifts.items() if (each := _OfRow.of(lift, natural[column], kinds[column]))}
     if len(rows) < len(lifts):

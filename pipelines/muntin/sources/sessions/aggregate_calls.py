@@ -27,9 +27,6 @@ def narrowed(lift: str, condition: str) -> str:
 
     >>> narrowed("sum(x) / count(*) FILTER (WHERE x > 0)", "y > 0")
     'sum(x) FILTER (WHERE (y > 0)) / count(*) FILTER (WHERE (y > 0) AND ( x > 0))'
-
-    Raises:
-        DefinitionError: DuckDB cannot parse the lift.
     """
     words = _words(_SELECT + lift)
     starts = sorted(
@@ -44,11 +41,7 @@ def narrowed(lift: str, condition: str) -> str:
 
 
 def parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
-    """The statements of a text, as DuckDB's parser tells them.
-
-    Raises:
-        DefinitionError: DuckDB cannot parse it.
-    """
+    """The statements of a text, as DuckDB's parser tells them."""
     from muntin.sources.sessions.duckdb_session import any_session
 
     [(tree,)] = any_session().execute(_PARSED, [_SELECT + lift]).fetchall()
@@ -66,15 +59,10 @@ def _aggregates() -> frozenset[str]:
 
 
 def aggregate_calls(tree: Any, *, into_queries: bool = True, around: int | None = None) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
-    """The calls of aggregates in a parsed text, each with the place where its name begins.
+    """The calls of aggregates in a parsed text, each with the place where its name begins; `into_queries`: in queries inside it, too.
 
     The parser gives no place to a call that it adds. DuckDB 1.5 reads `list(x ORDER BY x)` as `list_sort(list(x))`: there the
     place is that of the call `around`.
-
-    Args:
-        tree: as `parsed` gives it.
-        into_queries: whether calls in the queries inside of the text count.
-        around: the place of the call around the tree.
     """
     if isinstance(tree, list):
         for each in tree:

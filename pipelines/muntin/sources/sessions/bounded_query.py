@@ -31,11 +31,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Table]) -> pa.Table:
-    """The result of a query, within `MUNTIN_SQL_SECONDS` and the memory of its session, which is closed.
-
-    Raises:
-        DefinitionError: it takes longer, or more. SourceError: the variable is no number of seconds. Exception: what the query raises.
-    """
+    """The result of a query, within `MUNTIN_SQL_SECONDS` and the memory of its session, which is closed."""
     limit_s, [(memory,)] = seconds(USUAL_S), session.execute("SELECT current_setting('memory_limit')").fetchall()
     tables: list[pa.Table] = []
     wrong: list[BaseException] = []

@@ -79,20 +79,12 @@ class Fetched:
         self._lock = Lock()
 
     def stat(self, path: str) -> ObjectStat:
-        """A file as it is now; during a reading, as it was when it was first asked for.
-
-        Raises:
-            FileNotFoundError: it is gone.
-        """
+        """A file as it is now; during a reading, as it was when it was first asked for."""
         look = self._looks.get(path)
         return look.stat(path) if look else ObjectPath(path).stat()
 
     def opened(self, path: str) -> InParts:
-        """A file for reading. Of who reads the end alone, as the footer of Parquet, the end is fetched; else a small file whole.
-
-        Raises:
-            FileNotFoundError: it is gone.
-        """
+        """A file for reading. Of who reads the end alone, as the footer of Parquet, the end is fetched; else a small file whole."""
         stat = self.stat(path)
         return InParts(partial(self._part, path, stat), stat.st_size)
 
@@ -151,10 +143,7 @@ class Fetched:
 class Look:
     """Files that are read in turn: each is asked for once, and during a reading the next files are asked for.
 
-    Args:
-        sizes: path -> bytes that are kept of it, in the order of reading.
-        ask: gives the facts of a file.
-        threads: in which files are asked for.
+    `sizes`: path -> bytes that are kept of it, in the order of reading; `ask` gives the facts of a file.
     """
 
     def __init__(self, sizes: Mapping[str, int], ask: Callable[[str], ObjectStat], threads: ThreadPoolExecutor) -> None:
@@ -163,11 +152,7 @@ class Look:
         self._asked: dict[str, Future[ObjectStat]] = {}
 
     def stat(self, path: str) -> ObjectStat:
-        """A file as it was when it was first asked for.
-
-        Raises:
-            FileNotFoundError: it is gone.
-        """
+        """A file as it was when it was first asked for."""
         with self._lock:
             for near in self._near(self._at[path]):
                 if near not in self._asked:
@@ -194,8 +179,7 @@ def fetched() -> Fetched:
 def footer_of(path: str) -> str | InParts:
     """A Parquet file for Arrow to read its footer alone. In an object store nothing is asked for that DuckDB has asked for already.
 
-    Raises:
-        FileNotFoundError: there is no such file in the object store. Of a local file, Arrow tells.
+    A local file that is missing is Arrow's error.
     """
     return fetched().opened(path) if is_object_store(path) else path
 

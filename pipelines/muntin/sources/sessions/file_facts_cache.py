@@ -32,10 +32,7 @@ class FileFactsCache:
     def answer(self, question: str, paths: Sequence[str], tell: Callable[[], T]) -> T:
         """An answer about files; the earlier answer, if no file was written since. An error is not kept.
 
-        Args:
-            question: its text, another for another answer.
-            paths: of the files.
-            tell: gives the answer, which must not be changed.
+        `question`: its text, another for another answer. The answer must not be changed.
         """
         asked = None
         if not any(map(is_object_store, paths)):

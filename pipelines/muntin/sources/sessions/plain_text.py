@@ -58,11 +58,7 @@ class PlainTexts:
         self._lock = Lock()
 
     def opened(self, path: str, encoding: str) -> tuple[IO[bytes], int]:
-        """The content of a file for reading, and its size in bytes.
-
-        Raises:
-            DamagedError, OSError: as `content`.
-        """
+        """The content of a file for reading, and its size in bytes."""
         facts = facts_of(path)
         with self._lock:
             before, text = self._kept.get((path, encoding), (None, b""))
@@ -111,11 +107,7 @@ def _read_apart(content: SpooledTemporaryFile[bytes], size: int) -> IO[bytes]:
 
 
 def facts_of(path: str) -> Facts:
-    """Facts that change when a file is written: its size, when that was, and its number or ETag.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Facts that change when a file is written: its size, when that was, and its number or ETag."""
     stat = fetched().stat(path) if is_object_store(path) else stat_of(path)
     return stat.st_size, stat.st_mtime_ns, stat.st_ino
 
@@ -123,18 +115,13 @@ def facts_of(path: str) -> Facts:
 def content(path: str, encoding: str) -> bytes:
     """The content of a file in UTF-8. `encoding`: of a file without a byte order mark.
 
-    Raises:
-        DamagedError: by its checksum, its length or its end. OSError: it cannot be read.
+    A DamagedError by its checksum, its length or its end.
     """
     return b"".join(parts(path, encoding))
 
 
 def parts(path: str, encoding: str) -> Iterator[bytes]:
-    """The content of a file in UTF-8, in parts.
-
-    Raises:
-        DamagedError, OSError: as `content`.
-    """
+    """The content of a file in UTF-8, in parts."""
     return in_utf_8(_unpacked(path), encoding)
 
 
@@ -165,11 +152,7 @@ def _unpacking(path: str, raw: IO[bytes]) -> IO[bytes] | pa.NativeFile:
 
 @contextmanager
 def opened(path: str, at_once: int) -> Iterator[IO[bytes]]:
-    """A file for reading as it is, of a disk or of an object store. `at_once`: bytes that are read at least.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """A file for reading as it is, of a disk or of an object store. `at_once`: bytes that are read at least."""
     if is_object_store(path):
         yield io.BufferedReader(fetched().opened(path), at_once)
         return

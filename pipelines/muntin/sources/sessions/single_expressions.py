@@ -37,13 +37,7 @@ _AROUND = ("where_clause", "group_expressions", "group_sets", "having", "sample"
 def check_expression(sql: str, what: str, shown: str | None = None) -> None:
     """Refuse SQL that is more than an expression over a row and its own values.
 
-    Args:
-        sql: as a user wrote it, or with Muntin's own SQL around.
-        what: names it in the error.
-        shown: what the error quotes, where Muntin's own SQL is around; None: the SQL.
-
-    Raises:
-        DefinitionError: it cannot be parsed, is not a single expression, or reads a table, a file or a folder.
+    `what` names it in the error, `shown` is quoted there: the SQL, unless Muntin's own SQL is around it.
     """
     if fault := _fault(sql):
         raise DefinitionError(f"{what}: {shown or repr(sql)} {fault}")
@@ -55,11 +49,7 @@ def is_broken(sql: str) -> bool:
 
 
 def check_type(kind: str, what: str) -> None:
-    """Refuse what is no SQL type.
-
-    Raises:
-        DefinitionError: as said.
-    """
+    """Refuse what is no SQL type."""
     if not isinstance(kind, str) or not kind.strip() or _fault(f"NULL::{kind}", "CAST") or not _is_known(kind):
         meant = _OF_OTHERS.get(re.sub(r"\W.*", "", str(getattr(kind, "__name__", kind)).lower()))
         near = f'; did you mean "{meant}"?' if meant else did_you_mean(kind, _TYPES) if isinstance(kind, str) else ""

@@ -24,9 +24,6 @@ def in_time(session: duckdb.DuckDBPyConnection, what: Sequence[str]) -> Iterator
     """Interrupt what a session does in the block once it takes longer than `MUNTIN_SQL_SECONDS`.
 
     `what`: paths of the files that are read, or what else the SQL is about.
-
-    Raises:
-        SourceError: the time is over, or the variable is no number of seconds.
     """
     limit, over = seconds(USUAL), Event()
 
@@ -58,11 +55,7 @@ def interrupt_all() -> None:
 
 
 def seconds(usual: float) -> float:
-    """The time that SQL may take. `usual`: where `MUNTIN_SQL_SECONDS` does not say.
-
-    Raises:
-        SourceError: the variable is no number of seconds.
-    """
+    """The time that SQL may take. `usual`: where `MUNTIN_SQL_SECONDS` does not say."""
     given = os.environ.get(SECONDS, "")
     try:
         limit = float(given or usual)

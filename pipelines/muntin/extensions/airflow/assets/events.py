@@ -45,14 +45,9 @@ def announced(
 ) -> dict[str, Any]:
     """The announcement of each window, JSON-able: `published`, starts of batches; `name`, to acknowledge it by.
 
-    What another run publishes meanwhile is announced by the run that comes first, and by no other.
-
-    Args:
-        place: of the run.
-        own: window -> starts of the batches that the run itself published.
-        partitions: what the keys of events are: then there are `keys`; also of windows of which nothing was published, where earlier
-            runs left keys.
-        announcer: the run, and whether others are still going.
+    What another run publishes meanwhile is announced by the run that comes first, and by no other. `own`: window -> starts of the batches
+    that the run itself published. With `partitions` there are `keys`, also of windows of which nothing was published, where earlier runs
+    left keys.
     """
     from muntin.jobs.records.announcements import Announcer, announce
 

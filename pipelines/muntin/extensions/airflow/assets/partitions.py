@@ -63,15 +63,7 @@ def by_batch(*, whole: Duration | Tumbling | None = None) -> Partitions:
 def announced_keys(bound: Bound, partitions: Partitions, window: str, batches_us: Sequence[int], again_us: Sequence[int]) -> list[int]:
     """The keys to emit for a window, as instants, ascending.
 
-    Args:
-        bound: the pipeline state.
-        partitions: what the keys are.
-        window: its name.
-        batches_us: starts of the batches that were published.
-        again_us: the starts among them that had been published before: corrections.
-
-    Raises:
-        StateError: a file of the window's table is gone or damaged.
+    `again_us`: the starts among `batches_us` that had been published before: corrections.
     """
     corrected = _starts(bound, window, partitions, again_us)
     spans = partitions.whole.bounds(_ints(corrected)) if partitions.whole and corrected else ((), ())

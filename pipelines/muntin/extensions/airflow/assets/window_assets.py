@@ -32,13 +32,8 @@ def window_assets(pipeline: Pipeline) -> list[Asset]:
 def emit(pipeline: Pipeline, context: Context, extras: Mapping[str, Mapping[str, Any]], keys: Mapping[str, Sequence[str]]) -> None:
     """Emit an event for each published window, for no other, and an event for each of its keys.
 
-    Airflow emits an event for each outlet that the task has when it ends: from now on it has the published windows only.
-
-    Args:
-        pipeline: the definition.
-        context: of the task.
-        extras: window -> the `extra` of its events.
-        keys: window -> partition keys. A DAG that is scheduled by the asset as a whole takes no event with a key, so there is one without.
+    Airflow emits an event for each outlet that the task has when it ends: from now on it has the published windows only. `extras`: window
+    -> the `extra` of its events. A DAG that is scheduled by the asset as a whole takes no event with a key, so there is one without.
     """
     published = {window: window_asset(pipeline, window) for window in extras}
     context["task"].outlets = [*published.values()]

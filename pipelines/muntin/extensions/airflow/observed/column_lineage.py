@@ -25,9 +25,7 @@ log = logging.getLogger("muntin")
 def emit_columns(bound: Bound, tables: Mapping[str, str]) -> None:
     """Tell OpenLineage the origins of the columns of published windows; nothing where OpenLineage is off.
 
-    Args:
-        bound: the definition.
-        tables: window -> the path of its table.
+    `tables`: window -> the path of its table.
     """
     try:
         from airflow.providers.openlineage.api import emit_dataset_lineage, is_openlineage_active

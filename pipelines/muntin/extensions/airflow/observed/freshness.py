@@ -59,9 +59,6 @@ def tell_of_lag(
 
     Without channels it is a line of the callback's log, beside the missed deadline that Airflow shows. A run of a backfill, and a run
     of an old interval that is caught up, leave the newest windows as they are; and another run may have published what this run has not.
-
-    Raises:
-        ChannelError: a channel could not be reached; Airflow shows the callback as failed.
     """
     from muntin.extensions.airflow.alerting import addresses_of, host
     from muntin.extensions.airflow.silence import interval_of_run, question_of

@@ -19,11 +19,7 @@ Address = tuple[str, Any]
 
 
 def of_environment(channel: str) -> list[Address]:
-    """The addresses of `env:NAME`, or of the connection in `AIRFLOW_CONN_<NAME>`.
-
-    Raises:
-        ChannelError: the variable is not set, or is no connection of type Apprise.
-    """
+    """The addresses of `env:NAME`, or of the connection in `AIRFLOW_CONN_<NAME>`."""
     if channel.startswith(VARIABLE):
         name = channel.removeprefix(VARIABLE)
         if not (address := os.environ.get(name, "").strip()):
@@ -34,11 +30,7 @@ def of_environment(channel: str) -> list[Address]:
 
 
 def of_connection(name: str, kind: str | None, extra: Mapping[str, Any]) -> list[Address]:
-    """The addresses of a connection: its `extra` has `config`, an object or a list of objects with `path` and `tag`.
-
-    Raises:
-        ChannelError: another type of connection, or another `extra`.
-    """
+    """The addresses of a connection: its `extra` has `config`, an object or a list of objects with `path` and `tag`."""
     if kind != "apprise":
         raise ChannelError(f"the connection {name!r} is of type {kind}; make it one of type apprise, or give a notifier of Airflow")
     try:

@@ -30,16 +30,10 @@ _SHORT = 4  # a piece of an address that is shorter hides nothing
 
 
 def send(addresses: Sequence[Address], message: Message, sent: list[int] | None = None) -> None:
-    """Send a message to every address.
+    """Send a message to every address; an address of Apprise may stand for several services.
 
-    Args:
-        addresses: of Apprise; an address may stand for several services.
-        message: to be sent.
-        sent: the positions of addresses that have the message: they are left out, and addresses that take it now are added.
-
-    Raises:
-        ChannelError: a service refused it or did not answer, or an address cannot be read. The text holds no secret.
-        MissingPackageError: Apprise is not installed.
+    `sent`: the positions of addresses that have the message: they are left out, and addresses that take it now are added. The text of
+    a `ChannelError` holds no secret.
     """
     need("apprise")
     have: list[int] = [] if sent is None else sent

@@ -20,10 +20,8 @@ NAME = "alert"
 def notify(channel: Any, message: Message, context: Mapping[str, Any]) -> None:  # noqa: ANN401 - a notifier, or a function that makes one
     """Render a copy of the notifier's templates with the message, and let the notifier send it.
 
-    The message is a value of the templates and never a template: braces in data stay braces. Nothing in it is markup of a chat or HTML.
-
-    Raises:
-        ChannelError: the notifier raised. Only the type of the error is reported, as the text may hold an address.
+    The message is a value of the templates and never a template: braces in data stay braces. Nothing in it is markup of a chat or HTML. Of
+    an error of the notifier only the type is reported, as the text may hold an address.
     """
     try:
         notifier = copy(channel() if isinstance(channel, type) or not hasattr(channel, "notify") else channel)

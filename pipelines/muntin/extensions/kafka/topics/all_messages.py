@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def all_messages(source: KafkaSource) -> list[SourceFile]:
-    """The ranges of all messages of a topic, by partition and offset.
-
-    Raises:
-        BrokerError: the broker does not answer, refuses, or has no such topic.
-    """
+    """The ranges of all messages of a topic, by partition and offset."""
     topic = Broker(source).topic()
     whole = (Range(source.topic, partition, topic.low[partition], high) for partition, high in sorted(topic.high.items()))
     return [SourceFile(piece.address, piece.size, 0) for each in whole for piece in each.pieces()]

@@ -50,11 +50,7 @@ class First:
 
 
 class Broker:
-    """The broker of a topic. Each question is answered within seconds, or is an error.
-
-    Raises:
-        BrokerError: it cannot be reached, refuses the credentials, or has no such topic.
-    """
+    """The broker of a topic. Each question is answered within seconds, or is an error."""
 
     def __init__(self, source: KafkaSource) -> None:
         self.source = source

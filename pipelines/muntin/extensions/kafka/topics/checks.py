@@ -20,11 +20,7 @@ _BROKERS = re.compile(r"[^\s,:/@]+:\d+(,[^\s,:/@]+:\d+)*")
 
 
 def check_address(broker: object, topic: object) -> None:
-    """Refuse what is no address of a broker, or no name of a topic. An address with a password is not repeated.
-
-    Raises:
-        DefinitionError: as said.
-    """
+    """Refuse what is no address of a broker, or no name of a topic. An address with a password is not repeated."""
     if not isinstance(broker, str) or not _BROKERS.fullmatch(broker):
         shown = repr(broker) if "@" not in str(broker) else "the address"
         raise DefinitionError(
@@ -35,11 +31,7 @@ def check_address(broker: object, topic: object) -> None:
 
 
 def checked_fields(value: str, columns: Mapping[str, str] | None) -> dict[str, str]:
-    """The fields of values, with their types; none of values that have no fields.
-
-    Raises:
-        DefinitionError: as said.
-    """
+    """The fields of values, with their types; none of values that have no fields."""
     if value not in _FIELDS:
         if columns:
             raise DefinitionError(f"columns: a value that is {value!r} has no fields; its column is {VALUE}")
@@ -59,22 +51,14 @@ def checked_fields(value: str, columns: Mapping[str, str] | None) -> dict[str, s
 
 
 def check_column(what: str, name: object, columns: Sequence[str]) -> None:
-    """Refuse a column that messages do not have; `what` names it.
-
-    Raises:
-        DefinitionError: as said.
-    """
+    """Refuse a column that messages do not have; `what` names it."""
     if name not in columns:
         near = did_you_mean(str(name), columns)
         raise DefinitionError(f"{what}: no column {name!r} in the messages; there are {', '.join(columns)}{near}")
 
 
 def check_schema(value: str, registry: str | None, schema: object) -> None:
-    """Refuse a registry or a schema that values cannot have, or need and lack.
-
-    Raises:
-        DefinitionError: as said.
-    """
+    """Refuse a registry or a schema that values cannot have, or need and lack."""
     if registry is not None and not str(registry).startswith(("http://", "https://", "mock://")):
         raise DefinitionError(f'registry: {registry!r} is no address of a schema registry; write "http://registry:8081"')
     if registry is not None and "@" in registry:

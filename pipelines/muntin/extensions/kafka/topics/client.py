@@ -63,12 +63,7 @@ class Told:
 
 
 def to_ask(source: KafkaSource) -> tuple[Any, Told]:
-    """Admin client (one a thread) and its error log.
-
-    Raises:
-        BrokerError: the connection is not there, or has a setting that there is not.
-        MissingPackageError: where `muntin[kafka]` is not installed.
-    """
+    """Admin client (one a thread) and its error log."""
     need("confluent_kafka")
     from confluent_kafka.admin import AdminClient
 
@@ -109,11 +104,7 @@ def _made(source: KafkaSource, client: Any, more: dict[str, Any]) -> Any:  # noq
 
 
 def until_led(ask: Callable[[], Found]) -> Found:
-    """The answer to a question, asked again while partitions change their leaders, as after a broker was restarted.
-
-    Raises:
-        KafkaException: as `ask`, or partitions have no leader for seconds.
-    """
+    """The answer to a question, asked again while partitions change their leaders, as after a broker was restarted."""
     from confluent_kafka import KafkaException
 
     end_s = time.monotonic() + ANSWER_S / 2
@@ -127,11 +118,7 @@ def until_led(ask: Callable[[], Found]) -> Found:
 
 
 def answer(client: Any, error_log: Told, future: Any) -> Any:  # noqa: ANN401 - of a package that is not always installed
-    """The answer to a question; an error as soon as the broker refuses, whereas librdkafka would ask again and again.
-
-    Raises:
-        KafkaException: the broker refuses, or does not answer.
-    """
+    """The answer to a question; an error as soon as the broker refuses, whereas librdkafka would ask again and again."""
     from confluent_kafka import KafkaError, KafkaException
 
     while not future.done():
@@ -143,11 +130,7 @@ def answer(client: Any, error_log: Told, future: Any) -> Any:  # noqa: ANN401 - 
 
 @contextmanager
 def worded(source: KafkaSource, client: Any, error_log: Told) -> Iterator[None]:  # noqa: ANN401 - as above
-    """Errors of a client in a sentence.
-
-    Raises:
-        BrokerError: what is wrong, and the mend.
-    """
+    """Errors of a client as a `BrokerError`: what is wrong, and the mend."""
     from confluent_kafka import KafkaException
 
     try:

@@ -18,11 +18,7 @@ REGISTRY = "registry."
 
 
 def settings(connection: str | None) -> dict[str, str]:
-    """Name -> value of the settings of a connection; none without one.
-
-    Raises:
-        BrokerError: the environment has no such connection, or it cannot be read.
-    """
+    """Name -> value of the settings of a connection; none without one."""
     if connection is None:
         return {}
     mend = (

@@ -86,12 +86,7 @@ _KEPT = _Kept()
 
 
 def content(source: KafkaSource, address: str) -> Content:
-    """The content of a range.
-
-    Raises:
-        SourceError: messages of it are gone.
-        BrokerError: the broker or the schema registry does not answer, or refuses.
-    """
+    """The content of a range. Messages that are gone are a `SourceError`."""
     return _KEPT.of(source, address)
 
 

@@ -35,14 +35,8 @@ _WAIT_S, _SILENCE_S = 0.2, 8.0
 def first_messages(source: KafkaSource, broker_answers: Firsts, noted: Mapping[int, Offsets]) -> dict[int, dict[int, First]]:
     """The first message of each instant or later in each partition; where no such message is, the end of the partition.
 
-    Args:
-        source: the topic.
-        broker_answers: instant -> partition -> first message, as the broker gives it.
-        noted: instant -> the offsets of its border. Messages of later instants are looked for behind it, so that a run that goes on with a
-            topic fetches none of before.
-
-    Raises:
-        BrokerError: the broker does not answer, or refuses.
+    `broker_answers`: instant -> partition -> first message, as the broker gives it; `noted`: instant -> the offsets of its border. Messages
+    of later instants are looked for behind it, so that a run that goes on with a topic fetches none of before.
     """
     out, before = dict[int, dict[int, First]](), dict[int, First]()
     with _client(source) as client:

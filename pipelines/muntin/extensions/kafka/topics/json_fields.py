@@ -30,11 +30,9 @@ _OWN = ("kafka_key", "kafka_partition", "kafka_offset", "kafka_timestamp", "munt
 
 
 def with_fields(source: KafkaSource, table: pa.Table) -> tuple[pa.Table, Faults]:
-    """The rows with their fields as columns, and what is no row.
+    """The rows with their fields as columns, and what is no row. `table`: messages with texts of JSON as `value`, and `muntin_number`.
 
-    Args:
-        source: says the fields and their types. Only of JSON are numbers never texts, as `strict` of `exact_json.member` says.
-        table: messages with their texts of JSON as `value`, and their numbers as `muntin_number`.
+    Only of JSON are numbers never texts, as `strict` of `exact_json.member` says.
     """
     strict, cut = source.value == "json", (source.event_time, source.arrival_time)
     with connect() as session:
@@ -177,11 +175,7 @@ def _miscast(texts: pa.Table, kinds: Mapping[str, str], cut: Collection[str | No
 
 
 def spelled(fields: Mapping[str, str]) -> dict[str, str]:
-    """The types of fields as DuckDB spells them.
-
-    Raises:
-        SourceError: there is no such type.
-    """
+    """The types of fields as DuckDB spells them."""
     return dict(zip(fields, _spelled(*fields.values()), strict=True))
 
 

@@ -33,11 +33,8 @@ _AT_ONCE, _WAIT_S, _SILENCE_S = 20_000, 0.2, 8.0
 def messages(source: KafkaSource, wanted: Range) -> pa.Table:
     """The messages of a range, in order, with the columns `MESSAGES`.
 
-    Offsets without a message, as compaction and transactions leave them, are passed over: reading ends by position, not by count.
-
-    Raises:
-        SourceError: messages of the range are gone.
-        BrokerError: the broker does not answer, or refuses.
+    Offsets without a message, as compaction and transactions leave them, are passed over: reading ends by position, not by count. Messages
+    that are gone are a `SourceError`.
     """
     if wanted.low == wanted.high:
         return MESSAGES.empty_table()

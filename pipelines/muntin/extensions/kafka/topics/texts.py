@@ -39,11 +39,7 @@ def texts(values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
 
 
 def told(source: KafkaSource, values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
-    """The values of a source as texts of JSON; null for a tombstone and for what cannot be read.
-
-    Raises:
-        BrokerError: the schema registry does not answer.
-    """
+    """The values of a source as texts of JSON; null for a tombstone and for what cannot be read."""
     if source.value == "json":
         return texts(values) if source.registry is None else _each(values, _unframed)
     if source.value in ("avro", "protobuf"):

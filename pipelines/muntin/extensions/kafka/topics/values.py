@@ -53,12 +53,7 @@ class Decoded:
 
 
 def decoded(source: KafkaSource, messages: pa.Table) -> Decoded:
-    """The rows of messages.
-
-    Args:
-        source: says what values and keys are.
-        messages: as `MESSAGES` has them, in order.
-    """
+    """The rows of messages. `messages`: as `MESSAGES` has them, in order."""
     faults: dict[int, tuple[str, str | None]] = {}
     table = messages.append_column("muntin_number", pa.array(range(len(messages)), pa.int64()))
     if source.key == "text":

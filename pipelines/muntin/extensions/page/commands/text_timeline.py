@@ -29,10 +29,7 @@ _FILLS = {"published": "-", "read": "~", "waiting": "~", "missing": "."}
 def text_timeline(shown: Timeline, width: int, painted: Painted = lambda text, _: text) -> list[str]:
     """The lines of a timeline: lanes of windows, the topmost first, then batches, then instants in UTC.
 
-    Args:
-        shown: the timeline; it has a batch.
-        width: columns of the terminal.
-        painted: a text and a colour -> the text in this colour.
+    `width`: columns of the terminal; `painted`: a text and a colour -> the text in this colour.
     """
     low, high, room = shown.low_us, shown.high_us, max(20, width - _MARGIN)
 

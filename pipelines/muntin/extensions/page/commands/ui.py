@@ -59,11 +59,7 @@ def _bind(listening: socket.socket, port: int) -> None:
 
 
 def publish(pipeline_place: "Known", verdict: str, reason: str) -> None:
-    """Publish what a verdict holds, in the name of the user of this machine.
-
-    Raises:
-        MuntinError: as `publish_approved`.
-    """
+    """Publish what a verdict holds, in the name of the user of this machine."""
     from getpass import getuser
 
     from muntin.jobs.reported_run import publish_and_tell
@@ -74,11 +70,7 @@ def publish(pipeline_place: "Known", verdict: str, reason: str) -> None:
 
 
 def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int) -> "ASGIApp":
-    """The page behind its token.
-
-    Raises:
-        DefinitionError: a file has no pipeline, or an error in it.
-    """
+    """The page behind its token."""
     from muntin.definition.instants import instant_us
     from muntin.extensions.page.app import page_app
     from muntin.extensions.page.installation import Installation

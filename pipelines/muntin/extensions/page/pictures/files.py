@@ -21,11 +21,7 @@ _DOTS = 144  # an inch
 
 
 def write_picture(drawing: Drawing, path: Path) -> None:
-    """Write a drawing in the format that the path ends in.
-
-    Raises:
-        DefinitionError: it is no format of a picture, or the file cannot be written.
-    """
+    """Write a drawing in the format that the path ends in."""
     check_ending(path)
     try:
         path.write_bytes(_content(drawing, path.suffix))
@@ -34,11 +30,7 @@ def write_picture(drawing: Drawing, path: Path) -> None:
 
 
 def check_ending(path: Path) -> None:
-    """See that a path ends as pictures do.
-
-    Raises:
-        DefinitionError: it does not.
-    """
+    """Refuse a path that does not end as pictures do."""
     if path.suffix not in ENDINGS:
         raise DefinitionError(f"--out {path}: end it in {', '.join(ENDINGS)}")
 

@@ -44,11 +44,7 @@ class Held:
 
 
 def held(at: Seen, verdict: str, around: Around) -> Held:
-    """The windows that a verdict holds.
-
-    Raises:
-        StateError: nothing.
-    """
+    """The windows that a verdict holds."""
     every = held_windows(at.bound)
     one = next((each for each in every if each.name == verdict), None)
     if one is None:

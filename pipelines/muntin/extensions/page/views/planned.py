@@ -57,12 +57,7 @@ class Planned:
 
 
 def planned(at: Seen, start: datetime, end: datetime) -> Planned:
-    """The plan of a run of `[start, end)`. Neither files nor suites are opened.
-
-    Raises:
-        DefinitionError: no borders of the schedule, or more than `MOST` batches.
-        SourceError: the source cannot be read.
-    """
+    """The plan of a run of `[start, end)`. Neither files nor suites are opened. More than `MOST` batches are refused."""
     intervals = at.pipeline.intervals.intervals(instant_us(start, "from"), instant_us(end, "to"))
     if len(intervals) > MOST:
         raise DefinitionError(f"{len(intervals):,} batches are too many for a page, which plans {MOST}; muntin plan takes any range")

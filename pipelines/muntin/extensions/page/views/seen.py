@@ -38,11 +38,7 @@ class Seen:
         return self.pipeline.name
 
     def window(self, asked: str | None) -> str:
-        """The window of this name; the first one where no name is given.
-
-        Raises:
-            DefinitionError: there is none.
-        """
+        """The window of this name; the first one where no name is given."""
         if asked and asked not in self.pipeline.windows:
             raise no_window(self.pipeline, asked)
         return asked or next(iter(self.pipeline.windows))
@@ -53,11 +49,7 @@ class Seen:
 
 
 def seen(pipeline_place: Known) -> Seen:
-    """Read a pipeline's state for a page.
-
-    Raises:
-        StateError: it has no definition, or no state.
-    """
+    """Read a pipeline's state for a page."""
     if pipeline_place.pipeline is None:
         raise StateError(f"{pipeline_place.name}: no definition of it can be run; muntin check FILE says what is wrong")
     return Seen(pipeline_place, pipeline_place.pipeline, as_readers_know(bind_existing(pipeline_place.pipeline, pipeline_place.root)))

@@ -84,16 +84,7 @@ class Timeline:
 
 
 def timeline(at: Seen, window: str, key: Key | None, *, count: int = BATCHES, end: int | None = None) -> Timeline:
-    """The timeline of a key.
-
-    Args:
-        at, window, key: whose.
-        count: of the batches.
-        end: number of the last batch plus one; None: up to the newest.
-
-    Raises:
-        DefinitionError: a value cannot be one of its key column.
-    """
+    """The timeline of a key. `end`: number of the last batch plus one; None: up to the newest."""
     bound = one_row_each(at.bound, window)
     todo = pending_window(bound, window)
     every = listed_batches(todo)
@@ -146,13 +137,10 @@ def _open(bound: Bound, todo: Pending, key: Key, low_us: int) -> Iterable[tuple[
 
 
 def in_lanes(spans: Sequence[tuple[int, int, int | None]]) -> tuple[list[Bar], int]:
-    """The lowest free lane for each window; and the number of windows without a lane.
+    """The lowest free lane for each window (start, end, closing batch), by start; and the number of windows without a lane.
 
     >>> [bar.lane for bar in in_lanes([(0, 2, None), (1, 3, None), (2, 4, None)])[0]]
     [0, 1, 0]
-
-    Args:
-        spans: (start, end, closing batch), by start.
     """
     free: list[int] = []
     bars, left_out = [], 0

@@ -69,11 +69,7 @@ class Layout:
 
 
 def open_table(root: str, version: int | None = None) -> DeltaTable:
-    """A table as deltalake opens it.
-
-    Raises:
-        SourceError: deltalake cannot open it; StorageError: the object store cannot be used.
-    """
+    """A table as deltalake opens it."""
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
@@ -88,11 +84,7 @@ def open_table(root: str, version: int | None = None) -> DeltaTable:
 
 
 def layout(root: str) -> Layout:
-    """The columns of a table.
-
-    Raises:
-        SourceError, StorageError: as `open_table`.
-    """
+    """The columns of a table."""
     opened = open_table(root)
     metadata, protocol = opened.metadata(), opened.protocol()
     fields = json.loads(opened.schema().to_json())["fields"]
@@ -103,11 +95,7 @@ def layout(root: str) -> Layout:
 
 
 def check_layout(source: TableSource, table_layout: Layout) -> None:
-    """Refuse a table that cannot be read as the source says.
-
-    Raises:
-        SourceError: it needs more of Delta than is known here, or lacks a column that the source names.
-    """
+    """Refuse a table that cannot be read as the source says. Features of Delta that are not known here are refused."""
     if table_layout.mapped:
         raise SourceError(
             f"{source.path}: its columns have other names in its files (delta.columnMapping.mode), which sources.table cannot read; "
@@ -127,11 +115,7 @@ def check_layout(source: TableSource, table_layout: Layout) -> None:
 
 
 def _check_kept(source: TableSource, table_layout: Layout, within_us: int) -> None:
-    """Refuse a table whose writer may remove what is needed while rows may still change.
-
-    Raises:
-        SourceError: names the property.
-    """
+    """Refuse a table whose writer may remove what is needed while rows may still change."""
     for name, usual in _KEPT.items():
         kept_us = _interval_us(table_layout.settings.get(name, usual))
         if kept_us is not None and kept_us < within_us:
@@ -153,11 +137,7 @@ def _interval_us(text: str) -> int | None:
 
 
 def check_folders(source: TableSource, added: Iterable[Added]) -> None:
-    """Refuse a file whose folders do not say what the log says of its partition. `source`: with the columns of its table.
-
-    Raises:
-        SourceError: names the file.
-    """
+    """Refuse a file whose folders do not say what the log says of its partition. `source`: with the columns of its table."""
     for each in added:
         parts = dict(part.split("=", 1) for part in each.path.split("/")[:-1] if "=" in part)
         for name in source.hive:

@@ -91,12 +91,7 @@ class TableLog(Log):
 
 
 def table_log(source: TableSource) -> TableLog:
-    """The log of a table.
-
-    Raises:
-        SourceError: there is no table, or a commit is lost or damaged.
-        StorageError: the object store cannot be used.
-    """
+    """The log of a table."""
     root = source.path
     folder = f"{root}/_delta_log"
     versions = sorted(int(match[1]) for name in names_in(folder) if (match := _COMMIT.fullmatch(name)))

@@ -46,12 +46,8 @@ def with_answers(
 ) -> tuple[str, pa.Table]:
     """SQL for rows with their answers, and what each batch met.
 
-    Args:
-        session: of DuckDB.
-        source: of the rows.
-        rows: a relation of rows as `staged` gives them, which has the same order whatever is read of it.
-        looks_up: SQL that is true for rows that look up.
-        batch_us: start of the batch; None: rows say it themselves, in `ROW_BATCH`.
+    `rows` have the same order whatever is read of them; `looks_up`: SQL that is true for rows that look up; `batch_us`: start of the
+    batch; None: rows say it themselves, in `ROW_BATCH`.
     """
     dimensions = applied(source)
     answers, lookup_logs = dict[str, pa.Array](), list[pa.Table]()

@@ -74,11 +74,7 @@ def applied(source: Source) -> Sequence[Dimension]:
 
 
 def untold(source: Source, columns: Mapping[str, str]) -> Iterator[str]:
-    """SQL for the columns that look-ups fill, without a value and with their types.
-
-    Raises:
-        SourceError: the source lacks a key. DefinitionError: a key is of another type than in the dimension, or a column has its name.
-    """
+    """SQL for the columns that look-ups fill, without a value and with their types."""
     for each in applied(source):
         _check(each, source, columns)
         yield f"NULL::{each.kind} AS {quoted(each.name)}"

@@ -28,20 +28,11 @@ _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 def keys_of_rows(
     session: duckdb.DuckDBPyConnection, dimension: Dimension, keys: pa.Table, rows: str, looks_up: str, also: Sequence[str]
 ) -> pa.Table:
-    """The keys and times of rows, in order.
+    """The keys and times of rows, in order, with the columns `also`.
 
-    Args:
-        session: of DuckDB.
-        dimension: says which columns of the rows are the key.
-        keys: of the dimension, ascending: columns k0, k1, ..., and `id`, from 0.
-        rows: a relation of rows with `EVENT_TIME`.
-        looks_up: SQL that is true for rows that look up.
-        also: more columns of `rows`.
-
-    Returns:
-        `KEY`: the `id` of the row's key, -1 where the dimension lacks it; of a row that looks nothing up any of these. `TIME`: the event
-        time in microseconds, `NEVER` where the row looks nothing up. `UNKNOWN`: a hash of the key (unsigned, 64 bits) where the row looks
-        up and the dimension lacks the key, else null. And `also`.
+    `KEY`: the `id` of the row's key, -1 where the dimension lacks it; of a row that looks nothing up any of these. `TIME`: the event
+    time in microseconds, `NEVER` where the row looks nothing up. `UNKNOWN`: a hash of the key (unsigned, 64 bits) where the row looks
+    up and the dimension lacks the key, else null. `keys`: of the dimension, ascending, columns k0, k1, ..., and `id`, from 0.
     """
     given = " AND ".join(f"r.{quoted(name)} IS NOT NULL" for name, _ in dimension.keys)
     chosen = ", ".join([f"CASE WHEN {looks_up} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS {TIME}", *also])

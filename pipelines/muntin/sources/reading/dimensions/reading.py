@@ -36,18 +36,9 @@ _EXAMPLES = 3
 def read_dimension(
     name: str, lookup: Lookup, source: Source, paths: Sequence[str], used: Callable[[str], bool]
 ) -> tuple[Dimension, pa.Table]:
-    """A dimension and its versions, of the columns that a definition uses.
+    """A dimension and its versions, of the columns that a definition uses; `paths` of all its files, at least one.
 
-    Args:
-        name: by which expressions know it.
-        lookup: how it is defined.
-        source: its source, with what only reading tells of it.
-        paths: of all its files; at least one.
-        used: whether the definition may use a column of a name.
-
-    Raises:
-        SourceError: a file cannot be read; a column is missing or of a type that cannot be; a key or a time is null; two rows of a key
-            hold at the same time.
+    A key or a time that is null is refused, and two rows of a key that hold at the same time.
     """
     source = replace(source, event_time=lookup.since)
     for column, kind in source.types.items():
@@ -97,8 +88,7 @@ def _dimension(name: str, lookup: Lookup, columns: Mapping[str, str], used: Call
 def _last_messages(session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup, rows: str, columns: Mapping[str, str]) -> str:
     """The rows; of a topic the last message of each message key, as compaction would leave them, without messages that have no value.
 
-    Raises:
-        SourceError: messages of one key begin at several times, so that compaction removes versions.
+    Messages of one key that begin at several times are refused, as compaction removes versions.
     """
     if not lookup.source.message_key:
         return rows
