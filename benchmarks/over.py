@@ -29,7 +29,7 @@ from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.jobs.lookups import over as lookups
 from muntin.jobs.state.bound import Bound, bind
-from muntin.jobs.tiles.history import make_history_tiers
+from muntin.jobs.tiles.tiers import make_history_tiers
 from muntin.states.columns import BATCH, FRAME, INSTANT
 from muntin.store.shared_files import write_shared
 from muntin.store.store import Change

@@ -7,8 +7,7 @@ import pytest
 
 from muntin.jobs import publish_approved as despite
 from muntin.jobs.published.staging_folders import STAGED_FILE
-from muntin.jobs.records.quality_notes import last_verdicts
-from muntin.jobs.records.verdicts import VERDICTS_FILE
+from muntin.jobs.records.verdicts import VERDICTS_FILE, last_verdicts
 from muntin.store.state import states_of
 from tests.case_counts import paired
 from tests.cli.conftest import RANGE, Muntin, Project

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from muntin.jobs.records.quality_notes import last_verdicts
+from muntin.jobs.records.verdicts import last_verdicts
 from tests.cli.conftest import RANGE, Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("spark")

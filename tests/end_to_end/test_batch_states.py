@@ -16,7 +16,7 @@ from muntin.jobs.inspect.status import status
 from muntin.jobs.inspect.trends import week
 from muntin.jobs.records.attempts import FOLDER, attempts
 from muntin.jobs.records.batch_status import BatchStates, batch_states
-from muntin.jobs.records.quality_notes import note_verdict
+from muntin.jobs.records.verdicts import note_verdict
 from muntin.jobs.state.bound import Bound, bind
 from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour

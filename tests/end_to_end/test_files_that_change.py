@@ -13,7 +13,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.errors import SourceError
-from muntin.jobs.accumulate import accumulate_split, accumulate_task, steady_reading
+from muntin.jobs.accumulate import accumulate_split, accumulate_task
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.outdated import outdated
@@ -42,8 +42,8 @@ def after_frame_sets(monkeypatch: pytest.MonkeyPatch, acts: Iterable[Callable[[]
         return done
 
     monkeypatch.setattr(accumulate_split, "_write_states", and_then)
-    monkeypatch.setattr(steady_reading, "_TRIES", 3)
-    monkeypatch.setattr(steady_reading, "_FIRST_S", 0)
+    monkeypatch.setattr(accumulate_task, "_TRIES", 3)
+    monkeypatch.setattr(accumulate_task, "_FIRST_S", 0)
 
 
 def why(case: Hourly) -> list[str]:

@@ -18,7 +18,7 @@ from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.lookups import range_states
 from muntin.jobs.state import tiered
 from muntin.jobs.state.bound import bind
-from muntin.jobs.tiles.history import make_history_tiers
+from muntin.jobs.tiles.tiers import make_history_tiers
 from tests.case_counts import random_seeds
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS

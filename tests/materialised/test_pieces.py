@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muntin.jobs.inputs.materialised import written as module
-from muntin.jobs.inputs.materialised.ordered import BATCH, BUCKET
-from muntin.jobs.inputs.materialised.written import in_utc, pieces, written
+from muntin.jobs.inputs.materialised.written import BATCH, BUCKET, in_utc, pieces, written
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

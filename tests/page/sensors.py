@@ -13,7 +13,7 @@ from pathlib import Path
 
 from muntin.cli.place import placed
 from muntin.definition.pipeline import Pipeline
-from muntin.jobs.records.quality_notes import note_verdict
+from muntin.jobs.records.verdicts import note_verdict
 from muntin.jobs.run import run
 from muntin.jobs.state.bound import bind
 from muntin.tasks import Local

@@ -15,7 +15,7 @@ from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
 from muntin.jobs.records.attempts import Attempt
 from muntin.jobs.records.batch_states import BatchState, State
 from muntin.jobs.records.batch_status import BatchStates
-from muntin.jobs.sending.standing import SinkStanding
+from muntin.jobs.sending.notes import SinkStanding
 from tests.end_to_end.hourly import Hourly, hour
 
 MINUTE = timedelta(minutes=1)

@@ -23,7 +23,7 @@ from muntin.extensions.page.views.around import NOTHING
 from muntin.extensions.page.views.explained import no_runs
 from muntin.extensions.page.views.seen import chosen_key, seen
 from muntin.extensions.page.views.timeline import timeline
-from muntin.jobs.inspect.still_open.open_count import open_count
+from muntin.jobs.inspect.open_windows import open_count
 from muntin.jobs.published.pending import pending_window
 from tests.case_counts import some
 from tests.catalogue.kinds import KINDS

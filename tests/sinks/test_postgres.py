@@ -25,8 +25,8 @@ from muntin.extensions.postgres import table as sender
 from muntin.extensions.postgres.address import reported
 from muntin.extensions.postgres.sink import PostgresSink
 from muntin.jobs.housekeeping import compact as compaction
+from muntin.jobs.sending.notes import standings
 from muntin.jobs.sending.send import send
-from muntin.jobs.sending.standing import standings
 from muntin.jobs.state.bound import bind
 from muntin.store.commits import commits_between
 from tests.case_counts import random_seeds

@@ -12,7 +12,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import sinks
 from muntin.errors import DefinitionError
-from muntin.jobs.sending.standing import standings
+from muntin.jobs.sending.notes import standings
 from tests.case_counts import paired
 from tests.sinks.places import PLACES, MariaTable, Place, Table, Topic
 from tests.sinks.shop import Shop, differences

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from muntin.jobs.sending.notes import standings
 from muntin.jobs.sending.patience import Patience
-from muntin.jobs.sending.standing import standings
 from tests.case_counts import long, paired
 from tests.sinks.places import PLACES, Place, Table
 from tests.sinks.shop import Shop, differences

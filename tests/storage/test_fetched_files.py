@@ -15,7 +15,7 @@ import pytest
 from muntin import run, sources
 from muntin.files.object_path import ObjectPath
 from muntin.files.paths import path_of
-from muntin.jobs.accumulate.steady_reading import steady
+from muntin.jobs.accumulate.accumulate_task import steady
 from muntin.sources.sessions.object_files import let_read
 from muntin.store.reading import dataset_of
 from tests.storage.test_object_store import HOURLY, ROWS, clicks, put

@@ -7,7 +7,7 @@ import pytest
 
 from muntin.files.paths import path_of
 from muntin.jobs.records.approvals import Approval
-from muntin.jobs.records.quality_notes import last_verdicts, note_despite, note_verdict
+from muntin.jobs.records.verdicts import last_verdicts, note_despite, note_verdict
 from muntin.jobs.state import source_note
 from muntin.jobs.state.notes import change_note, read_note, rewrite
 from tests.alerts.made import report

@@ -19,7 +19,7 @@ from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.lookups import range_states
 from muntin.jobs.state import tiered
 from muntin.jobs.state.bound import bind
-from muntin.jobs.tiles.history import make_history_tiers
+from muntin.jobs.tiles.tiers import make_history_tiers
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE
 

@@ -19,7 +19,7 @@ from muntin import Pipeline, over, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.jobs.state.bound import bind
 from muntin.jobs.tiles import tiers
-from muntin.jobs.tiles.history import make_history_tiers
+from muntin.jobs.tiles.tiers import make_history_tiers
 from muntin.tasks import Local
 from tests.case_counts import at_length, cases
 

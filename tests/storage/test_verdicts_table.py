@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from muntin.jobs.housekeeping.old_reports import without_verdicts
+from muntin.jobs.housekeeping.expire import without_verdicts
 from muntin.jobs.quarantine import refused_rows_kept
 from muntin.jobs.records import reports_table, verdicts_table
 from muntin.jobs.records.report_files import MANY

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from muntin import windows
-from muntin.jobs.inspect.still_open.open_count import _numbered, _opened, steps_of
+from muntin.jobs.inspect.open_windows import _numbered, _opened, steps_of
 
 HOUR = 3_600_000_000
 KINDS = [

@@ -18,7 +18,7 @@ from muntin.files.near import near
 from muntin.jobs.accumulate.readings import bounds_of, common_types, parts_of, types_of
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.inputs import first_inputs, inputs
-from muntin.jobs.inputs.listings.first_interval import first_intervals
+from muntin.jobs.inputs.listings.listing import first_intervals
 from muntin.jobs.publish.validate import find_suite
 from muntin.jobs.published.promotion import check_not_superseded
 from muntin.jobs.remarks import LARGE, lacking, remarked, unreadable

@@ -12,8 +12,7 @@ from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.records.approvals import Approval
 from muntin.jobs.records.attempts import begun, forget
 from muntin.jobs.records.costs import metered
-from muntin.jobs.records.quality_notes import note_despite
-from muntin.jobs.records.verdicts import recorded_verdicts
+from muntin.jobs.records.verdicts import note_despite, recorded_verdicts
 from muntin.jobs.run import concluded
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.tasks import runner_for

@@ -59,7 +59,7 @@ def plan(
 
 def _touched(pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int) -> "dict[str, list[dict[str, object]]]":
     """Window -> some of its published windows that may change: key, bounds and closing batch."""
-    from muntin.jobs.inspect.windows_of_batches import windows_of_batches
+    from muntin.jobs.inspect.planned_windows import windows_of_batches
     from muntin.jobs.state.bound import bind
 
     bound, bounds = bind(pipeline, root), ("window_start", "window_end", "batch")

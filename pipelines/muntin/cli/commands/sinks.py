@@ -13,7 +13,7 @@ from muntin.definition.amounts import many
 
 if TYPE_CHECKING:
     from muntin.jobs.sending.catch_up import Sent
-    from muntin.jobs.sending.standing import SinkStanding
+    from muntin.jobs.sending.notes import SinkStanding
     from muntin.jobs.state.bound import Bound
 
 Send = Annotated[bool, typer.Option("--send", help="Send to each sink what is missing there.")]
@@ -41,8 +41,8 @@ def sinks(
     if anew and not send:
         raise typer.BadParameter("--anew: say --send, too")
     with working():
+        from muntin.jobs.sending.notes import standings
         from muntin.jobs.sending.send import reported
-        from muntin.jobs.sending.standing import standings
         from muntin.jobs.state.state_folders import bind_existing
 
         pipeline, folder = inspected(file, name, root)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.inspect.status import PipelineStatus
-    from muntin.jobs.sending.standing import SinkStanding
+    from muntin.jobs.sending.notes import SinkStanding
 
 _WINDOW = {
     "window": "window",

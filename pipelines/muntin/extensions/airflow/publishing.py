@@ -58,7 +58,7 @@ def publish(
     from muntin.jobs.records.announcements import begin
     from muntin.jobs.records.approvals import Approval, spelled_approval
     from muntin.jobs.records.costs import Cost
-    from muntin.jobs.records.quality_notes import note_despite
+    from muntin.jobs.records.verdicts import note_despite
     from muntin.jobs.steps import conclude
     from muntin.jobs.upkeep.rebuild import left_behind
 

@@ -21,7 +21,7 @@ from muntin.jobs.deduplication.known import commit_ids
 from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions
 from muntin.jobs.inputs.dimensions.met_rows import commit_met
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
-from muntin.jobs.inputs.materialised.inputs_of_run import inputs_of_run
+from muntin.jobs.inputs.materialised.materialise import inputs_of_run
 from muntin.jobs.published.kept_states import check_kept
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_others

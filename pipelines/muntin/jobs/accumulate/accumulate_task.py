@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from muntin.errors import MuntinError, SourceError
 from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.accumulate_bundle import accumulate_bundle
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles
 from muntin.jobs.accumulate.gathered_files import gathered
 from muntin.jobs.accumulate.read_split import read_split
 from muntin.jobs.accumulate.shares import Written, manifest
-from muntin.jobs.accumulate.steady_reading import as_they_are, steady
 from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
 from muntin.sources.listing import source_file
@@ -27,16 +27,22 @@ from muntin.sources.sessions.fetched_files import fetched_once
 from muntin.sources.sessions.object_files import let_read
 from muntin.sources.sessions.time_limit import in_time
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
+from muntin.store.retries import again_after
 from muntin.store.store import File
 from muntin.tasks.memory import in_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import duckdb
 
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.jobs.state.bound import Bound
+    from muntin.sources import Source
+    from muntin.sources.listing import SourceFile
+
+Result = TypeVar("Result")
+_TRIES, _FIRST_S = 4, 0.5
 
 
 @sessions_of_a_task()
@@ -156,3 +162,58 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
 
 def _is_small(split: Split, sizes: Sequence[int]) -> bool:
     return split.only and split.watermark_us is None and sum(sizes) <= SMALL
+
+
+class _WrittenMeanwhileError(Exception):
+    """The files with these paths changed while they were read."""
+
+
+def steady(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
+    """The result of a reading of some files, and the facts of the files during the reading.
+
+    Args:
+        source: of the files.
+        paths: of the files.
+        read: reads them; called again if a file changed while it did so, whatever came of it.
+
+    Raises:
+        SourceError: a file is gone, or files keep changing.
+        MuntinError: as `read`, of files that did not change.
+    """
+    return again_after(_WrittenMeanwhileError, _TRIES, _keeps_changing, first_s=_FIRST_S)(_attempted, source, paths, read)
+
+
+def _attempted(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
+    before = as_they_are(source, paths)
+    try:
+        with fetched_once(before):
+            result = read()
+    except MuntinError:
+        _check_same(source, paths, before)
+        raise
+    _check_same(source, paths, before)
+    return result, before
+
+
+def _check_same(source: Source, paths: Sequence[str], before: Sequence[SourceFile]) -> None:
+    if changed := [now.path for was, now in zip(before, as_they_are(source, paths), strict=True) if was != now]:
+        raise _WrittenMeanwhileError(", ".join(changed))
+
+
+def _keeps_changing(last: BaseException | None) -> SourceError:
+    return SourceError(
+        f"{last}: written while it was read, {_TRIES} times; run again when the writer is done, "
+        f"and let it write under a name that the source does not take and rename the file when it is whole"
+    )
+
+
+def as_they_are(source: Source, paths: Sequence[str]) -> list[SourceFile]:
+    """The files as they are now.
+
+    Raises:
+        SourceError: a file is gone.
+    """
+    try:
+        return [source_file(source, path) for path in paths]
+    except FileNotFoundError as gone:
+        raise SourceError(f"{gone.filename}: gone since the batch's files were listed; run again") from gone

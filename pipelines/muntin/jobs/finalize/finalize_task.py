@@ -13,20 +13,25 @@ import pyarrow as pa
 
 from muntin.definition.instants import instant_us
 from muntin.definition.kinds import Carried, Chained, RowStates
+from muntin.engine.arrival.notes import note_after
 from muntin.engine.tallies import tallies
-from muntin.engine.windows import combine_arranged, results
+from muntin.engine.windows import combine_arranged, results, still_open
 from muntin.errors import DefinitionError
-from muntin.jobs.finalize.notes import read_note, write_notes
-from muntin.jobs.finalize.states import in_order, read_states
+from muntin.jobs.finalize.states import in_order, own_buckets, read_states
 from muntin.jobs.published.window_files import stretches, write_windows
 from muntin.jobs.schema_check.derive_expressions import derived
 from muntin.jobs.schema_check.having import shown
 from muntin.sources.sessions.duckdb_session import closed_session, said
 from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
+from muntin.states.keys import buckets, contiguous
 from muntin.states.order import taken
 from muntin.states.sorted import arrange, some_of
 from muntin.states.sorted_rows import Batches, arrange_rows
+from muntin.states.stored_types import wider
+from muntin.store.parquet import read_parquet, write_named
+from muntin.store.paths import NOTES, windows_path
+from muntin.timeline.chained import settled_us
 from muntin.timeline.closing import closing
 
 if TYPE_CHECKING:
@@ -79,7 +84,7 @@ def _written(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, 
         "window": shard.window,
         "schema": base64.b64encode(_labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()).decode(),
         "files": _stage(shard, combined),
-        "notes": write_notes(shard, arranged, combined),
+        "notes": _write_notes(shard, arranged, combined),
     }
 
 
@@ -116,7 +121,7 @@ def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
     frames, keys = shard.bound.frames_of(shard.window), shard.keys
     keep = (BUCKET, FILE_NUMBER, ROW_IN_BATCH) if noting or shard.note else places
     states = read_states(shard, shard.bound.table(frames.table), keep)
-    before = read_note(shard)
+    before = _read_note(shard)
     if not frames.by_arrival:
         states = pa.concat_tables([before.select(states.column_names), states]) if before else states
         return arrange(states, keys, frames.grain_us, shard.bound.pipeline.keys if shard.is_rollup else ())
@@ -185,3 +190,40 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
 def _labelled(windows: pa.Table, batches: Ints) -> pa.Table:
     """The windows with the column `batch`: the start of the batch that closed each."""
     return windows.append_column("batch", pa.array(batches).view(INSTANT))
+
+
+def _read_note(shard: Shard) -> pa.Table | None:
+    """The shard's part of the note that its work goes on from; None if it goes on from states alone."""
+    if not shard.note:
+        return None
+    note = pa.concat_tables(read_parquet(f"{shard.bound.folder}/{NOTES}/{path}") for path in shard.note)
+    note = _in_types(note, shard.schema, shard.keys)
+    note = note if shard.only is None else note.filter(shard.only)
+    return note.filter(own_buckets(shard)) if shard.count > 1 else note
+
+
+def _in_types(note: pa.Table, schema: pa.Schema, keys: Sequence[str]) -> pa.Table:
+    """A note with the types of the states, which may be wider than when it was made."""
+    names = [each.name for each in note.schema if each.name in schema.names and each.type != schema.field(each.name).type]
+    for name in names:
+        note = note.set_column(note.column_names.index(name), name, wider(note[name], schema.field(name).type))
+    if {*names} & {*keys}:
+        own = buckets([contiguous(note[key]) for key in keys], len(note))
+        note = note.set_column(note.column_names.index(BUCKET), BUCKET, pa.array(own))
+    return note
+
+
+def _write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
+    """Position of a batch -> path of the file with what is open after it, for the batches after which a note is made."""
+    window = shard.bound.windows[shard.window]
+    when = closing(window, shard.watermarks_us)
+    held, paths = combined.found.held, {}
+    for at in shard.notes_after:
+        until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None
+        table = note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
+        columns = [contiguous(table[key]) for key in shard.keys]
+        table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table))))
+        table = table.replace_schema_metadata().combine_chunks()  # equal rows give equal bytes, and so an equal name
+        name = partial(windows_path, int(shard.starts[at]), int(shard.starts[at]), shard.number)
+        paths[str(at)] = f"{shard.window}/{write_named(table, shard.bound.folder / NOTES / shard.window, name)['path']}"
+    return paths

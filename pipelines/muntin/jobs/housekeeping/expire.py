@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,20 +19,20 @@ import pyarrow.compute as pc
 
 from muntin.errors import ConflictError, StateError
 from muntin.jobs.housekeeping.compact import MANY, Unit, units
-from muntin.jobs.housekeeping.expiring import EIGHTH, Expiring, chosen_of, other_marks
-from muntin.jobs.housekeeping.old_reports import without_reports, without_verdicts
 from muntin.jobs.published.kept_states import expired_to
 from muntin.jobs.published.pending import accumulated, pending_windows
 from muntin.jobs.published.window_files import MOST_BATCHES, windows_from
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.records import reports_table, verdicts_table
+from muntin.jobs.records.report_files import bounds_of, write_reports
 from muntin.jobs.state.given_spans import as_published
 from muntin.states.columns import BATCH
 from muntin.states.derived_columns import whole_schema
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
-from muntin.store.expired_marks import write_mark
+from muntin.store.expired_marks import marks, write_mark
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, batches_of_windows
-from muntin.store.reading import read_states
+from muntin.store.reading import read_files, read_states
 from muntin.store.shared_files import write_shared
 from muntin.store.store import Change
 from muntin.timeline.batches import Batches
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
-    from muntin.store.store import File, Snapshot
+    from muntin.store.store import File, Snapshot, Store
 
+_EIGHTH = 8
 _log = logging.getLogger("muntin")
 
 
@@ -69,7 +70,7 @@ def expire(bound: Bound, *, at_once: bool = False) -> str | None:
     return None
 
 
-def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
+def _due(bound: Bound, *, at_once: bool) -> Iterator[_Expiring]:
     """The commits that are due, one for a table."""
     retention, lag = bound.pipeline.retention, 0 if at_once else 1
     if retention.states_us and _has_gathered(bound, bound.frame_sets[0].table, retention.states_us, lag):
@@ -77,7 +78,8 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
         for frames in bound.frame_sets:
             own = [pending for pending in windows if pending.window in frames.windows]
             gone = _expirable(bound, own, retention.states_us)
-            if len(gone) and gone[-1] - gone[0] >= lag * retention.states_us // EIGHTH:  # more may be old than may go: long windows need it
+            # more may be old than may go: long windows need it
+            if len(gone) and gone[-1] - gone[0] >= lag * retention.states_us // _EIGHTH:
                 yield from _without_rows(bound, frames.table, gone, at_once=at_once)
     if retention.states_us and bound.pipeline.lookups:
         yield from _without_rows(bound, LOOKED_UP, _met_without_states(bound), at_once=at_once)
@@ -89,7 +91,7 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
         for name in bound.windows:
             yield from _without_windows(bound, name, retention.windows_us, lag)
     if retention.reports_us:
-        yield from without_reports(bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag)
+        yield from _without_reports(bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag)
         yield from without_verdicts(bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag)
 
 
@@ -97,7 +99,7 @@ def _has_gathered(bound: Bound, table: str, kept_us: int, lag: int) -> bool:
     """Whether the oldest rows of a table of batches are so old that they go."""
     batches, newest_us = accumulated(bound, table, bound.store.snapshot(table)), _newest(bound)
     oldest = batches.end_us[~batches.expired & (batches.rows > 0)].min(initial=newest_us)
-    return bool(oldest <= newest_us - kept_us - lag * kept_us // EIGHTH)
+    return bool(oldest <= newest_us - kept_us - lag * kept_us // _EIGHTH)
 
 
 def _all(bound: Bound) -> Batches:
@@ -148,7 +150,7 @@ def _ids_out_of_reach(bound: Bound) -> Ints:
     return batches.start_us[~batches.expired & (batches.rows > 0) & (batches.high_us < reach_us)]
 
 
-def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Iterator[Expiring]:
+def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Iterator[_Expiring]:
     """Files of a table of batches that leave the rows of some batches out."""
     if not len(gone):
         return
@@ -164,7 +166,7 @@ def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Ite
         rows = _kept_rows(folder, base, files, gone) if chosen[0] not in whole else (base.schema or pa.schema([])).empty_table()
         batches = Batches.joined([facts[at].expiring(going[at]) for at in chosen])
         new = write_shared(rows, folder, batches, bound.pipeline.keys)
-        yield Expiring(table, base, Change(whole_schema(rows.schema), [new], files, []))
+        yield _Expiring(table, base, Change(whole_schema(rows.schema), [new], files, []))
 
 
 def _fitting(all_units: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
@@ -179,7 +181,7 @@ def _kept_rows(folder: AnyPath, base: Snapshot, files: Sequence[File], gone: Int
     return rows.filter(pc.invert(pc.is_in(rows[BATCH].cast(pa.int64()), pa.array(gone))))
 
 
-def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterator[Expiring]:
+def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterator[_Expiring]:
     """The files of a table of windows that leave out the windows that old batches closed."""
     now = published(bound.store, name)
     starts, schema, folder = now.starts, now.snapshot.schema, bound.table(now.table)
@@ -188,7 +190,57 @@ def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterato
     ends = np.append(starts[1:], bound.pipeline.intervals.after(int(starts[-1])))
     before_us = int(starts[min(int(np.searchsorted(ends, ends[-1] - kept_us, side="right")), len(starts) - 1)])
     held = [(file, span) for file in now.snapshot.files if (span := batches_of_windows(file.path))]
-    chosen = chosen_of([(file, *span) for file, span in held], before_us, kept_us, lag)
+    chosen = _chosen_of([(file, *span) for file, span in held], before_us, kept_us, lag)
     if chosen:
         rest, mark = windows_from(folder, chosen, before_us, bound.keys_of(name)), write_mark(folder, schema, before_us)
-        yield Expiring(now.table, now.snapshot, Change(schema, [*rest, mark], [*chosen, *other_marks(now.snapshot, mark)], []))
+        yield _Expiring(now.table, now.snapshot, Change(schema, [*rest, mark], [*chosen, *_other_marks(now.snapshot, mark)], []))
+
+
+def _without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[_Expiring]:
+    """The files of the table of reports without reports of batches that start before an instant, and an expiry mark that says so."""
+    base, folder = store.snapshot(reports_table.TABLE), store.root / reports_table.TABLE
+    named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
+    chosen = _chosen_of(named, before_us, kept_us, lag)
+    if chosen and base.schema:
+        rows = _rows(folder, base, chosen)
+        newer_rows = rows.filter(pc.greater_equal(rows[BATCH].cast(pa.int64()), before_us))
+        mark = write_mark(folder, base.schema, before_us)
+        new = [write_reports(newer_rows.sort_by(BATCH), folder)] if len(newer_rows) else []
+        yield _Expiring(reports_table.TABLE, base, Change(base.schema, [*new, mark], [*chosen, *_other_marks(base, mark)], []))
+
+
+def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[_Expiring]:
+    """The files of the table of verdicts without verdicts whose last batch starts before an instant."""
+    base, folder = store.snapshot(verdicts_table.TABLE), store.root / verdicts_table.TABLE
+    named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
+    chosen = _chosen_of(named, before_us, kept_us, lag)
+    if chosen and base.schema:
+        rows = _rows(folder, base, chosen)
+        newer_rows = rows.filter(pc.greater_equal(verdicts_table.batches_of(rows), before_us))
+        new = [verdicts_table.write_verdicts(newer_rows.sort_by("recorded_at"), folder)] if len(newer_rows) else []
+        yield _Expiring(verdicts_table.TABLE, base, Change(base.schema, new, chosen, []))
+
+
+def _rows(folder: AnyPath, base: Snapshot, files: list[File]) -> pa.Table:
+    return read_files(folder, replace(base, files=tuple(files)))
+
+
+class _Expiring(NamedTuple):
+    """A commit that takes old rows out of a table."""
+
+    table: str
+    base: Snapshot
+    change: Change
+
+
+def _chosen_of(files: Sequence[tuple[File, int, int]], before_us: int, kept_us: int, lag: int) -> list[File]:
+    """The files with old rows that go now, given the starts of the first and last batch of each: files that lie behind, or half of it."""
+    old = [(file, last, (before_us - first) / max(last - first, 1)) for file, first, last in files if first < before_us]
+    chosen = [file for file, last, part in old if last < before_us or part * 2 >= lag]
+    oldest_us = min((first for _, first, _ in files), default=before_us)
+    return chosen if oldest_us <= before_us - lag * kept_us // _EIGHTH else []
+
+
+def _other_marks(base: Snapshot, mark: File) -> list[File]:
+    """The expiry marks of a table that a new mark replaces."""
+    return [file for file in marks(base.files) if file.path != mark.path]

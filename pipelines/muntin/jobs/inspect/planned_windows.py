@@ -1,4 +1,4 @@
-"""Which windows a run would derive anew, and how many they are."""
+"""Windows that a run would derive anew: how many, and the published windows of the batches that it would read again."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
 
+from muntin.definition.instants import instant_us
+from muntin.jobs.inspect.newest_rows import newest_rows
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.state.given_spans import as_published
+from muntin.states.columns import BATCH, INSTANT
+from muntin.store.paths import batches_of_windows
 from muntin.timeline.batches import Batches
 from muntin.timeline.closing import watermarks
 from muntin.timeline.history import history
@@ -17,9 +23,11 @@ from muntin.timeline.reconcile import reconcile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.state.bound import Bound
+
 
 PLANNED = 1  # the version of a batch that is not read yet
 
@@ -81,3 +89,20 @@ def _reread(batches: Batches, anew: Sequence[Interval], sources: int) -> Batches
     expected = Batches.of(rows)
     expected = replace(expected, newest_by_source=np.tile(expected.newest_us[:, None], (1, sources)))
     return Batches.joined([replace(batches, version=version), expected])
+
+
+def windows_of_batches(bound: Bound, window: str, starts: Sequence[datetime], *, limit: int) -> pa.Table:
+    """Some of the windows that batches with given starts closed, the newest first.
+
+    Returns:
+        columns of the window's table; no rows where nothing is published.
+
+    Raises:
+        StateError: a file is gone.
+    """
+    now, wanted = published(bound.store, window), pa.array([instant_us(start, "batch") for start in starts], pa.int64()).cast(INSTANT)
+    if now.snapshot.schema is None or not limit:
+        return (now.snapshot.schema or pa.schema([])).empty_table()
+    order = dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))
+    condition = ds.field(BATCH).isin(wanted)
+    return newest_rows(bound.table(now.table), now.snapshot, batches_of_windows, limit=limit, condition=condition, order=[*order]).rows

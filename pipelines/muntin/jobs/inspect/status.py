@@ -11,16 +11,14 @@ import pyarrow.compute as pc
 from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.files.paths import folders_in, sizes_below
+from muntin.jobs.inspect.open_windows import open_count, open_since
 from muntin.jobs.inspect.published_to import latest_end
-from muntin.jobs.inspect.still_open.open_count import open_count
-from muntin.jobs.inspect.still_open.open_since import open_since
 from muntin.jobs.published.as_defined import other_windows
 from muntin.jobs.published.pending import pending_windows
-from muntin.jobs.published.standing import Standing, standing
-from muntin.jobs.published.window_tables import current, published, windows_of
+from muntin.jobs.published.window_tables import Standing, current, published, standing, windows_of
 from muntin.jobs.records.batch_status import BatchStates, batch_states
 from muntin.jobs.records.reports_table import TABLE, utc_now
-from muntin.jobs.sending.standing import SinkStanding, standings
+from muntin.jobs.sending.notes import SinkStanding, standings
 from muntin.jobs.state.forgotten import forgotten
 from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
 from muntin.store.batch_facts import batches_of

@@ -12,18 +12,21 @@ from muntin.definition.durations import positive
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.lookups.answers import Answers
-from muntin.jobs.lookups.asked_rows import instants_of, keys_of, pieces, with_columns
+from muntin.jobs.lookups.asked_rows import gathered, instants_of, keys_of, pieces, with_columns
 from muntin.jobs.lookups.windows_then import WindowsThen
 from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.lost_publications import check_published
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
+from muntin.tasks.by_value import register
 from muntin.tasks.local import cores
 from muntin.timeline.known import Knowledge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
 
     from muntin.definition.durations import Duration
     from muntin.definition.pipeline import Pipeline
@@ -74,9 +77,7 @@ def as_of(
     """
     answers = answers_for(pipeline, window, root=root, known=known, within=within, provisional=provisional)
     if hasattr(rows, "mapInArrow"):
-        from muntin.jobs.lookups.spark_rows import looked_up
-
-        return looked_up(rows, answers, at, prefix)
+        return _on_spark(rows, answers, at, prefix)
     return pa.concat_tables(found_for(answers, rows, at, prefix))
 
 
@@ -117,3 +118,25 @@ def _check(name: str, kind: Window, within_us: int | None) -> None:
         raise DefinitionError(f"{name}: a window of this kind gives several rows, so that there is no one row to look up; use read")
     if within_us is not None and kind.grid is not None:
         raise DefinitionError(f"within: {name!r} has a grid, so that its last window ended at most a step before; leave within out")
+
+
+def _on_spark(rows: DataFrame, answers: Answers, at: str, prefix: str) -> DataFrame:
+    """The rows with what is found for them, in no order. Rows of a key are of one task, which reads the windows of its keys.
+
+    Raises:
+        DefinitionError: a column is missing, of another type, or there already.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    keys = answers.then.keys
+    none = rows.limit(0).toArrow()
+    schema = with_columns(none, answers.of(keys_of(none, keys), instants_of(none, at)), prefix).schema
+    register()
+
+    def found(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for piece in gathered(pa.Table.from_batches([batch]) for batch in batches):
+            windows = answers.of(keys_of(piece, keys), instants_of(piece, at))
+            yield from with_columns(piece, windows, prefix).combine_chunks().to_batches()
+
+    spread = rows.repartition(*keys) if keys else rows
+    return spread.mapInArrow(found, from_arrow_schema(schema, prefer_timestamp_ntz=True))

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from muntin.errors import DefinitionError
 from muntin.files.near import near
 from muntin.jobs.records.approvals import is_approved, verdict_name
-from muntin.jobs.records.quality_notes import note_verdict
 from muntin.jobs.records.reports_table import utc_now
-from muntin.jobs.records.verdicts import record_verdicts
+from muntin.jobs.records.verdicts import note_verdict, record_verdicts
 from muntin.jobs.records.verdicts_table import record_checks
 
 if TYPE_CHECKING:

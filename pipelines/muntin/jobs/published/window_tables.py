@@ -1,4 +1,4 @@
-"""Where the tables of windows lie, and what is published in them.
+"""Where the tables of windows lie, what is published in them, and how a state stands to them.
 
 <root>/<pipeline>/windows/<window>                 the live table, whatever the definition
 <root>/<pipeline>/<fingerprint>/windows/<window>   the candidate: windows of another definition, until they are complete
@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from muntin.jobs.published.ledger_segments import Segment, read_ledger, read_segment, segments_of, write_segment
+from muntin.store.delta import DeltaStore
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import snapshot_at
 from muntin.store.state import WINDOWS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from muntin.store.store import Snapshot, Store
     from muntin.timeline.ledger import Ledger
 
+Standing = Literal["current", "superseded", "candidate"]
 _CURRENT, _CANDIDATE = f"../{WINDOWS}", WINDOWS  # below the state
 
 
@@ -134,3 +136,13 @@ def _of(store: Store, table: str, snapshot: Snapshot) -> Published:
     segments = segments_of(snapshot.files)
     ledger = read_ledger(folder_of(store.root, table), tuple(segment.file.path for segment in segments))
     return Published(table, snapshot, segments, ledger)
+
+
+def standing(state: AnyPath) -> Standing:
+    """How a state stands to the live windows."""
+    store, tables = DeltaStore(state), sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
+    ledgers = [ledger for name in tables if (ledger := current(store, name).ledger)]
+    if not ledgers or any(ledger.state == state.name for ledger in ledgers):
+        return "current"
+    before = {each.derivation.state for ledger in ledgers for each in ledger.superseded}
+    return "superseded" if state.name in before else "candidate"

@@ -1,4 +1,4 @@
-"""Making tiers: the tiles that the next windows may read; see `timeline.tiers`.
+"""Making tiers: tiles that the next windows may read, and, by `maintain`, tiles of all of history; see `timeline.tiers`.
 
 Tiers are a cache. A run that commits meanwhile comes first, and whatever goes wrong here is no error: windows read states instead.
 """
@@ -13,18 +13,19 @@ import numpy as np
 from muntin.definition.instants import BEFORE_ALL
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.state.tiered import Tiered, tiered
+from muntin.jobs.state.tiered import MOST, Tiered, tiered, tiered_history
 from muntin.jobs.tiles.new_tiles import NewTiles
 from muntin.timeline.closing import closing, watermarks
 from muntin.timeline.history import history
-from muntin.timeline.tiers import due
+from muntin.timeline.tiers import Tiles, due, names
 
 if TYPE_CHECKING:
     from muntin.definition.kinds import Even
     from muntin.jobs.state.bound import Bound
     from muntin.store.store import Snapshot
     from muntin.timeline.batches import Batches
-    from muntin.timeline.tiers import Tiles
+    from muntin.timeline.tiers import Scale
+
 
 MOST_ROWS = 1_000_000
 """Files with so many states are read at the end of a run, and those of a tile at least."""
@@ -90,3 +91,33 @@ def _published(bound: Bound, tier_table: Tiered, states: Snapshot) -> tuple[Batc
     past = past.take(past.start_us <= starts.max(initial=BEFORE_ALL))
     watermarks_us = watermarks(past, pipeline.watermarking)
     return past, [(even, int(closing(bound.windows[name], watermarks_us).floor[-1])) for name, even in tier_table.long.items()]
+
+
+def make_history_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
+    """Make some tiles of history that are missing; whether there was something to do. `most`: as in `make_tiers`."""
+    any_missing = False
+    for frames in bound.frame_sets:
+        states = bound.store.snapshot(frames.table)
+        if tier_table := tiered_history(bound, frames, states.schema):
+            try:
+                batches = accumulated(bound, frames.table, states)
+                any_missing |= len(batches) > 0 and advanced(bound, tier_table, states, batches, _whole(tier_table.scale, batches), most)
+            except Exception as wrong:  # noqa: BLE001 - windows are published, and read states instead
+                _log.warning("%s: not made (%s: %s); muntin maintain tries again", tier_table.table, type(wrong).__name__, wrong)
+    return any_missing
+
+
+def _whole(scale: Scale, batches: Batches) -> Tiles:
+    """The tiles that end before the last batch does and hold states; of a long history the newest."""
+    end_us, first_us = int(batches.end_us[-1]), int(batches.low_us.min())
+    levels, oldest = scale.levels(max(0, end_us - first_us)), end_us - MOST * scale.span_us(1)
+    if first_us < oldest:  # the tiles of a level are made of the tiles of the level below
+        first_us = -(-oldest // scale.span_us(levels[-1])) * scale.span_us(levels[-1])
+    parts = []
+    for level in levels:
+        span = scale.span_us(level)
+        number = np.arange(first_us // span, end_us // span)
+        name = names(scale, level, number, batches)
+        parts.append(Tiles(np.full(len(number), level), number, name, np.ones(len(number), np.bool_)))
+    tiles = Tiles.joined(parts)
+    return tiles.take(tiles.name != 0)

@@ -11,11 +11,10 @@ from muntin.files.paths import relative, sizes_below
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.published.lost_commits import check_no_lost_commits
-from muntin.jobs.published.standing import standing
+from muntin.jobs.published.window_tables import standing
 from muntin.jobs.records.reports_table import last_read_at, utc_now
 from muntin.jobs.state.state_folders import bind_existing
-from muntin.jobs.tiles.history import make_history_tiers
-from muntin.jobs.tiles.tiers import make_tiers
+from muntin.jobs.tiles.tiers import make_history_tiers, make_tiers
 from muntin.jobs.upkeep.vacuum import Removed, vacuum
 from muntin.store.delta import DeltaStore
 from muntin.store.disk import remove_whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,13 +11,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.definition.durations import UNITS
+from muntin.errors import MuntinError
 from muntin.files.paths import ascending, names_in, path_of, relative, sizes_below
 from muntin.jobs.inputs.dimensions.changed_rows import outlived_versions
+from muntin.jobs.published.mirrors import METADATA, mirrors_of
 from muntin.jobs.published.staging_folders import staged_entries, staged_windows
 from muntin.jobs.published.window_tables import published, windows_of
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.state_folders import bind_existing, stagings, state_folders
-from muntin.jobs.upkeep.mirrored_files import Mirrors
+from muntin.registry import extension
+from muntin.sinks.addresses import of_environment
+from muntin.sinks.delivery import Reach
+from muntin.sinks.errors import SinkError
 from muntin.store.delta import DeltaStore
 from muntin.store.disk import refused, remove_whole
 from muntin.store.paths import DIMENSIONS, GIVEN, MATERIALISED, NOTES
@@ -24,13 +30,14 @@ from muntin.store.seen_tables import open_table
 from muntin.store.state import WINDOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.timeline.ledger import Ledger
 
+_log = logging.getLogger("muntin")
 Found = tuple["AnyPath", int, float]  # a file, its bytes, and when it was written
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]+\.partial")
 _HALF_COMMIT = re.compile(r"\d{20}(\.json#\d+|\.[0-9a-f]{32}\.draft)")
@@ -88,7 +95,7 @@ def _drafts(root: AnyPath) -> Iterator[Found]:
 def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     """Sweep a state, or the folder of the live tables."""
     for log in ascending(folder.rglob("_delta_log")):
-        mirrors = Mirrors(log.parent)
+        mirrors = _Mirrors(log.parent)
         yield _replaced(root, log.parent, mirrors, older_than_us, oldest, dry_run=dry_run)
         yield _unnamed(root, log.parent, mirrors, oldest, dry_run=dry_run)
         own = [file for file in mirrors.own() if not mirrors.names(file[0])]
@@ -104,7 +111,7 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 
 
-def _replaced(root: AnyPath, table: AnyPath, mirrors: Mirrors, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Removed:
+def _replaced(root: AnyPath, table: AnyPath, mirrors: _Mirrors, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files that a commit took out of the table, unless a mirror names them. Files that the log does not know stay.
 
     Delta's own vacuum only tells which: it goes by the time of that commit alone. A run that finds the same content again makes the file
@@ -117,7 +124,7 @@ def _replaced(root: AnyPath, table: AnyPath, mirrors: Mirrors, older_than_us: in
     return _old(root, table, "replaced files", files, oldest, dry_run=dry_run)
 
 
-def _unnamed(root: AnyPath, table: AnyPath, mirrors: Mirrors, oldest: datetime, *, dry_run: bool) -> Removed:
+def _unnamed(root: AnyPath, table: AnyPath, mirrors: _Mirrors, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files of a table that no commit names: of runs that ended before they committed."""
     opened = open_table(table)
     removed = opened.vacuum(0, dry_run=True, enforce_retention_duration=False)  # Delta's own vacuum sees to them
@@ -188,3 +195,28 @@ def _half_written(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: 
     """Remove the files that killed runs were writing."""
     partial = [file for file in sizes_below(folder) if _PARTIAL.fullmatch(file[0].name) or _HALF_COMMIT.fullmatch(file[0].name)]
     return _old(root, folder, "half-written files", partial, oldest, dry_run=dry_run)
+
+
+class _Mirrors:
+    """The mirrors of a table of windows. Where a mirror does not answer, each file may be named by it."""
+
+    def __init__(self, table: AnyPath) -> None:
+        self._table, self._named, self._answered = table, set[str](), True
+        own, name = {relative(path, table / METADATA).partition("/")[0] for path, *_ in self.own()}, "that no note tells of"
+        try:
+            if noted := mirrors_of(table):
+                mirrors = extension("mirrors", "iceberg")
+            self._answered = own <= {mirrors.own_folder(*each) for each in noted}
+            for catalog, name in noted:
+                self._named |= mirrors.named_files(catalog, name, Reach(of_environment))
+        except (SinkError, MuntinError, OSError) as wrong:
+            self._answered = False
+            _log.warning("%s: no file is removed, as its mirror %s may name it: %s", table, name, wrong)
+
+    def names(self, path: AnyPath) -> bool:
+        """Whether a mirror names a file, or may name it."""
+        return not self._answered or str(path) in self._named
+
+    def own(self) -> Sequence[tuple[AnyPath, int, float]]:
+        """The files of mirrors themselves, as `sizes_below` has them."""
+        return sizes_below(self._table / METADATA)

@@ -16,7 +16,7 @@ from muntin.extensions.page.views.calls import Call, calls
 from muntin.jobs.inspect.status import PipelineStatus, status
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.batch_reports import batch_reports
-from muntin.jobs.records.quality_notes import last_verdicts
+from muntin.jobs.records.verdicts import last_verdicts
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import newest_earlier
 

@@ -10,7 +10,7 @@ from muntin.errors import DefinitionError
 from muntin.extensions.page.views.commands import again
 from muntin.extensions.page.views.seen import keys_of
 from muntin.jobs.inspect.plan import plan
-from muntin.jobs.inspect.windows_of_batches import windows_of_batches
+from muntin.jobs.inspect.planned_windows import windows_of_batches
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 

@@ -12,7 +12,7 @@ from muntin.extensions.page.address import place_text
 from muntin.extensions.page.views.seen import keys_of
 from muntin.jobs.inspect.some_windows import Asked, refused_rows, some_windows
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.records.quality_notes import last_verdicts
+from muntin.jobs.records.verdicts import last_verdicts
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 

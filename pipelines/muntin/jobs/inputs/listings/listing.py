@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+from muntin.definition.schedule import Interval
+from muntin.errors import SourceError
 
-    from muntin.definition.schedule import Interval
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
     from muntin.jobs.state.bound import Bound
     from muntin.sources import Source
     from muntin.sources.listing import SourceFile
+
+_INSPECTED = 400  # intervals, until one has files
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +81,22 @@ class Listing(Protocol):
     def first_inputs(self, bound: Bound) -> Inputs:
         """The first inputs, as `muntin.jobs.inputs.inputs.first_inputs` gives them."""
         ...
+
+
+def first_interval(bound: Bound, inputs: Callable[[Interval], Inputs]) -> Inputs:
+    """The files of the first interval that has any. `inputs`: gives the files of an interval, or raises SourceError."""
+    for interval in first_intervals(bound):
+        with suppress(SourceError):
+            given = inputs(interval)
+            if given.files.get(interval):
+                return given
+    return Inputs({}, {})
+
+
+def first_intervals(bound: Bound) -> list[Interval]:
+    """The first intervals of the schedule: as many as are searched for files."""
+    schedule = bound.pipeline.intervals
+    borders = [schedule.first_border_us]
+    for _ in range(_INSPECTED):
+        borders.append(schedule.after(borders[-1]))
+    return list(starmap(Interval, pairwise(borders)))

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import SourceError
-from muntin.jobs.inputs.listings.first_interval import first_interval
-from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.listings.listing import Inputs, first_interval
 from muntin.jobs.inputs.purged import check_kept
 from muntin.jobs.records.reports_table import manifest
 from muntin.sources.listing import SourceFile, source_file, source_files

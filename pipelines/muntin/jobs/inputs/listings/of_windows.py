@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from muntin.errors import SourceError
-from muntin.jobs.inputs.listings.first_interval import first_interval
-from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.listings.listing import Inputs, first_interval
 from muntin.jobs.inputs.upstream import other_windows, upstream
 from muntin.jobs.records.reports_table import manifest
 

@@ -1,15 +1,22 @@
-"""Rows that a function reads by Spark, as files of the state. No row goes through the driver."""
+"""The inputs of a run; rows that a function reads by Spark are files of the state for this run. No row goes through the driver."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from muntin import errors
 from muntin.definition.instants import from_us, label, spell_instant
 from muntin.errors import MuntinError, SourceError
 from muntin.files.paths import remove_folder
-from muntin.jobs.inputs.materialised.ordered import ordered, quoted
+from muntin.jobs.inputs.inputs import inputs
+from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.listings.of_several import telling, together
+from muntin.jobs.inputs.materialised.written import ordered, quoted
+from muntin.jobs.inputs.purged import check_kept
+from muntin.sources import SparkSource
 from muntin.sources.listing import SourceFile
 from muntin.spark.workers_python import about_python
 from muntin.store.paths import MATERIALISED
@@ -22,7 +29,8 @@ if TYPE_CHECKING:
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.spark_frames import SparkSource
+    from muntin.tasks import Runner
+
 
 TOGETHER = 16
 """So many batches are read by one Spark job."""
@@ -135,3 +143,34 @@ def _reported(wrong: Exception) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+@contextmanager
+def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool) -> Iterator[Inputs]:
+    """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the files are there.
+
+    Raises:
+        SourceError, StateError: as `inputs`, and as `materialise`.
+    """
+    if bound.members:
+        with ExitStack() as materialised:
+            parts = dict[str, Inputs]()
+            for name, each in bound.members.items():
+                with telling(name):
+                    parts[name] = materialised.enter_context(inputs_of_run(each, runner, intervals, allow_missing=allow_missing))
+            yield together(parts)
+        return
+    if not isinstance(bound.source, SparkSource):
+        yield inputs(bound, intervals, allow_missing=allow_missing, keep=True)
+        return
+    try:
+        files_of_batches = materialise(bound, runner.spark, intervals)
+        if not allow_missing:
+            check_kept(bound, [interval for interval, files in files_of_batches.items() if not files], "row")
+        yield Inputs(files_of_batches, {}, replace(bound.source, read=_was_read))  # tasks do without the function, and what it holds
+    finally:
+        remove_materialised(bound, intervals)
+
+
+def _was_read(*_: Any) -> NoReturn:  # noqa: ANN401 - as a function of a definition
+    raise AssertionError("tasks read the files that were written of the rows")

@@ -1,9 +1,16 @@
-"""One Spark task that writes ordered rows to files of the state, which are named by their content."""
+"""Rows that Spark read: their cut and order, and the task that writes them to files of the state, named by their content.
+
+The rows alone decide cut and order, not the partitions, settings or cluster of Spark:
+
+row -> bucket            by a hash of all its columns
+rows of a bucket         in one partition, sorted by event time, then by all other columns
+rows that are alike      in any order: they are equal
+"""
 
 from __future__ import annotations
 
 import json
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,14 +18,19 @@ import pyarrow.compute as pc
 
 from muntin.definition.instants import label
 from muntin.errors import MuntinError
-from muntin.jobs.inputs.materialised.ordered import BATCH, BUCKET
 from muntin.store.parquet import write_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
 
     from muntin.files.paths import AnyPath
 
+BATCH, BUCKET = "muntin_batch", "muntin_bucket"
+BUCKETS = 8
+"""Into so many files at least the rows of a batch are cut, and as many tasks may write it. Another number, other sums of floats."""
 ROWS = 2**18
 """Of a file, at most. Another number, other sums of floats."""
 
@@ -104,3 +116,60 @@ def in_utc(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_map(kind):
         return pa.map_(in_utc(kind.key_type), in_utc(kind.item_type))
     return pa.list_(in_utc(kind.value_type)) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
+
+
+def ordered(frames: Sequence[tuple[int, DataFrame]], first: str) -> DataFrame:
+    """The rows of some batches, rows of the same bucket and batch together in one partition and in order.
+
+    Args:
+        frames: start of a batch -> its rows; all have the same columns.
+        first: the column that rows are ordered by before all other columns.
+
+    Returns:
+        The rows with `BATCH` (start of the batch) and `BUCKET`.
+    """
+    rows = reduce(_joined, [_marked(start_us, frame) for start_us, frame in frames])
+    fields = sorted(frames[0][1].schema.fields, key=lambda each: each.name != first)
+    keys = [key for each in fields for key in _keys(each.name, each.dataType)]
+    signs = [key for each in fields for key in _signs(each.name, each.dataType)]
+    return rows.repartition(BATCH, BUCKET).sortWithinPartitions(BATCH, BUCKET, *keys, *signs)
+
+
+def _joined(one: DataFrame, other: DataFrame) -> DataFrame:
+    return one.unionAll(other)
+
+
+def _marked(start_us: int, frame: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    keys = [key for each in frame.schema.fields for key in _keys(each.name, each.dataType)]
+    bucket = f.pmod(f.xxhash64(*keys), f.lit(BUCKETS)).cast("int")
+    return frame.select("*", f.lit(start_us).cast("bigint").alias(BATCH), bucket.alias(BUCKET))
+
+
+def _keys(name: str, kind: DataType) -> list[Column]:
+    """The value that a column is hashed and ordered by: maps have no order, and texts may have an order of their own."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StringType
+
+    column = f.col(quoted(name))
+    if isinstance(kind, StringType):
+        return [column.cast("binary")]
+    return [f.to_json(f.struct(column))] if _has_no_order(kind) else [column]
+
+
+def _has_no_order(kind: DataType) -> bool:
+    return any(word in kind.simpleString() for word in ("map<", "variant"))
+
+
+def _signs(name: str, kind: DataType) -> list[Column]:
+    """The bits that separate 0.0 from -0.0, which are equal in Spark's order."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import DoubleType, FloatType
+
+    return [f.atan2(f.col(quoted(name)), f.lit(-1.0))] if isinstance(kind, DoubleType | FloatType) else []
+
+
+def quoted(name: str) -> str:
+    """The name of a column as Spark's SQL has it."""
+    return "`" + name.replace("`", "``") + "`"

@@ -1,4 +1,4 @@
-"""How many windows are open: they have events, and no batch that is published closes them.
+"""How many windows are open, and since when: they have events, and no batch that is published closes them.
 
 Windows on a grid are counted from the frames of keys alone. A frame opens its windows that begin after the key's frame before it:
 
@@ -22,11 +22,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.definition.kinds import Bounded, Carried, Chained
+from muntin.definition.kinds import Bounded, Carried, Chained, Unending
 from muntin.files.pages import opened
 from muntin.jobs.finalize.shard import shards
 from muntin.states.columns import BATCH, FRAME, INSTANT
 from muntin.store.paths import parse_states_path
+from muntin.store.reading import dataset_of
 from muntin.timeline.carried import from_note
 from muntin.timeline.closing import closing
 from muntin.timeline.work import Work
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.windows import Window
+
 
 STATES = 200_000
 """So many states are read at most to count windows on a grid."""
@@ -153,3 +155,30 @@ def _derived(bound: Bound, todo: Pending) -> int | None:
 
 def _instant(us: int) -> pa.Scalar:
     return pa.scalar(us, pa.int64()).cast(INSTANT)
+
+
+def open_since(bound: Bound, pending: Pending) -> int | None:
+    """The earliest start of an open window; None if no window is open. For `Bounded` windows it follows from the frames of states."""
+    window, ledger = bound.windows[pending.window], pending.published.ledger
+    if not ledger or not len(ledger.entries):
+        return None
+    if not isinstance(window.follows, Bounded):
+        since = pending.history.batches.low_us if isinstance(window.follows, Unending) else ledger.entries.open_us[-1:]
+        earliest = int(since.min(initial=AFTER_ALL))
+        return None if earliest == AFTER_ALL else earliest
+    floor = int(closing(window, ledger.entries.watermark_us).floor[-1])
+    table = bound.frames_of(pending.window).table
+    low = max(floor - window.follows.longest_us, BEFORE_ALL)
+    highs = ((file.path, parse_states_path(file.path).high_us) for file in pending.states.files)
+    paths = [f"{bound.folder}/{table}/{path}" for path, high_us in highs if high_us is not None and high_us >= low]
+    starts = (start for frame in _frames(paths, low) for start, end in window.windows_for(frame) if end > floor)
+    return next(starts, None)
+
+
+def _frames(paths: list[str], low_us: int) -> list[int]:
+    """The starts of the frames from `low_us` on, ascending."""
+    if not paths:
+        return []
+    low = pa.scalar(low_us, pa.int64()).cast(INSTANT)
+    frames = dataset_of(paths, pa.schema([(FRAME, INSTANT)])).to_table(columns=[FRAME], filter=ds.field(FRAME) >= low)[FRAME]
+    return sorted(frames.cast(pa.int64()).unique().to_pylist())

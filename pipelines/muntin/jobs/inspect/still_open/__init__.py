@@ -1,1 +1,0 @@
-"""Windows that are not closed yet: how many, and since when."""
