@@ -59,20 +59,9 @@ def accumulate(
 ) -> list[Accumulated]:
     """Read the source of some intervals and replace their states.
 
-    Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done, or reads
-    again if what it sees is not what it read.
-
-    Args:
-        bound: the pipeline state.
-        runner: who runs the tasks.
-        intervals: of the batches.
-        allow_missing: whether batches that were read before and have no file any more become empty.
-        tries: how often other runs may come first.
-
-    Raises:
-        SourceError: the source cannot be read as the definition says, a batch that was read before has no file any more, or
-            more of a batch's rows are in the quarantine than `max_quarantined` allows.
-        StateError: states cannot be written, or an interval lies among batches whose states are gone, as `retain` says.
+    Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done, or reads again, `tries` times
+    at most, if what it sees is not what it read. `allow_missing`: batches that were read before and have no file any more become empty;
+    else they are an error.
     """
     check_no_lost_commits(bound)
     bound = with_dimensions(bound, written=True)
@@ -123,11 +112,7 @@ def _accumulated(bound: Bound, runner: Runner, intervals: Sequence[Interval], *,
 
 
 def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int) -> list[Accumulated]:
-    """Read batches once more, as another run wrote something else of them meanwhile.
-
-    Raises:
-        ConflictError: that happened too often.
-    """
+    """Read batches once more, as another run wrote something else of them meanwhile."""
     if tries <= 1:
         raise ConflictError(f"{', '.join(map(str, intervals))}: other runs keep replacing these batches; run again when they are done")
     return accumulate(bound, runner, intervals, allow_missing=allow_missing, tries=tries - 1)

@@ -73,8 +73,7 @@ class _Reading:
 def accumulate_bundle(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> Written:
     """States and refused rows of a bundle, written to files that the batches share.
 
-    Raises:
-        duckdb.Error, MuntinError: the splits cannot be read together. Who accumulates each alone learns what is wrong, and where.
+    It raises if the splits cannot be read together; reading each alone says what is wrong, and where.
     """
     try:
         return _written(_answered(_read(session, share, bundle)))
@@ -102,11 +101,7 @@ def _written(reading: _Reading) -> Written:
 
 
 def _check_none_is_forgotten(reading: _Reading, *, refused: bool) -> None:
-    """Rows of forgotten keys are counted by who reads a batch alone; so are refused rows where keys are forgotten.
-
-    Raises:
-        SourceError: there are some.
-    """
+    """Refuse a bundle with rows of forgotten keys, or with refused rows where keys are forgotten: who reads a batch alone counts them."""
     bound = reading.share.bound
     if not bound.forgotten:
         return

@@ -47,12 +47,7 @@ if TYPE_CHECKING:
 
 
 def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, split_rows: SplitRows) -> dict[str, Any]:
-    """Write the files of a split; what was counted of it, and the files.
-
-    Raises:
-        duckdb.Error, SourceError, DefinitionError: a row cannot be computed; or whatever a function of the user raises.
-        StateError: no space, or no permission.
-    """
+    """Write the files of a split; what was counted of it, and the files. A function of the user may raise whatever it likes."""
     times = taken(share.bound, split)
     local = local_time(share.bound.source, share.bound.source.event_time, split_rows.columns) is not None
     first = counted = _reported(share, split_rows) or count(session, split_rows.rows, times, local=local)

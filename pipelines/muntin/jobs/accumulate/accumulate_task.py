@@ -47,13 +47,9 @@ _TRIES, _FIRST_S = 4, 0.5
 
 @sessions_of_a_task()
 def accumulate_share(share: Share) -> dict[str, Any]:
-    """States and refused rows of every split, written.
+    """States and refused rows of every split, written: `Written` as a dict, and `versions`, package -> its version in the task.
 
-    Returns:
-        `Written` as a dict, and `versions`: package -> its version in the task.
-
-    Raises:
-        StateError: the versions here would make other states than the versions of the driver.
+    Versions that would make other states than the versions of the driver are refused.
     """
     check_worker(share.versions, versions_here())
     session = kept_session(share.bound.source.timezone)
@@ -169,16 +165,9 @@ class _WrittenMeanwhileError(Exception):
 
 
 def steady(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
-    """The result of a reading of some files, and the facts of the files during the reading.
+    """The result of a reading of some files, and the facts of the files during the reading; SourceError where files keep changing.
 
-    Args:
-        source: of the files.
-        paths: of the files.
-        read: reads them; called again if a file changed while it did so, whatever came of it.
-
-    Raises:
-        SourceError: a file is gone, or files keep changing.
-        MuntinError: as `read`, of files that did not change.
+    `read` is called again if a file changed while it did so, whatever came of it, for a writer may be at work.
     """
     return again_after(_WrittenMeanwhileError, _TRIES, _keeps_changing, first_s=_FIRST_S)(_attempted, source, paths, read)
 
@@ -208,11 +197,7 @@ def _keeps_changing(last: BaseException | None) -> SourceError:
 
 
 def as_they_are(source: Source, paths: Sequence[str]) -> list[SourceFile]:
-    """The files as they are now.
-
-    Raises:
-        SourceError: a file is gone.
-    """
+    """The files as they are now; SourceError if a file is gone."""
     try:
         return [source_file(source, path) for path in paths]
     except FileNotFoundError as gone:

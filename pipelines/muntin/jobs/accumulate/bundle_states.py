@@ -35,11 +35,7 @@ def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
 def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bundle: Bundle) -> pa.Table:
     """The states of a bundle, batches ascending; each batch's states are ordered as in a file of its own.
 
-    Args:
-        table: states as `arranged` takes them, with `ROW_BATCH`.
-        keys: names of the key columns.
-        frames: the frame set.
-        bundle: where the rows come from.
+    `table`: states as `arranged` takes them, with `ROW_BATCH`.
     """
     batch = table[ROW_BATCH].to_numpy()
     table = table.drop_columns([ROW_BATCH])
@@ -52,15 +48,10 @@ def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bun
 def facts(
     table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding, decided: Versions | None = None, *, width_us: int = 1
 ) -> Batches:
-    """The facts of each batch, with the version that it has with a file of its own.
+    """The facts of each batch, with the version that it has with a file of its own, whose columns `how` encodes.
 
-    Args:
-        table: rows with `BATCH` (timestamp us UTC), ascending, and with `FRAME` if they are states.
-        starts, ends: of the batches' intervals, microseconds.
-        newest: the largest event time of each batch; `BEFORE_ALL` without rows.
-        how: the columns are encoded in a file of its own.
-        decided: as in `Batches`; None where batches are not compared.
-        width_us: of the frames, if the rows are states.
+    `table` has `BATCH` (timestamp us UTC), ascending, and `FRAME` if its rows are states, of frames of `width_us`. `newest`: the largest
+    event time of each batch, `BEFORE_ALL` without rows. `decided`: as in `Batches`; None where batches are not compared.
     """
     decisions = np.full(len(starts), UNDECIDED, np.uint64) if decided is None else decided
     batch = contiguous(table[BATCH]).view(pa.int64()).to_numpy()

@@ -73,12 +73,7 @@ class Bundle:
         return np.array([sum(part.rows) for part in self.parts], np.int64)
 
     def place(self, start_us: Ints, row_in_split: Ints) -> tuple[Ints, Ints, Ints]:
-        """The places of rows: numbers of the file in the bundle and in its split, and of the row in the file, all from 0.
-
-        Args:
-            start_us: of the rows' batches.
-            row_in_split: numbers of the rows in their splits, from 0.
-        """
+        """The places of rows: numbers of the file in the bundle and in its split, and of the row in the file, all from 0."""
         batch = np.searchsorted(self.starts, start_us)
         ends = np.cumsum([count for part in self.parts for count in part.rows])
         row = (np.cumsum(self.rows) - self.rows)[batch] + row_in_split
@@ -88,11 +83,7 @@ class Bundle:
 
 
 def bundles(seen: Sequence[Seen | None]) -> Iterator[range]:
-    """Cut splits into stretches; the splits of a stretch may be read together.
-
-    Args:
-        seen: the splits of a share in order; None: the split is to be read alone.
-    """
+    """Cut the splits of a share into stretches; the splits of a stretch may be read together. None: a split to be read alone."""
     begin, size, rows = 0, 0, 0
     for at, one in enumerate(seen):
         more_bytes, more_rows = (one.size, sum(one.rows)) if one else (0, 0)

@@ -36,14 +36,10 @@ def empty_states(
     nothing: pa.Table = NOTHING,
     decided: Mapping[int, int] = MappingProxyType({}),
 ) -> list[File]:
-    """Write that batches were seen and had no files.
+    """Write that batches, ascending, were seen and had no files. `nothing`: the rows of no batch.
 
-    Args:
-        folder: of the table of states.
-        intervals: of the batches, ascending.
-        watermarks_us: start of a batch -> the watermark after it, in microseconds, where its source says so itself.
-        nothing: the rows of no batch.
-        decided: start of a batch -> as in `Batches`; batches that are not compared are not in it.
+    `watermarks_us`: start of a batch -> the watermark after it, where its source says so itself. `decided`: start of a batch that is
+    compared -> as in `Batches`.
     """
     if len(intervals) == 1:
         start = intervals[0].start_us

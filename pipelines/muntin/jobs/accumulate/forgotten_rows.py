@@ -31,8 +31,7 @@ _TABLE, _UNTIL, _AGAIN = "muntin_forgotten", "muntin_until", b"muntin_counted_ag
 def with_forgotten(bound: Bound) -> Bound:
     """The pipeline state with the forgotten keys. What a folder of the memory lacks is put back.
 
-    Raises:
-        StateError: that cannot be read; or a key was forgotten by a column that is no key of the definition any more.
+    A key that was forgotten by a column that is no key of the definition any more is an error.
     """
     put_back(bound.home)
     hashed_keys = hashed(bound, forgotten(bound.home))
@@ -67,14 +66,9 @@ class LeftOut(NamedTuple):
 
 
 def left_out(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str], times: Taken) -> LeftOut:
-    """The rows of forgotten keys among the rows of a reading.
+    """The rows of forgotten keys among the rows of a reading, a relation with the source's columns and `EVENT_TIME`.
 
-    Args:
-        session: of DuckDB.
-        bound: the pipeline state, as `with_forgotten` gives it.
-        rows: the relation with the source's columns and `EVENT_TIME`.
-        columns: name -> SQL type of the source's columns.
-        times: rows with other times are refused.
+    Rows with other times than `times` are refused, and not counted here.
     """
     if not bound.forgotten:
         return LeftOut(times)

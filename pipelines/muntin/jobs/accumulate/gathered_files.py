@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 
 def gathered(share: Share, table: str, files: Sequence[Written]) -> list[Written]:
-    """The files of a table with small neighbours put together.
-
-    Args:
-        share: of the task.
-        table: below the state: of a frame set, or the quarantine.
-        files: of the share, batches ascending.
-    """
+    """The files of a table, batches ascending, with small neighbours put together. `table`: of a frame set, or the quarantine."""
     alone = {split.batch_us for split in share.splits if split.only}
     return [file for near in _stretches(files, alone) for file in shared(share, table, near)]
 

@@ -26,13 +26,10 @@ _SHOWN = 3
 
 
 def check_share(bound: Bound, intervals: Sequence[Interval], task_files: Read) -> None:
-    """Refuse batches with a larger share of rows in the quarantine than the definition allows.
+    """Refuse batches with a larger share of rows in the quarantine than the definition allows; the error has the first rows with reasons.
 
-    No rows of the share are files that the definition puts there as a whole (`on_bad_file`, `on_schema`), and changes that wait for
-    the row that they change.
-
-    Raises:
-        SourceError: names the batches, and the first rows with their reasons.
+    No rows of the share are files that the definition puts there as a whole (`on_bad_file`, `on_schema`), and changes that wait for the row
+    that they change.
     """
     most = bound.pipeline.max_quarantined
     over = (

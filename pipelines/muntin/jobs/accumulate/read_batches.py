@@ -65,15 +65,7 @@ class Read:
 def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
     """Read the files of some batches in one job of tasks, and write their states and refused rows.
 
-    Args:
-        bound: the pipeline state.
-        runner: who runs the tasks.
-        given: the files of each batch.
-        schemas: table of a frame set -> the columns of its states so far; None: there are none.
-
-    Raises:
-        SourceError: the source cannot be read as the definition says.
-        StateError: states cannot be written, or workers have versions with which states would differ.
+    `schemas`: table of a frame set -> the columns of its states so far; None: there are none.
     """
     files, watermarks_us, noted_ids = given.files, given.watermarks_us, known_ids(bound)
     task_files = Read(
@@ -94,11 +86,7 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
 
 
 def _results(runner: Runner, items: list[tuple[Share, ...]], task_files: Read) -> tuple[list[dict[str, Any]], Read]:
-    """The result of each share. If ids of earlier batches are gone or damaged, batches are compared with none: the run may mend them.
-
-    Raises:
-        SourceError, StateError: as `read_batches`.
-    """
+    """The result of each share. If ids of earlier batches are gone or damaged, batches are compared with none: the run may mend them."""
     try:
         return runner.run(accumulate_shares, items), task_files
     except StateError:
@@ -138,12 +126,7 @@ def hold_back(
 ) -> None:
     """Take the rows of the other splits of batches that wait out of what was read: each of their files becomes a row of the quarantine.
 
-    Args:
-        bound: the pipeline state.
-        splits: start of a batch -> what was counted in each of its splits; changed.
-        states: table of a frame set -> the files of states; changed.
-        refused: the files of the quarantine; changed.
-        met: the files of what rows looked up; changed.
+    All arguments but `bound` are changed. `splits`: start of a batch -> what was counted in each of its splits.
     """
     for start, of_batch in splits.items():
         if any(split.get("waits") for split in of_batch):

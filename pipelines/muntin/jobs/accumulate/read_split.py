@@ -73,11 +73,7 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
 
 
 def _contradicting(session: duckdb.DuckDBPyConnection, share: Share, split: Split, error: MuntinError) -> dict[str, Any]:
-    """A split whose batch waits, as a type in it contradicts earlier batches and the source says so.
-
-    Raises:
-        MuntinError: it does not say so, or something else is wrong.
-    """
+    """A split whose batch waits, as a type in it contradicts earlier batches and the source says so; else the error is raised."""
     conflicts = contradictions(session, share.bound, share.columns, split.paths)
     if conflicts and waits(share.bound):
         return _of_bad_rows(share, split, waiting(share.bound, split.paths, conflicts)) | {"waits": True}
@@ -91,11 +87,7 @@ def _told(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]
 
 
 def _check_pickles(bound: Bound, split: Split) -> None:
-    """Check that files of an upstream with pickles have the content that their names say, before they are read.
-
-    Raises:
-        StateError: a file is gone or damaged.
-    """
+    """Check that files of an upstream with pickles have the content that their names say, before they are read."""
     if not bound.source.upstream or not any(map(runs_code, bound.fields)):
         return
     for path in split.paths:
@@ -106,8 +98,7 @@ def _check_pickles(bound: Bound, split: Split) -> None:
 def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
     """The result of the rows that can be read and computed; None if no more rows can be left out.
 
-    Raises:
-        MuntinError: what is wrong with the rest.
+    What is wrong with the rest is raised.
     """
     rows = None
     with (

@@ -45,15 +45,9 @@ class Reading:
 
 
 def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> list[Reading]:
-    """The reading of each source; none of a source without files.
+    """The reading of each source; none of a source without files. An error if the types of two sources contradict.
 
-    Args:
-        bound: the pipeline state.
-        given: the files of each batch.
-        schemas: table of a frame set -> the columns of its states so far; None: there are none.
-
-    Raises:
-        SourceError, DefinitionError: as `bound_types`; or the types of two sources contradict; or the columns of a source are unknown.
+    `schemas`: table of a frame set -> the columns of its states so far; None: there are none.
     """
     parts = parts_of(bound, given)
     splits = {name: _splits(each, part) for name, (each, part) in parts.items()}
@@ -75,11 +69,7 @@ def parts_of(bound: Bound, given: Inputs) -> dict[str, tuple[Bound, Inputs]]:
 
 
 def bounds_of(parts: Mapping[str, tuple[Bound, Inputs]], paths: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, Bound]:
-    """Name of a source -> the definition by which its rows are lifted. `paths`: name -> paths of the files of each split.
-
-    Raises:
-        SourceError, DefinitionError: as `lifting`.
-    """
+    """Name of a source -> the definition by which its rows are lifted. `paths`: name -> paths of the files of each split."""
     bounds = {name: bound for name, (bound, _) in parts.items()}
     return bounds if "" in bounds else lifting(bounds, paths)
 
@@ -103,12 +93,9 @@ def _known(bound: Bound, paths: Sequence[Sequence[str]]) -> Mapping[str, str]:
 
 
 def common_types(of_sources: Mapping[str, Types]) -> Types:
-    """The types that states of all sources have.
+    """The types that states of all sources have; DefinitionError if they contradict.
 
     Where all files of a source wait, its types are the types of the state, with the columns of a checkpoint. Other sources say more.
-
-    Raises:
-        DefinitionError: a key, or an aggregate that takes rows of all sources, is of types that contradict.
     """
     told_by_files = {name: tables for name, tables in of_sources.items() if not any(BATCH in types for types in tables.values())}
     types_of_tables: dict[str, dict[str, str]] = {}

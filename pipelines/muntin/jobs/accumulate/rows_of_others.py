@@ -40,14 +40,9 @@ if TYPE_CHECKING:
 
 
 def lifting(members: Mapping[str, Bound], pieces: Mapping[str, Pieces]) -> dict[str, Bound]:
-    """Name of a source -> the definition over it, by which its rows are lifted.
+    """Name of a source -> the definition over it, by which its rows are lifted; an error if its columns are unknown.
 
-    Args:
-        members: name -> the definition over this source.
-        pieces: name -> paths of the files of each of its splits; none where the source has no files.
-
-    Raises:
-        SourceError, DefinitionError: an aggregate does not fit the columns of its source, or the columns are unknown.
+    `pieces`: name -> paths of the files of each of its splits; none where the source has no files.
     """
     nothing = {}
     for name, member in members.items():

@@ -62,11 +62,7 @@ def _share(reading: Reading, numbers: Sequence[int], earlier: Earlier | None = N
 
 
 def accumulate_shares(parts: Sequence[Share]) -> dict[str, Any]:
-    """Accumulate each share as `accumulate_share` does; small files of several sources are put together.
-
-    Raises:
-        StateError: as `accumulate_share`.
-    """
+    """Accumulate each share as `accumulate_share` does; small files of several sources are put together."""
     written_shares = [accumulate_share(part) for part in parts]
     if len(written_shares) == 1:
         return written_shares[0]

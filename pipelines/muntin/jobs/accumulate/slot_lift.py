@@ -45,15 +45,8 @@ def slot_lift(
 ) -> LiftedStates | None:
     """The states of a frame set, sorted, as `states` would give them; None where DuckDB has to group the rows.
 
-    Args:
-        session: of DuckDB.
-        share, frames: what the states are of.
-        split_rows, times: the rows, and the times that are taken.
-        extent: how many rows there are at most, and between which times.
-        types: column -> SQL type, as DuckDB's aggregates have it, and as the state has it.
-
-    Raises:
-        duckdb.Error: a row cannot be computed.
+    `extent`: how many rows there are at most, and between which times. `types`: column -> SQL type, as DuckDB's aggregates have it, and as
+    the state has it. A row that cannot be computed raises duckdb.Error.
     """
     pipeline, kinds = share.bound.pipeline, types[1]
     values = row_values(share.bound.fields, frames)
@@ -99,12 +92,7 @@ class _CutShortError(Exception):
 
 
 def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    """The record batches of a reader of DuckDB. Errors after its first rows come as Arrow's, without their class.
-
-    Raises:
-        duckdb.InterruptException: it was interrupted.
-        _CutShortError: a row cannot be read or computed.
-    """
+    """The record batches of a reader of DuckDB. Errors after its first rows come as Arrow's, without their class: as `_CutShortError`."""
     try:
         yield from reader
     except (OSError, pa.ArrowException) as wrong:

@@ -98,11 +98,7 @@ class Counted(NamedTuple):
 
 
 def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> SplitRows:
-    """All rows of a split, as fast as can be.
-
-    Raises:
-        duckdb.Error, SourceError: a row cannot be read, or the files do not fit the definition.
-    """
+    """All rows of a split, as fast as can be; duckdb.Error or SourceError if a row cannot be read."""
     source = bound.source
     _begin(session, source)
     dimensions, times = applied(source), taken(bound, split)
@@ -151,15 +147,9 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
 
 
 def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()) -> SplitRows:
-    """The rows of a split that can be read and computed.
+    """The rows of a split that can be read and computed, from `files` instead of its own. `odd`: more faults, of rows of an earlier call.
 
-    Args:
-        session, bound, split: the DuckDB session, the pipeline state and the split of the rows.
-        files: what is to be read instead of the split's files.
-        odd: more faults, of rows that an earlier call gave.
-
-    Raises:
-        duckdb.Error, SourceError: the files cannot be read, or do not fit the definition, whatever rows are left out.
+    It raises if the files do not fit the definition, whatever rows are left out.
     """
     source, paths = bound.source, files.paths
     _begin(session, source)

@@ -16,16 +16,9 @@ if TYPE_CHECKING:
 
 
 def types_of_states(natural: Mapping[str, str], share: Share, frames: FrameSet, paths: Sequence[str]) -> tuple[dict[str, str], bool]:
-    """Column -> SQL type of some files' states, and whether a type is wider than in the state.
+    """Column -> SQL type of some files' states, and whether a type is wider than in the state. `natural`: as the files say.
 
-    Args:
-        natural: column -> SQL type, as the files say.
-        share: says the types in the state.
-        frames: the frame set of the states.
-        paths: of the files.
-
-    Raises:
-        SourceError: a type contradicts that of earlier batches.
+    A type that contradicts earlier batches is an error.
     """
     targets = {**share.targets[frames.table], ROW_BATCH: "BIGINT"}
     kinds = targets_of(natural, targets, paths, hashed=_hashed(share.bound.fields))

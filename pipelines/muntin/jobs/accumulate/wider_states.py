@@ -39,11 +39,7 @@ if TYPE_CHECKING:
 
 
 def common_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The columns of all given schemas, with types that hold the values of each.
-
-    Raises:
-        SourceError: two types contradict.
-    """
+    """The columns of all given schemas, with types that hold the values of each; SourceError if two types contradict."""
     merged: dict[str, pa.DataType] = {}
     for schema in schemas:
         for each in schema:
@@ -68,18 +64,10 @@ def _common(name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
 
 
 def in_types(folder: AnyPath, files: Iterable[File], wide: pa.Schema, keys: Sequence[str], after: Callable[[int], int]) -> list[File]:
-    """Files of states with these columns; a file that has them stays. Batches keep their versions: their values are the same.
+    """Files of states with the columns `wide`; a file that has them stays. Batches keep their versions: their values are the same.
 
-    Args:
-        folder: of the table.
-        files: of the table, all of a batch.
-        wide: all columns.
-        keys: the key columns.
-        after: from the start of an interval to its end.
-
-    Raises:
-        StateError: a file is gone or damaged.
-        SourceError: a value does not go into the wider type as it is.
+    `files`: of the table, all of a batch. `after`: from the start of an interval to its end. A value that the wider type cannot hold as it
+    is raises SourceError.
     """
     wide_files: list[File] = []
     for _, of_batch in groupby(sorted(files, key=_place), _place):
@@ -105,8 +93,7 @@ def _place(file: File) -> str:
 def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
     """The rows of a file with all columns; a column that an empty batch lacks has no rows.
 
-    Raises:
-        SourceError: a value does not go into the wider type as it is.
+    A value that the wider type cannot hold as it is raises SourceError.
     """
     columns = [
         _wider(table[each.name], each, path) if each.name in table.column_names else pa.nulls(len(table), each.type) for each in wide

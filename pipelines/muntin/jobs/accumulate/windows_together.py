@@ -88,16 +88,8 @@ def _seen(split: Split, files: Sequence[_File], schemas: list[pq.ParquetSchema])
 def stage_windows(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints, table: str, *, ordinal: bool) -> None:
     """Read the windows of a bundle into a table, as `staged_batches` gives them, each batch's windows in the order of the source.
 
-    Args:
-        session: of DuckDB.
-        source: the windows.
-        bundle: the batches.
-        latest: the latest time that each batch takes.
-        table: the name of the table.
-        ordinal: whether the places of rows are asked for.
-
-    Raises:
-        duckdb.Error, SourceError: the files do not fit, or hold other rows than were counted.
+    `latest`: the latest time that each batch takes. `ordinal`: whether the places of rows are asked for. Files with other rows than were
+    counted are an error.
     """
     paths = _in_order(bundle)
     session.register(_PLACES, pa.table({ROW_BATCH: bundle.starts, LATEST: latest}))
@@ -118,11 +110,7 @@ def stage_windows(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bu
 
 
 def _in_order(bundle: Bundle) -> list[str]:
-    """The distinct files, and the files of every batch in its order.
-
-    Raises:
-        SourceError: two batches have the same files in another order.
-    """
+    """The distinct files, and the files of every batch in its order; SourceError if two batches have the same files in another order."""
     place = {path: at for at, path in enumerate(dict.fromkeys(bundle.paths))}
     for part in bundle.parts:
         places = [place[path] for path in part.split.paths]

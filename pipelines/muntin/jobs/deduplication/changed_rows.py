@@ -38,10 +38,7 @@ class Homes(NamedTuple):
 def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
     """The homes of ids: batches that bring them. Of an id that its batch does not bring, `row` is odd.
 
-    Args:
-        own: ids of some batches.
-        earlier: the ids of all batches up to twice the reach before, some at a time; the ids of `own` may be among them.
-        within_us: the reach.
+    `earlier`: the ids of all batches up to twice the reach `within_us` before, some at a time; the ids of `own` may be among them.
     """
     pairs = [_pairs(own, ids) for ids in earlier if len(own)]
     number, batch = (np.concatenate([pair[at] for pair in pairs] or [np.empty(0, np.int64)]) for at in range(2))

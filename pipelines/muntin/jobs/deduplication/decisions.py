@@ -53,14 +53,8 @@ class Deciding:
 def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versions:
     """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of a batch that is not asked for.
 
-    Args:
-        bound: the pipeline state.
-        runner: who runs the tasks.
-        starts: of all batches that have states, ascending: ids of other batches do not count.
-        wanted: starts of the batches whose decision is asked for.
-
-    Raises:
-        StateError: ids are gone or damaged.
+    `starts`: of all batches that have states, ascending, for ids of other batches do not count. `wanted`: of the batches whose decision is
+    asked for.
     """
     snapshot = bound.store.snapshot(IDS)
     every = facts_of_ids(bound, snapshot)
@@ -94,11 +88,7 @@ def _with_changes(facts: Batches, decided: Versions, changing: Mapping[int, Chan
 
 
 def _check_kept(bound: Bound, facts: Batches, new: Flags) -> None:
-    """Refuse to decide without ids that are gone.
-
-    Raises:
-        StateError: they are within reach.
-    """
+    """Refuse to decide without ids that are gone and within reach."""
     gone_to = int(facts.high_us[facts.expired].max(initial=BEFORE_ALL))
     lost = new & (facts.low_us - (bound.source.dedupe_within_us or 0) <= gone_to)
     if lost.any():
@@ -154,11 +144,7 @@ def _deciding(earlier: Earlier, facts: Batches, first: Ints, these: Ints, *, cha
 
 
 def decide(deciding: Deciding) -> list[tuple[int, list[tuple[int, int]]]]:
-    """For each batch the name of its decision, and the batches whose rows it changes, with a name of the changes.
-
-    Raises:
-        StateError: ids are gone or damaged.
-    """
+    """For each batch the name of its decision, and the batches whose rows it changes, with a name of the changes."""
     own = deciding.earlier.ids_of(deciding.batches.start_us)
     if deciding.changes:
         homes = deciding.earlier.homes(own, deciding.begin_us)

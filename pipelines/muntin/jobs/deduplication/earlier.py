@@ -56,11 +56,7 @@ class Earlier:
     read: tuple[File, ...] = ()
 
     def ids_of(self, starts: Ints) -> Ids:
-        """The ids of some batches, batches ascending. `starts`: ascending.
-
-        Raises:
-            StateError: a file is gone or damaged.
-        """
+        """The ids of some batches, batches ascending. `starts`: ascending."""
         files = (file for file in self.files if len(within(starts, file.path)))
         ids_of_batches = Ids.joined([ids.take(np.isin(ids.batch, starts)) for ids in (read_ids(self.state, file) for file in files)])
         return ids_of_batches.take(np.argsort(ids_of_batches.batch, kind="stable"))
@@ -68,12 +64,7 @@ class Earlier:
     def repeated(self, own: Ids, begin_us: int) -> Flags:
         """For each id, whether an earlier batch has the id at an event time within reach.
 
-        Args:
-            own: ids of batches without a hole between them.
-            begin_us: start of the first batch that they are compared with.
-
-        Raises:
-            StateError: a file is gone or damaged.
+        `own`: ids of batches without a hole between them. `begin_us`: start of the first batch that they are compared with.
         """
         is_repeated = np.zeros(len(own), np.bool_)
         if len(own):

@@ -93,11 +93,7 @@ def _table(ids: Ids) -> pa.Table:
 
 
 def read_ids(state: AnyPath, file: File) -> Ids:
-    """The ids in a file, batches ascending.
-
-    Raises:
-        StateError: it is gone or damaged.
-    """
+    """The ids in a file, batches ascending."""
     reader = _small if file.size <= _SMALL else _larger if file.size <= _LARGE else _read
     return reader(state, file)
 

@@ -34,10 +34,7 @@ _NONE: Changing = ()
 def kept(bound: Bound, starts: Ints, names: Versions) -> tuple[Versions, dict[int, Changing]]:
     """The decisions that were taken about the same ids, `UNDECIDED` where none was; and which rows of earlier batches the batches change.
 
-    Args:
-        bound: the pipeline state.
-        starts: of the batches.
-        names: of all that their decisions depend on, as `compared` gives them.
+    `names`: of all that the decisions depend on, as `compared` gives them.
     """
     (batch, compared, decided), changing = _read(bound)
     at = positions_of(starts, batch)
@@ -65,11 +62,7 @@ def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions, changin
 def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) -> None:
     """Write down the decision of a batch that was read alone, so that its ids are not compared again.
 
-    Args:
-        bound: the pipeline state.
-        before: facts of the batches that it was compared with, in the table of ids.
-        ids: its own.
-        decided: the decision.
+    `before`: facts of the batches that it was compared with, in the table of ids. `ids`: its own.
     """
     facts = Batches.joined([before.take(before.start_us != ids.start_us[0]), ids])
     names = compared_ids(bound, facts)[1]

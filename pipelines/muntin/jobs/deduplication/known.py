@@ -37,11 +37,7 @@ class KnownIds:
 
 
 def facts_of_ids(bound: Bound, snapshot: Snapshot) -> Batches:
-    """The batches in the table of ids; `low_us` and `high_us` are their first and last event time.
-
-    Raises:
-        StateError: a file is gone or damaged.
-    """
+    """The batches in the table of ids; `low_us` and `high_us` are their first and last event time."""
     return batches_of(bound.table(IDS), snapshot.files, bound.pipeline.intervals.after)
 
 
@@ -102,9 +98,5 @@ def decided_of_nothing(bound: Bound, files: Sequence[File]) -> Mapping[int, int]
 
 
 def commit_ids(bound: Bound, starts: Ints, new: Sequence[File]) -> None:
-    """Replace the ids of batches; see `replace_batches`.
-
-    Raises:
-        ConflictError: other runs commit all the time.
-    """
+    """Replace the ids of batches; see `replace_batches`. ConflictError where other runs commit all the time."""
     replace_batches(bound, IDS, starts, new, (SCHEMA, TEXTS))

@@ -26,17 +26,10 @@ def _listing(bound: Bound) -> Listing:
 def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool = False, keep: bool = False, there: bool = False) -> Inputs:
     """The files of some intervals.
 
-    Args:
-        bound: the pipeline state.
-        intervals: of the batches.
-        allow_missing: whether an interval without files is an empty batch, whatever was read of it before.
-        there: whether a source that knows what a batch holds sees that all of it is still there.
-        keep: whether they are about to be read, so that a source which must remember what a batch holds notes it in the state.
-
-    Raises:
-        SourceError: an interval has none, and the source says that is an error, or rows were read of it before; a file
-            belongs to two of the intervals; the upstream has not published an interval; or messages of an interval are gone.
-        BrokerError: a broker cannot be used.
+    An interval without files is an error where the source says so or rows were read of it before, unless `allow_missing`; so is a file of
+    two intervals, and an interval whose messages are gone or that the upstream has not published. `there`: a source that knows what a batch
+    holds sees that all of it is still there. `keep`: the files are about to be read, so that a source which must remember what a batch
+    holds notes it in the state.
     """
     return _listing(bound).inputs(bound, intervals, allow_missing=allow_missing, keep=keep, there=there)
 

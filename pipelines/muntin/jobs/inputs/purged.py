@@ -57,11 +57,7 @@ def _has_rows(bound: Bound, batches: Batches) -> Flags:
 
 
 def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> None:
-    """Refuse intervals without files that rows were read of. `what`: what there is none of.
-
-    Raises:
-        SourceError: names them.
-    """
+    """Refuse intervals without files that rows were read of. `what`: what there is none of."""
     if lost := purged(bound, gone):
         named = ", ".join(map(str, lost[:_NAMED])) + (f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else "")
         span = bound.pipeline.intervals.options(lost[0].start_us, lost[-1].end_us)

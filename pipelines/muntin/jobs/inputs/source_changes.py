@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 def source_changes(bound: Bound, *, unread: bool = False) -> SourceChanges:
     """Batches that an upstream has published anew, or rows that came late to a Delta table.
 
-    Args:
-        bound: the pipeline state.
-        unread: whether batches of an upstream that were never read count, too.
+    `unread`: batches of an upstream that were never read count, too.
     """
     if members := [member for member in bound.members.values() if isinstance(member.source, TableSource)]:
         return SourceChanges(tuple(sorted({interval for member in members for interval in late_commits(member).intervals})))
@@ -41,11 +39,7 @@ def source_changes(bound: Bound, *, unread: bool = False) -> SourceChanges:
 
 
 def late_commits(bound: Bound) -> SourceChanges:
-    """The batches to read again, and how many versions there are.
-
-    Raises:
-        SourceError, StorageError: as `muntin.jobs.inputs.inputs.inputs`.
-    """
+    """The batches to read again, and how many versions there are."""
     log = log_of(bound.source)  # type: ignore[arg-type]  # it is a table
     seen = seen_up_to(bound, log.root)
     near = readable(bound, sorted(_read_before(bound, log, log.since(seen))))

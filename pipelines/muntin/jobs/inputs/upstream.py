@@ -58,8 +58,7 @@ class Upstream:
     def files(self, starts: Ints) -> dict[int, list[SourceFile]]:
         """Start of each of some published batches -> the files with its windows, with the name of the windows as their checksum.
 
-        Raises:
-            StateError: windows of one of them are gone, as the upstream's `retain` says.
+        Windows that are gone, as the upstream's `retain` says, are an error.
         """
         at = self.entries.position(starts)
         closing = starts[self.entries.windows[at] > 0]
@@ -134,11 +133,7 @@ class SourceChanges:
 
 
 def upstream(bound: Bound, source: WindowSource) -> Upstream:
-    """The upstream's window, as it is published now.
-
-    Raises:
-        StateError: it is published by another definition of the upstream.
-    """
+    """The upstream's window, as it is published now; StateError if by another definition of the upstream."""
     theirs = bind(source.upstream, bound.root)
     check_as_defined(theirs, source.window)
     now = published(theirs.store, source.window)

@@ -62,12 +62,8 @@ def with_lines(session: duckdb.DuckDBPyConnection, source: Source, table: pa.Tab
 def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, faults: Sequence[Fault], *, first: int = 0) -> pa.Table:
     """Rows that were refused or left out, and the bad rows of files, in the order of files and positions.
 
-    Args:
-        session: with the tables `KEPT` and `BAD`.
-        table: as `faulty` tells it.
-        files: how the files were mended.
-        faults: by their numbers.
-        first: the number of the first row that was read in its file.
+    The session has the tables `KEPT` and `BAD`. `table`: as `faulty` tells it. `faults`: by their numbers. `first`: the number of the first
+    row that was read in its file.
     """
     begins = dict(session.execute(_BEGINS).fetchall())
     rows = [*_in_files(table, begins, files, faults, first), *_of_bad_rows(files)]

@@ -53,18 +53,9 @@ _TEXTS = Texts(
 
 
 def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[File]) -> bool:
-    """Replace the refused rows of batches; False, and nothing is replaced, if another run has just written rows.
+    """Replace the refused rows of batches, ascending, with new files; False if another run has just written rows since `base`.
 
-    Nothing to write is nothing to commit.
-
-    Args:
-        bound: the pipeline state.
-        base: the quarantine as it was.
-        starts: of the batches, ascending.
-        new: their files, written.
-
-    Raises:
-        ConflictError: other runs commit all the time.
+    Then nothing is replaced. Nothing to write is nothing to commit.
     """
     given_up = f"{bound.pipeline.name}: other runs keep replacing the quarantine of these batches; run again when they are done"
     for attempt in after_conflicts(_TRIES, given_up):
@@ -101,10 +92,8 @@ def refused_by_others(bound: Bound, starts: Ints, new: Sequence[File]) -> Ints:
 def refused_otherwise(state: AnyPath, quarantine: Snapshot, other: AnyPath, files: Sequence[File], starts: Ints) -> Ints:
     """The batches of which a reading refused a row that another reading took, or refused for another reason.
 
-    Args:
-        state, quarantine: the folder of the first reading's state, and its quarantine.
-        other, files: the folder of the second, and its files of refused rows.
-        starts: of the batches of the first that count, ascending.
+    `state`, `quarantine`: of the first reading. `other`, `files`: the state of the second, and its files of refused rows. `starts`: of the
+    batches of the first that count, ascending.
     """
     return _unlike(_counted(state, _of_batches(quarantine.files, starts), _PLACES, 1), _counted(other, files, _PLACES, -1))
 

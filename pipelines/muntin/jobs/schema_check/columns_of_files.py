@@ -45,16 +45,8 @@ Columns = dict[str, str]  # name -> SQL type
 def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapping[str, str], paths: Sequence[str]) -> None:
     """Refuse files that lack a column, or a member of a struct, that other files of their batch have and the definition uses.
 
-    And files with whole numbers that would be rounded, as other files of their batch have doubles in their place.
-
-    Args:
-        session: of DuckDB.
-        bound: the definition.
-        together: name -> SQL type of the columns of all files, read by name.
-        paths: of the files that hold rows.
-
-    Raises:
-        SourceError: names the first such file and what it lacks, or a number that would be rounded.
+    And files with whole numbers that would be rounded, as other files of their batch have doubles in their place. `together`: name -> SQL
+    type of the columns of all files, read by name. `paths`: of the files that hold rows.
     """
     unused: set[str] = set()
     distinct = [*_distinct(session, bound.source, paths)] if len(paths) > 1 and not bound.source.blank else []
@@ -78,11 +70,7 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
 def _check_common(
     session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapping[str, str], distinct: Sequence[tuple[str, Columns]]
 ) -> None:
-    """Refuse files with a column of two types that have no common type. DuckDB would make texts of both.
-
-    Raises:
-        SourceError: names both files, if the definition uses the column.
-    """
+    """Refuse files with a column of two types that have no common type. DuckDB would make texts of both."""
     for name in together if bound.source.format == "parquet" else ():
         kinds = [(path, each) for path, own in distinct for other, each in own.items() if other.lower() == name.lower()]
         for path, kind in kinds if name not in bound.source.types and len({kind for _, kind in kinds}) > 1 else ():

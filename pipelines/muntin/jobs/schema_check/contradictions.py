@@ -45,11 +45,7 @@ def contradictions(
 ) -> list[Contradiction]:
     """The first contradiction of each of some files that has any.
 
-    Args:
-        session: of DuckDB.
-        bound: the definition.
-        earlier_types: name -> SQL type of the source's columns in earlier batches.
-        paths: of the files.
+    `earlier_types`: name -> SQL type of the source's columns in earlier batches.
     """
     return [
         contradiction for path in paths if earlier_types and (contradiction := next(_of_file(session, bound, earlier_types, path), None))

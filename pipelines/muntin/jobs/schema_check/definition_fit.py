@@ -28,17 +28,7 @@ if TYPE_CHECKING:
 
 
 def check_fit(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    """See that a definition fits a source.
-
-    Args:
-        session: of DuckDB.
-        bound: the definition.
-        rows: SQL for rows, as `staged` gives them.
-        columns: name -> SQL type of the source's columns.
-
-    Raises:
-        DefinitionError: a column is not there, or has a type that cannot be.
-    """
+    """See that a definition fits a source: its columns are there, and have types that can be. `rows`: SQL, as `staged` gives it."""
     _check_keys(bound, with_keys(bound.source, columns))
     _check_where(session, bound, rows, columns)
     check_aggregates(session, bound, rows, columns)

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_sql(bound: Bound) -> None:
-    """Refuse SQL that could do more than read a row.
-
-    Raises:
-        DefinitionError: names the part of the definition and what is wrong.
-    """
+    """Refuse SQL that could do more than read a row; the error names the part of the definition."""
     for column, kind in bound.source.types.items():
         check_type(kind, f"types[{column!r}]")
     for name, aggregate in bound.aggregates.items():

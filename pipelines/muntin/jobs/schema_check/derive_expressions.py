@@ -32,9 +32,7 @@ WINDOWS = "muntin_windows"
 def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
     """The windows with the columns of derive expressions, which follow the aggregates.
 
-    Raises:
-        DefinitionError: an expression does not fit the columns of the window.
-        SourceError: an expression has no value for a window, as the number of a text that is none.
+    SourceError if an expression has no value for a window, as the number of a text that is none.
     """
     if not bound.pipeline.derive:
         return windows
@@ -48,11 +46,7 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
 
 
 def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
-    """Ranges with the columns of derive expressions that read nothing but what ranges have; see `lookups.over`.
-
-    Raises:
-        SourceError: as `derived`.
-    """
+    """Ranges with the columns of derive expressions that read nothing but what ranges have; see `lookups.over`."""
     if not bound.pipeline.derive:
         return ranges
     session, fitting = closed_session(), dict[str, str]()
@@ -68,11 +62,7 @@ def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
 
 
 def _with(bound: Bound, session: duckdb.DuckDBPyConnection, windows: pa.Table, expressions: Mapping[str, str]) -> pa.Table:
-    """The windows of a session with the columns of some expressions.
-
-    Raises:
-        SourceError: an expression has no value for a window.
-    """
+    """The windows of a session with the columns of some expressions."""
     if not expressions:
         return windows
     query = query_with(expressions.items())
@@ -92,15 +82,7 @@ def _with(bound: Bound, session: duckdb.DuckDBPyConnection, windows: pa.Table, e
 
 
 def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
-    """Try the expressions on a window without rows.
-
-    Args:
-        bound, window: the pipeline state, and the name of a window.
-        states: a table of states of the window's frame set, without rows.
-
-    Raises:
-        DefinitionError: an expression does not fit the columns of the window, or reads other windows.
-    """
+    """Try the expressions on a window without rows. `states`: of the window's frame set, without rows."""
     session, seen = over(bound, window, empty_row(bound, window, states)), list[tuple[str, str]]()
     for name, sql in bound.pipeline.derive.items():
         # as a condition, since SQL refuses aggregates and functions over other rows there
@@ -112,11 +94,7 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
 
 
 def check_read_by_next(bound: Bound, window: str, states: pa.Table) -> None:
-    """Try the expressions over a window's results that the next window reads. Arguments as for `check_derived`.
-
-    Raises:
-        DefinitionError: an expression does not fit the results.
-    """
+    """Try the expressions over a window's results that the next window reads. Arguments as for `check_derived`."""
     for sql in bound.windows[window].made_of.of_results:
         session = closed_session()
         session.register(WINDOWS, empty_row(bound, window, states).select(list(bound.aggregates)))

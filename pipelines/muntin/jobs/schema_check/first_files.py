@@ -46,11 +46,7 @@ def columns_of(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence
 
 
 def first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The first piece with rows, else the first piece; where all files have the same columns, a piece without rows will do.
-
-    Raises:
-        SourceError: a file cannot be read.
-    """
+    """The first piece with rows, else the first piece; where all files have the same columns, a piece without rows will do."""
     if bound.source.blank:
         return [bound.source.blank]
     return next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])

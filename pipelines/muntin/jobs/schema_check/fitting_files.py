@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 def fitting(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> Iterator[tuple[Bound, Mended]]:
     """Files without what cannot be read of them, and the definition for them. The copies are there for as long as the context is.
 
-    A file that lacks a column is a bad file, where the source puts such files into the quarantine. Elsewhere reading says it,
-    and of a file of CSV without a row that can be read this does.
-
-    Raises:
-        SourceError: a file is bad as a whole, and the source says that is an error.
+    A file that lacks a column is a bad file, where the source puts such files into the quarantine. Elsewhere reading says it, and of a file
+    of CSV without a row that can be read this does. A file that is bad as a whole is an error where the source says so.
     """
     with taken_apart(session, bound.source, paths, bound.may_use) as files:
         for path in [*files.paths]:

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 def shown(bound: Bound, window: str, windows: pa.Table) -> np.ndarray | None:
     """Whether the condition holds for each window, null as false; None: all windows are published.
 
-    `windows`: with the columns of derive expressions.
-
-    Raises:
-        DefinitionError: the condition does not fit the columns of the window.
-        SourceError: the condition has no value for a window, as where a text is no number.
+    `windows`: with the columns of derive expressions. SourceError if the condition has no value, as where a text is no number.
     """
     having = bound.windows[window].having
     if having is None:
@@ -46,15 +42,7 @@ def shown(bound: Bound, window: str, windows: pa.Table) -> np.ndarray | None:
 
 
 def check_having(bound: Bound, window: str, states: pa.Table) -> None:
-    """Try the condition on a window without rows.
-
-    Args:
-        bound, window: the pipeline state, and the name of a window.
-        states: a table of states of the window's frame set, without rows.
-
-    Raises:
-        DefinitionError: the condition does not fit the columns of the window, reads other windows, or is neither true nor false.
-    """
+    """Try the condition on a window without rows; it must be true or false. `states`: of the window's frame set, without rows."""
     having, rows = bound.windows[window].having, query_with(bound.pipeline.derive.items())
     if having is None:
         return

@@ -19,17 +19,7 @@ _NUMBERED = re.compile(r"(.+)_\d+")
 
 
 def check_names(session: duckdb.DuckDBPyConnection, source: Source, columns: Iterable[str], paths: Sequence[str]) -> None:
-    """Refuse files of CSV whose header has a name twice, in capitals or not.
-
-    Args:
-        session: of DuckDB.
-        source: says how the files are written.
-        columns: their names, as DuckDB tells them.
-        paths: of the files.
-
-    Raises:
-        SourceError: names the first such file and the name.
-    """
+    """Refuse files of CSV whose header has a name twice, in capitals or not. `columns`: as DuckDB tells them."""
     if source.format != "csv" or source.dialect.header or not _may_be_twice([*columns]):
         return
     for path in paths:

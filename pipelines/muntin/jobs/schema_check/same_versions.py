@@ -73,12 +73,9 @@ def versions_here() -> Mapping[str, str]:
 
 
 def check_worker(driver: Mapping[str, str], here: Mapping[str, str]) -> None:
-    """Refuse to work on a worker that would make other states than the driver.
+    """Refuse to work on a worker that would make other states than the driver. `driver`, `here`: `versions_here` of both.
 
-    `driver`, `here`: `versions_here` of both.
-
-    Raises:
-        StateError: the worker has another Muntin, another format of states or another minor version of Python.
+    A worker must have the same Muntin, the same format of states and the same minor version of Python.
     """
     other = [finding for name in _STATES if name in driver for finding in differing({name: driver[name]}, here)]
     if other:
@@ -110,11 +107,7 @@ def _content() -> bytes:
 
 
 def note_versions(state: AnyPath) -> None:
-    """Note the versions of a run in the folder of its state, unless they are noted already.
-
-    Raises:
-        StateError: the disk refuses.
-    """
+    """Note the versions of a run in the folder of its state, unless they are noted already."""
     path, content = state / NAME, _content()
     try:
         same = path.read_bytes() == content

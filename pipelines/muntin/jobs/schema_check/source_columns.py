@@ -45,11 +45,8 @@ _TYPED = "muntin_typed"
 def bound_types(bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
     """The SQL types of the columns of each frame set's table: as in the state, else as the first files with rows say.
 
-    Where a batch with a contradiction waits, files with a contradiction are passed over; if all have, the state says the types.
-
-    Raises:
-        SourceError: a file cannot be read, or the event time's column is missing or no time.
-        DefinitionError: an aggregate, the filter or a key does not fit the columns, or SQL is more than an expression.
+    Where a batch with a contradiction waits, files with a contradiction are passed over; if all have, the state says the types. SQL that is
+    more than an expression, or does not fit the columns, is an error.
     """
     session = kept_session(bound.source.timezone)
     let_read(session, bound.source, chain(*pieces))

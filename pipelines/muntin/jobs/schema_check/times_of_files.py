@@ -26,17 +26,7 @@ _NUMBER, _WORD = "regexp_matches(text, '[0-9]')", "text IS NOT NULL"
 
 
 def check_times(session: duckdb.DuckDBPyConnection, source: Source, columns: Mapping[str, str], paths: Sequence[str]) -> None:
-    """Refuse files of CSV or JSON with texts that DuckDB reads as times but that do not begin with the year.
-
-    Args:
-        session: of DuckDB.
-        source: says how the files are written.
-        columns: name -> SQL type, as the files are read.
-        paths: of the files.
-
-    Raises:
-        SourceError: names the first such file, the column and a value.
-    """
+    """Refuse files of CSV or JSON with texts that DuckDB reads as times but that do not begin with the year."""
     time_types = {name: kind for name, kind in columns.items() if name not in source.types and as_text(kind) != kind}
     for path in paths if source.format in ("csv", "json") and time_types else ():
         for column, name, text in _first_times(session, source, time_types, path):
@@ -64,9 +54,6 @@ def _check_zone(session: duckdb.DuckDBPyConnection, source: Source, path: str, c
     """Refuse a column in which some times are local and some bring their zone: DuckDB makes one type of both.
 
     `text`: the first time of a column of local times; None: the column is of instants.
-
-    Raises:
-        SourceError: names the column and such a time.
     """
     if text is None:
         local = f"SELECT {quoted(column)} AS text FROM {texts(source, path)}"

@@ -41,11 +41,7 @@ class Part:
     schema: pa.Schema
 
     def rows(self, starts: Ints) -> pa.Table:
-        """The states of some batches.
-
-        Raises:
-            StateError: a file is gone or damaged.
-        """
+        """The states of some batches."""
         tables = [whole(opened(whole_content(self.folder, file)).read()) for file in self.files]
         wide_tables = [
             with_columns(table, self.schema, f"{self.folder}/{file.path}") for table, file in zip(tables, self.files, strict=True)

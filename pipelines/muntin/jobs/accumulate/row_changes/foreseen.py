@@ -29,15 +29,9 @@ WHY = "rows of later batches change rows of it or take them back (changes_within
 
 
 def foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Interval, str]:
-    """Known batches that would be read again, each with the reason in words.
+    """Known batches that would be read again, each with the reason in words. `anew`: the batches that are new or have changed.
 
-    Args:
-        bound: the pipeline state.
-        given: the files of the batches.
-        anew: the batches that are new or have changed.
-
-    Raises:
-        SourceError: files of them cannot be read. StateError: ids are gone or damaged.
+    Their files are read.
     """
     changes, noted_ids = bound.source.changes, known_ids(bound) if bound.source.changes else None
     if changes is None or noted_ids is None or not len(noted_ids.batches):

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 def with_later(bound: Bound, readings: Sequence[Reading]) -> list[Reading]:
     """Readings whose splits know the later batches that change their rows.
 
-    Where that is not known yet, or is otherwise by now, the batch is read again before windows are made; see `jobs.finalize.settle`.
-
-    Raises:
-        SourceError: the files of a later batch are gone. StorageError, BrokerError: as `inputs`.
+    Where that is not known yet, or is otherwise by now, the batch is read again before windows are made; see `jobs.finalize.settle`. The
+    files of a later batch must be there.
     """
     if bound.source.changes is None:
         return list(readings)
@@ -37,9 +35,6 @@ def later_of(bound: Bound, starts: Collection[int]) -> tuple[Bound, dict[int, tu
     """The definition with what only reading tells of its source, and the later batches that change rows of each of some batches.
 
     `bound`: of a source with changes. `starts`: of the batches.
-
-    Raises:
-        SourceError, StorageError, BrokerError: as `with_later`.
     """
     changers_by_home, after = changers(bound, starts), bound.pipeline.intervals.after
     intervals = {start: Interval(start, after(start)) for changing in changers_by_home.values() for start, _ in changing}

@@ -51,14 +51,8 @@ def changed(
 ) -> tuple[SplitRows, ComparedRows]:
     """The rows of a split with the changes of later batches, and what is known of them.
 
-    Args:
-        session: of DuckDB; the table `ONCE` has the last row of each id of the split, `REPEATED` rows of other batches, if any.
-        share, split: of the rows.
-        split_rows: rows of `ONCE`.
-        compared: what is known of their ids.
-
-    Raises:
-        SourceError: files of later batches cannot be read; a column has types there that go with no type here.
+    The table `ONCE` has the last row of each id of the split, of which `split_rows` are rows; `REPEATED` has rows of other batches, if any.
+    A column whose types there go with no type here is an error.
     """
     names = list[int]()
     for later in split.later if share.earlier else ():
@@ -125,11 +119,7 @@ def _change(
 
 
 def _both(share: Share, later: Later, columns: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str]:
-    """Column -> the type that has the values of both batches.
-
-    Raises:
-        SourceError: there is none.
-    """
+    """Column -> the type that has the values of both batches; SourceError if there is none."""
     types = {name: common_type(kind, kinds.get(name, kind)) for name, kind in columns.items()}
     for name, kind in types.items():
         if kind is None:
@@ -188,11 +178,7 @@ def rows_among(share: Share, later: Later, ids: Ids) -> Iterator[LaterRows | Non
 
 
 def ids_in(share: Share, batch: Later) -> Ids:
-    """The ids of a batch by its files, whatever is known of them.
-
-    Raises:
-        SourceError: its files cannot be read.
-    """
+    """The ids of a batch by its files, whatever is known of them."""
     try:
         with _with_ids(share, batch) as later_rows:
             return (

@@ -52,16 +52,7 @@ def without_repeated(
 ) -> ComparedRows:
     """Write the ids of a split, and move the rows that repeat rows of earlier batches to the table `REPEATED`.
 
-    Args:
-        session: of DuckDB.
-        share, split: of the rows.
-        rows: a table without duplicates of its own, which is changed.
-        columns: name -> SQL type of the source's columns.
-        times: the times that the batch takes.
-
-    Raises:
-        SourceError: ids are of a type that cannot be compared.
-        StateError: ids of earlier batches are gone or damaged.
+    `rows`: a table without duplicates of its own, which is changed. Ids of a type that cannot be compared are an error.
     """
     id_table = session.sql(ids_of_rows(share.bound.source, rows, columns, times)).to_arrow_table()
     changes = share.bound.source.changes is not None

@@ -54,13 +54,7 @@ class ToldChange:
 
 
 def told_changes(bound: Bound, starts: Collection[int]) -> tuple[ToldChange, ...]:
-    """The changes of rows of some batches, by batch, as was decided when windows were made last. Files of later batches are read.
-
-    `starts`: of the batches.
-
-    Raises:
-        SourceError: files of a later batch are gone. StateError: ids are gone or damaged.
-    """
+    """The changes of rows of some batches, by batch, as was decided when windows were made last. Files of later batches are read."""
     noted_ids = known_ids(bound) if bound.source.changes else None
     if not noted_ids or not starts:
         return ()

@@ -115,15 +115,7 @@ def forget_other_versions(bound: Bound) -> None:
 
 
 def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupChanges:
-    """The batches whose events met rows of dimensions that have changed since.
-
-    Args:
-        bound: the pipeline state.
-        reading: batches that a run reads anyway.
-
-    Raises:
-        SourceError: a dimension cannot be read. StateError: a file of what was met is gone or damaged.
-    """
+    """The batches whose events met rows of dimensions that have changed since. `reading`: batches that a run reads anyway."""
     if not bound.pipeline.lookups:
         return LookupChanges()
     snapshot = bound.store.snapshot(LOOKED_UP)

@@ -89,13 +89,7 @@ class MetRow:
 
 
 def met_rows(bound: Bound, starts: Ints, within_us: tuple[int, int]) -> tuple[MetRow, ...]:
-    """The rows of dimensions that events of some batches met in a stretch of time, by look-up, key and time.
-
-    Args:
-        bound: the pipeline state.
-        starts: of the batches.
-        within_us: begin and end of the stretch, microseconds.
-    """
+    """The rows of dimensions that events of some batches met in a stretch of time, by look-up, key and time."""
     if not bound.pipeline.lookups or not len(starts):
         return ()
     files = [file for file in bound.store.snapshot(LOOKED_UP).files if len(within(starts, file.path))]

@@ -95,11 +95,7 @@ def write_met_of_batches(bound: Bound, met: pa.Table | None, starts: Ints, ends:
 
 
 def commit_met(bound: Bound, starts: Ints, new: Sequence[File]) -> None:
-    """Replace what batches looked up; see `replace_batches`.
-
-    Raises:
-        ConflictError: other runs commit all the time.
-    """
+    """Replace what batches looked up; see `replace_batches`. ConflictError where other runs commit all the time."""
     replace_batches(bound, LOOKED_UP, starts, new, (MET, TEXTS))
 
 

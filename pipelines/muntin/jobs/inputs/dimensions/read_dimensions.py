@@ -34,10 +34,7 @@ _MOST = 4
 def with_dimensions(bound: Bound, *, written: bool = False) -> Bound:
     """The definition with its dimensions as they are now; unchanged where it has none, or has been given them.
 
-    `written`: whether tasks will read them, from files below the state.
-
-    Raises:
-        SourceError: a dimension cannot be read, or has two rows of a key at the same time.
+    `written`: whether tasks will read them, from files below the state. Two rows of a key at the same time are an error.
     """
     if not bound.pipeline.lookups or (bound.dimensions and (not written or all(each.path for each in bound.dimensions))):
         return bound
@@ -46,11 +43,7 @@ def with_dimensions(bound: Bound, *, written: bool = False) -> Bound:
 
 
 def read_dimensions(bound: Bound) -> list[tuple[Dimension, pa.Table]]:
-    """Each dimension and its versions, in the order of the definition.
-
-    Raises:
-        SourceError: as `with_dimensions`.
-    """
+    """Each dimension and its versions, in the order of the definition."""
     return [_read(bound, name, each) for name, each in bound.pipeline.lookups.items()]  # type: ignore[arg-type]  # the look-ups of `sources`
 
 

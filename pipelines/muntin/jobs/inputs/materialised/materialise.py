@@ -39,20 +39,7 @@ _SHOWN = 300  # characters of an error of Spark's
 
 
 def materialise(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]) -> dict[Interval, list[SourceFile]]:
-    """Read the rows of some batches by Spark, and write them below the state.
-
-    Args:
-        bound: the pipeline state.
-        spark: the session, classic or Connect.
-        intervals: of the batches.
-
-    Returns:
-        The files of each batch; none of a batch without rows.
-
-    Raises:
-        SourceError: the function or Spark fails, or a column is not there.
-        StateError: the files cannot be written.
-    """
+    """Read the rows of some batches by Spark, and write them below the state: the files of each batch, none of a batch without rows."""
     source: SparkSource = bound.source  # type: ignore[assignment]  # other sources are not materialised
     files_of_batches: dict[Interval, list[SourceFile]] = {interval: [] for interval in intervals}
     by_start = {interval.start_us: interval for interval in intervals}
@@ -147,11 +134,7 @@ def _short(text: str) -> str:
 
 @contextmanager
 def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool) -> Iterator[Inputs]:
-    """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the files are there.
-
-    Raises:
-        SourceError, StateError: as `inputs`, and as `materialise`.
-    """
+    """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the files are there."""
     if bound.members:
         with ExitStack() as materialised:
             parts = dict[str, Inputs]()

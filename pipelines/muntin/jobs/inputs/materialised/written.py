@@ -49,17 +49,9 @@ def _outcome(outcome: Mapping[str, Any]) -> pa.RecordBatch:
 
 
 def written(batches: Iterable[pa.RecordBatch], folder: AnyPath) -> Iterator[dict[str, Any]]:
-    """Write rows, a file for each bucket of a batch, or several for a large bucket.
+    """Write rows, as `ordered` gives them, a file for each bucket of a batch, or several for a large bucket.
 
-    Args:
-        batches: the rows, as `ordered` gives them.
-        folder: of the files.
-
-    Returns:
-        Of each file `batch` (start of its interval), `path` (below the folder), `size` (bytes) and `rows`.
-
-    Raises:
-        StateError: no space, or no permission.
+    Of each file `batch` (start of its interval), `path` (below the folder), `size` (bytes) and `rows`.
     """
     for batch_us, bucket, number, table in pieces(batches):
         name = partial(_named, f"{label(batch_us)}/{bucket:02d}-{number:05d}")
@@ -119,14 +111,10 @@ def in_utc(kind: pa.DataType) -> pa.DataType:
 
 
 def ordered(frames: Sequence[tuple[int, DataFrame]], first: str) -> DataFrame:
-    """The rows of some batches, rows of the same bucket and batch together in one partition and in order.
+    """The rows of some batches, rows of the same bucket and batch together in one partition and in order, with `BATCH` and `BUCKET`.
 
-    Args:
-        frames: start of a batch -> its rows; all have the same columns.
-        first: the column that rows are ordered by before all other columns.
-
-    Returns:
-        The rows with `BATCH` (start of the batch) and `BUCKET`.
+    `frames`: start of a batch -> its rows; all have the same columns. `first`: the column that rows are ordered by before all other
+    columns.
     """
     rows = reduce(_joined, [_marked(start_us, frame) for start_us, frame in frames])
     fields = sorted(frames[0][1].schema.fields, key=lambda each: each.name != first)
