@@ -82,14 +82,10 @@ def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:
 
 
 def _of_spans(bound: Bound, window: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Keys, bounds and attributes of the spans of each key that are no row of a table.
+    """Keys, bounds and attributes of the spans of each key that are no row of a table of windows.
 
-    Spans that ended before history began are left out; so are open spans, unless the table has open windows.
-
-    Args:
-        bound, window: the pipeline state, the window's name.
-        table: the windows that have events.
-        schema: of the states, which have the types of keys.
+    Spans that ended before history began are left out; so are open spans, unless the table has open windows. `schema`: of the states, which
+    have the types of keys.
     """
     keys, spans = bound.keys_of(window), bound.windows[window].spans  # type: ignore[attr-defined]
     key_rows = _keys(keys, spans, table, schema)

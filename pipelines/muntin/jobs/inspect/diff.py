@@ -72,18 +72,9 @@ def diff(
 ) -> list[Difference]:
     """Compare the live windows with the windows of a definition, window by window. Nothing is changed.
 
-    Windows of the definition that are not derived yet are derived from its states in this process.
-
-    Args:
-        pipeline: the changed definition.
-        root: the folder above the states.
-        window: the name of one window; None: each that both have.
-        against: another definition, or the folder of another state, in place of the live windows: a root, a pipeline's folder in it, or
-            one of the states in that.
-
-    Raises:
-        DefinitionError: the pipeline has no such window, or other keys than before.
-        StateError: nothing was read under the definition, or nothing is published.
+    Windows of the definition that are not derived yet are derived from its states in this process. `window`: None: each that both have.
+    `against`: in place of the live windows another definition, or the folder of another state: a root, a pipeline's folder in it, or one of
+    the states in that.
     """
     if window is not None and window not in pipeline.windows:
         raise no_window(pipeline, window)
@@ -117,11 +108,7 @@ def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root:
 
 
 def _state(folder: AnyPath, pipeline: str) -> AnyPath:
-    """A folder that leads to live tables: a state, or the name of a state in a pipeline's folder.
-
-    Raises:
-        StateError: the folder is neither a state, nor a pipeline's, nor a root with the pipeline.
-    """
+    """A folder that leads to live tables: a state, or the name of a state in a pipeline's folder, or in a root with the pipeline."""
     folder = folder.absolute()
     if (folder.parent / OWNER_FILE).exists() and folder.name not in NO_STATES:
         return folder
@@ -150,11 +137,7 @@ def _difference(bound: Bound, window: str, publication: Published, before: pa.Ta
 
 
 def windows_of(bound: Bound, window: str) -> pa.Table:
-    """All closed windows under a definition: as published, or derived from states if the states have changed since.
-
-    Raises:
-        StateError: nothing was read under the definition.
-    """
+    """All closed windows under a definition: as published, or derived from states if the states have changed since."""
     pending = pending_window(bound, window)
     if pending.published.ledger and not pending.work:
         return _rows(bound.folder, pending.published)

@@ -84,17 +84,7 @@ class Explanation:
 
 
 def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequence[Any] = (), at: datetime) -> Explanation:
-    """Explain the windows of a key that hold an instant, from the checkpoint as it is.
-
-    Args:
-        pipeline, window, root: which, and where.
-        key: a value for each key column.
-        at: an aware datetime.
-
-    Raises:
-        DefinitionError: no such window, or not a value for each key column.
-        StateError: there is no state.
-    """
+    """Explain the windows of a key, a value for each key column, that hold an instant, from the checkpoint as it is."""
     if window not in pipeline.windows:
         raise no_window(pipeline, window)
     if len(key) != len(keys := pipeline.keys_of(window)):

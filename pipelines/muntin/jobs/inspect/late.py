@@ -43,12 +43,7 @@ class LateBatch:
 
 
 def late(pipeline: Pipeline, window: str | None = None, *, root: str | AnyPath) -> list[LateBatch]:
-    """The batches with late rows for one window of the pipeline, or for each of them, as the ledgers say.
-
-    Raises:
-        DefinitionError: the pipeline has no such window.
-        StateError: there is no state, or published windows follow another definition.
-    """
+    """The batches with late rows for one window of the pipeline, or for each of them, as the ledgers say."""
     names = _windows(pipeline, window)
     bound = bind_existing(pipeline, root)
     for name in names:
@@ -64,11 +59,7 @@ def late(pipeline: Pipeline, window: str | None = None, *, root: str | AnyPath) 
 def late_states(pipeline: Pipeline, window: str, *, root: str | AnyPath) -> pa.Table:
     """The states that came too late for some of a window's windows, from the checkpoint as it is.
 
-    Returns:
-        key columns, frame (its start), batch (start of its interval), rows, and windows (how many windows each row missed).
-
-    Raises:
-        DefinitionError, StateError: as `late`.
+    Key columns, frame (its start), batch (start of its interval), rows, and windows (how many windows each row missed).
     """
     _windows(pipeline, window)
     keys = pipeline.keys_of(window)

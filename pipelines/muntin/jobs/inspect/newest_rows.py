@@ -55,17 +55,8 @@ def newest_rows(
 ) -> Page:
     """A page of a table with the column `batch`: by batch, the newest first, then by `order`.
 
-    Args:
-        folder: of the table.
-        snapshot: of the table.
-        span: path of a file -> starts of the first and the last of its batches; None: it holds no rows.
-        limit: so many rows at most.
-        begin: `after` of the page before.
-        condition: on the rows.
-        order: columns that sort the rows of a batch.
-
-    Raises:
-        StateError: a file is gone or cannot be read.
+    `span`: path of a file -> starts of the first and the last of its batches; None: it holds no rows. `limit`: so many rows at most.
+    `begin`: `after` of the page before. `condition`: on the rows.
     """
     tables, have, together = list[pa.Table](), 0, 1
     rest = _stretches(snapshot.files, span, begin.batch_us if begin else None)

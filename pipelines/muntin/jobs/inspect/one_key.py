@@ -34,13 +34,7 @@ ALL_US = (BEFORE_ALL, AFTER_ALL)
 def combined_of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int] = ALL_US) -> list[Combined]:
     """The windows of a key, closed and open, from the checkpoint as it is. If windows do not keep keys apart: the windows of all keys.
 
-    Args:
-        bound, todo: the pipeline state, and the work of one window.
-        key: a value for each key column.
-        within_us: only frames that start in `[low, high)` are read; a window is whole if all its frames are.
-
-    Raises:
-        DefinitionError: a value cannot be one of its column.
+    Only frames that start in `within_us`, `[low, high)`, are read; a window is whole if all its frames are.
     """
     count = len(todo.history.batches)
     work = Work(np.arange(count + 1), *within_us, since=0 if within_us == ALL_US else count)
@@ -75,11 +69,7 @@ def frames_from(kind: Window, width_us: int, low_us: int) -> tuple[int, int]:
 
 
 def rows_of_key(table: pa.Table, names: Sequence[str], key: Sequence[Any]) -> np.ndarray:
-    """Whether each row of a table is of a key.
-
-    Raises:
-        DefinitionError: a value cannot be one of its column.
-    """
+    """Whether each row of a table is of a key."""
     mask = np.ones(len(table), np.bool_)
     for name, value in zip(names, key, strict=True):
         kind = table.schema.field(name).type
@@ -89,11 +79,7 @@ def rows_of_key(table: pa.Table, names: Sequence[str], key: Sequence[Any]) -> np
 
 
 def states_of_key(names: Sequence[str], key: Sequence[Any], schema: pa.Schema, *, apart: bool = True) -> pc.Expression | None:
-    """The condition on the states of a key; None without key columns. `apart`: whether they lie in one bucket; of a rollup they do not.
-
-    Raises:
-        DefinitionError: a value cannot be one of its column.
-    """
+    """The condition on the states of a key; None without key columns. `apart`: whether they lie in one bucket; of a rollup they do not."""
     if not names or not {*names, BUCKET} <= set(schema.names):
         return None
     values = [value_of(name, value, schema.field(name).type) for name, value in zip(names, key, strict=True)]
@@ -103,11 +89,7 @@ def states_of_key(names: Sequence[str], key: Sequence[Any], schema: pa.Schema, *
 
 
 def value_of(name: str, value: Any, kind: pa.DataType) -> pa.Scalar:  # noqa: ANN401 - a key's value, or the text of it
-    """A value, or its text, as one of a column.
-
-    Raises:
-        DefinitionError: it cannot be.
-    """
+    """A value, or its text, as one of a column; DefinitionError if it cannot be."""
     try:
         return pa.scalar(None, kind) if value is None else pa.scalar(value).cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):

@@ -51,12 +51,9 @@ class PlannedWindows:
 
 
 def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Sequence[Interval]) -> PlannedWindows:
-    """The plan of a run for the windows of one name.
+    """The plan of a run for the windows of one name. `anew`: batches of which the run would bring other states.
 
-    Args:
-        bound, name: the pipeline state, the window's name.
-        asked: the intervals of the run; they say where history begins while nothing is published.
-        anew: batches of which the run would bring other states.
+    `asked`: the intervals of the run, which say where history begins while nothing is published.
     """
     frames, was = bound.frames_of(name), published(bound.store, name)
     batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew, len(bound.pipeline.sources))
@@ -92,14 +89,7 @@ def _reread(batches: Batches, anew: Sequence[Interval], sources: int) -> Batches
 
 
 def windows_of_batches(bound: Bound, window: str, starts: Sequence[datetime], *, limit: int) -> pa.Table:
-    """Some of the windows that batches with given starts closed, the newest first.
-
-    Returns:
-        columns of the window's table; no rows where nothing is published.
-
-    Raises:
-        StateError: a file is gone.
-    """
+    """Some of the windows that batches with given starts closed, the newest first; no rows where nothing is published."""
     now, wanted = published(bound.store, window), pa.array([instant_us(start, "batch") for start in starts], pa.int64()).cast(INSTANT)
     if now.snapshot.schema is None or not limit:
         return (now.snapshot.schema or pa.schema([])).empty_table()

@@ -30,16 +30,10 @@ COLUMNS = (BATCH, "file", "line", "position", "column", "reason", "event_time", 
 
 
 def quarantined(pipeline: Pipeline, *, root: str | AnyPath, start: datetime | None = None, end: datetime | None = None) -> pa.Table:
-    """The rows of the quarantine, of the batches whose intervals begin in `[start, end)`.
+    """The rows of the quarantine, of the batches whose intervals begin in `[start, end)`, sorted by batch, file and position.
 
-    Returns:
-        batch (start of its interval), file, line (of files of text, from 1), position (in the file, from 0), column (null: the whole
-        row), reason, event_time and row, as text; sorted by batch, file and position. A file that was refused as a whole has neither
-        line nor position nor row.
-
-    Raises:
-        DefinitionError: an instant has no time zone.
-        StateError: there is no state.
+    Columns: batch (start of its interval), file, line (of files of text, from 1), position (in the file, from 0), column (null: the whole
+    row), reason, event_time and row, as text. A file that was refused as a whole has neither line nor position nor row.
     """
     bound = bind_existing(pipeline, root)
     snapshot = bound.store.snapshot(QUARANTINE)

@@ -121,11 +121,7 @@ def read(
 
 
 def check_nothing_lasts(pipeline: Pipeline, window: str) -> None:
-    """Refuse to take windows for empty that values may last to: they are derived where the definition asks for them.
-
-    Raises:
-        DefinitionError: an aggregate says carry=.
-    """
+    """Refuse to take windows for empty that values may last to (`carry=`): they are derived where the definition asks for them."""
     lasting = [name for name, each in pipeline.aggregates.items() if each.carry]
     if lasting:
         raise DefinitionError(
@@ -161,11 +157,7 @@ def _chosen(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | N
 
 
 def published_windows(bound: Bound, now: Published, condition: pc.Expression | None, needed: set[str] | None = None) -> pa.Table:
-    """The published windows that meet a condition. Row groups of other times are skipped, and columns that are not needed.
-
-    Raises:
-        StateError: a file is gone or damaged.
-    """
+    """The published windows that meet a condition. Row groups of other times are skipped, and columns that are not needed."""
     table, snapshot = bound.table(now.table), now.snapshot
     if snapshot.schema is None:
         return _nothing()

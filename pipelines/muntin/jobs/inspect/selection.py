@@ -37,11 +37,7 @@ class Selection:
     keys: Mapping[str, Any] | None = None
 
     def check(self, columns: Sequence[str], keys: Sequence[str]) -> None:
-        """See that the columns and keys that are asked for are there.
-
-        Raises:
-            DefinitionError: they are not, an instant has no time zone, or the start is later than the end.
-        """
+        """See that the columns and keys that are asked for are there, and that the instants fit."""
         for what, asked, there in (("columns", self.columns or (), columns), ("keys", self.keys or (), keys)):
             for name in asked:
                 if name not in there:

@@ -35,12 +35,7 @@ class Asked:
 
 
 def some_windows(bound: Bound, window: str, asked: Asked, *, limit: int, begin: Place | None = None) -> Page:
-    """A page of a window's published table, with all its columns: by closing batch, the newest first; then by key and start.
-
-    Raises:
-        DefinitionError: a value cannot be one of its key column.
-        StateError: a file is gone, or the windows follow another definition.
-    """
+    """A page of a window's published table, with all its columns: by closing batch, the newest first; then by key and start."""
     check_as_defined(bound, window)
     now = published(bound.store, window)
     snapshot = now.snapshot

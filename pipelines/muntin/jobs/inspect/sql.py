@@ -58,11 +58,7 @@ def sql(pipeline: Pipeline, query: str, *, root: str | AnyPath) -> pa.Table:
 
 
 def _windows_in(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, query: str) -> set[str]:
-    """The windows that a query names.
-
-    Raises:
-        DefinitionError: it is not one query, or names a table that is no window.
-    """
+    """The windows that a query names; DefinitionError if it is not one query, or names a table that is no window."""
     [(text,)] = session.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
     parsed = json.loads(text)
     if parsed["error"] and parsed["error_type"] == "parser":
@@ -106,11 +102,7 @@ def _windows_of(pipeline: Pipeline, table: Mapping[str, str], own: set[str]) -> 
 
 
 def _result(session: duckdb.DuckDBPyConnection, query: str, columns: Mapping[str, Sequence[str]]) -> pa.Table:
-    """The result of a query. `columns`: of the windows in it.
-
-    Raises:
-        DefinitionError: DuckDB refuses it.
-    """
+    """The result of a query. `columns`: of the windows in it."""
     try:
         return session.sql(query).to_arrow_table()
     except duckdb.PermissionException as wrong:

@@ -140,16 +140,7 @@ def states_below(root: str | AnyPath) -> list[PipelineStatus]:
 def status(
     pipeline: Pipeline, *, root: str | AnyPath, now_us: int | None = None, others: Sequence[Attempt] | None = None
 ) -> PipelineStatus:
-    """The status of a pipeline under its present definition.
-
-    Args:
-        pipeline, root: the pipeline, and the folder above its state.
-        now_us: the present; None: the clock tells.
-        others: the runs that Airflow knows.
-
-    Raises:
-        StateError: there is no state of it, or it cannot be used.
-    """
+    """The status of a pipeline under its present definition. `others`: the runs that Airflow knows."""
     bound = bind_existing(pipeline, root)
     windows = pending_windows(bound, [])
     opened = {pending.window: (open_since(bound, pending), open_count(bound, pending)) for pending in windows}

@@ -104,13 +104,7 @@ class Answers:
     def of(self, keys: Sequence[pa.Array], at_us: Ints) -> pa.Table:
         """A row for each question, in order: the columns of a window without its keys, and `provisional` (bool) if asked; null: no window.
 
-        Args:
-            keys: an array for each key column.
-            at_us: of each question; `BEFORE_ALL` where it has no instant.
-
-        Raises:
-            DefinitionError: a key has another type than the key of the windows.
-            StateError: windows or states that the questions ask for are gone, or files are damaged.
+        `keys`: an array for each key column. `at_us`: of each question; `BEFORE_ALL` where it has no instant.
         """
         known_windows = self.then.known
         position, reach = (

@@ -121,11 +121,7 @@ def _check(name: str, kind: Window, within_us: int | None) -> None:
 
 
 def _on_spark(rows: DataFrame, answers: Answers, at: str, prefix: str) -> DataFrame:
-    """The rows with what is found for them, in no order. Rows of a key are of one task, which reads the windows of its keys.
-
-    Raises:
-        DefinitionError: a column is missing, of another type, or there already.
-    """
+    """The rows with what is found for them, in no order. Rows of a key are of one task, which reads the windows of its keys."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     keys = answers.then.keys

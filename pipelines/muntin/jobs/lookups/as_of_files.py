@@ -37,21 +37,11 @@ class FileToFile:
 
 
 def as_of_files(runner: Runner, pipeline: Pipeline, window: str, rows: str, out: str, *, at: str, prefix: str, **how: Any) -> int:  # noqa: ANN401 - see `answers_for`
-    """Write what `as_of` gives for a Parquet file, or for each Parquet file below a folder, to a file or below a folder.
+    """Write what `as_of` gives for a Parquet file, or for each below a folder, to a file or below a folder; the number of rows written.
 
-    A file is there once it is whole. Memory is that of the windows and of a few pieces of rows, whatever the files hold.
-
-    Args:
-        runner: runs a task for each file.
-        pipeline, window, at, prefix: see `as_of`.
-        rows, out: paths: both of a file, or both of a folder.
-        how: root, known, within and provisional; see `as_of`.
-
-    Returns:
-        The number of rows written.
-
-    Raises:
-        DefinitionError, SourceError, StateError: see `as_of`; and where `out` lies in an object store or among the rows.
+    A file is there once it is whole. Memory is that of the windows and of a few pieces of rows, whatever the files hold. `rows`, `out`:
+    both of a file, or both of a folder; `out` lies neither in an object store nor among the rows. `how`: root, known, within and
+    provisional; see `as_of`.
     """
     answers_for(pipeline, window, **how)  # wrong arguments are refused before a task begins
     place, target = path_of(rows).absolute(), path_of(out).absolute()

@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 def asked_ranges(start: Any, end: Any) -> Ranges:  # noqa: ANN401 - a datetime or a table
-    """The ranges of two instants, or of a table with the columns start and end.
-
-    Raises:
-        DefinitionError: no instants, no such columns, or a start that is not before its end.
-    """
+    """The ranges of two instants, or of a table with the columns start and end."""
     if hasattr(start, "__arrow_c_stream__"):
         if end is not None:
             raise DefinitionError("over: the table of ranges has their ends, so leave end= out")
@@ -50,11 +46,7 @@ def place(ranges: Ranges, at: int) -> str:
 
 
 def _column(table: pa.Table, name: str) -> Ints:
-    """A column of instants as microseconds.
-
-    Raises:
-        DefinitionError: there is no such column, it has no time zone, a null, or parts of a microsecond.
-    """
+    """A column of instants as microseconds; it needs a time zone, no nulls, and no parts of a microsecond."""
     if name not in table.column_names:
         raise DefinitionError(f"over: the table of ranges has no column {name!r}; it has {', '.join(table.column_names) or 'none'}")
     column = table[name]
@@ -72,13 +64,7 @@ def _column(table: pa.Table, name: str) -> Ints:
 def frames_of_ranges(pipeline: Pipeline, frame_sets: Sequence[FrameSet], ranges: Ranges) -> list[tuple[FrameSet, Ints]]:
     """For each range the coarsest set of frames that has both of its borders: sets, each with the numbers of its ranges.
 
-    Args:
-        pipeline: the definition.
-        frame_sets: its sets of frames.
-        ranges: which are asked for.
-
-    Raises:
-        DefinitionError: no set has frames with borders, or none has both borders of a range.
+    An error if no set has both borders of a range.
     """
     sets = sorted((each for each in frame_sets if not each.by_arrival and not each.run_us), key=_mean_width)
     if not sets:

@@ -30,13 +30,8 @@ PIECE = 250_000
 def pieces(rows: Any) -> Iterator[pa.Table]:  # noqa: ANN401 - whatever speaks Arrow, or the path of files
     """The rows in their order, in tables of about `PIECE` rows; at least one table, which tells the columns.
 
-    Args:
-        rows: anything with `__arrow_c_stream__` (pyarrow, pandas, Polars, DuckDB), a Parquet file, or a folder of Parquet files, whose rows
-            are read in the order of their paths.
-
-    Raises:
-        DefinitionError: it is neither.
-        SourceError: a file is gone or damaged, or the folder has none.
+    `rows`: anything with `__arrow_c_stream__` (pyarrow, pandas, Polars, DuckDB), a Parquet file, or a folder of Parquet files, whose rows
+    are read in the order of their paths.
     """
     if isinstance(rows, str | Path):
         yield from gathered(_of_files(path_of(rows)))
@@ -52,11 +47,7 @@ def pieces(rows: Any) -> Iterator[pa.Table]:  # noqa: ANN401 - whatever speaks A
 
 
 def parquet_files(place: AnyPath) -> list[AnyPath]:
-    """A Parquet file, or the Parquet files below a folder, by path; hidden names are left out.
-
-    Raises:
-        SourceError: there is none.
-    """
+    """A Parquet file, or the Parquet files below a folder, by path; hidden names are left out."""
     if place.is_file():
         return [place]
     paths = [
@@ -99,19 +90,14 @@ def _joined(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def keys_of(rows: pa.Table, keys: Sequence[str]) -> list[pa.Array]:
-    """The key columns.
-
-    Raises:
-        DefinitionError: a column is missing.
-    """
+    """The key columns."""
     return [contiguous(_column(rows, key, "the key of the windows")) for key in keys]
 
 
 def instants_of(rows: pa.Table, at: str) -> Ints:
     """The instants of the rows, microseconds cut down; a timestamp without a zone is in UTC; `BEFORE_ALL` for null.
 
-    Raises:
-        DefinitionError: there is no such column, or it has no timestamps, or a timestamp that microseconds of 64 bits do not hold.
+    An instant that microseconds of 64 bits do not hold is an error.
     """
     column = contiguous(_column(rows, at, "the instant of each row"))
     if not pa.types.is_timestamp(column.type):
@@ -138,11 +124,7 @@ def _column(rows: pa.Table, name: str, what: str) -> pa.ChunkedArray:
 
 
 def with_columns(rows: pa.Table, answers: pa.Table, prefix: str) -> pa.Table:
-    """The rows with the columns of their answers behind their own; each name has the prefix.
-
-    Raises:
-        DefinitionError: the rows have a column of such a name.
-    """
+    """The rows with the columns of their answers behind their own; each name has the prefix, and must be new."""
     names = [f"{prefix}{name}" for name in answers.column_names]
     if twice := [name for name in names if name in rows.column_names]:
         raise DefinitionError(

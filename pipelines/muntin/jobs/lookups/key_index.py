@@ -46,12 +46,7 @@ class KeyIndex:
         self._keys = [column.take(firsts) for column in columns]
 
     def last(self, keys: Sequence[pa.Array], at_us: Ints) -> Ints:
-        """The row of the last window of each key that was known at an instant; -1 if none was.
-
-        Args:
-            keys: the key columns, as `comparable` gives them.
-            at_us: the instants, microseconds.
-        """
+        """The row of the last window of each key that was known at an instant; -1 if none was. `keys`: as `comparable` gives them."""
         places = last_known(self._begins, self._settled, self._group(keys, len(at_us)), at_us)
         return np.where(places >= 0, self._order[places], -1) if len(self._order) else places
 
@@ -87,11 +82,7 @@ def place_of(windows: pa.Table) -> Ints:
 
 
 def comparable(name: str, asked: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values of a key column in a type that also holds the keys of the windows, which have the type `kind`.
-
-    Raises:
-        DefinitionError: there is no such type.
-    """
+    """The values of a key column in a type that also holds the keys of the windows, which have the type `kind`; else DefinitionError."""
     if pa.types.is_dictionary(asked.type):
         asked = asked.dictionary_decode()
     if pa.types.is_null(kind):

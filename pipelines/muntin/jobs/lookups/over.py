@@ -82,11 +82,7 @@ def over(
 
 
 def _check_nothing_lasts(pipeline: Pipeline) -> None:
-    """Refuse aggregates that take values from before a range: which came in time for it no batch says.
-
-    Raises:
-        DefinitionError: an aggregate has `carry`.
-    """
+    """Refuse aggregates that take values from before a range: which came in time for it no batch says."""
     for name, each in pipeline.aggregates.items():
         if each.carry:
             raise DefinitionError(
@@ -96,11 +92,7 @@ def _check_nothing_lasts(pipeline: Pipeline) -> None:
 
 
 def _groups(pipeline: Pipeline, by: Sequence[str] | None) -> list[str]:
-    """The key columns to group by.
-
-    Raises:
-        DefinitionError: a name is no key column.
-    """
+    """The key columns to group by."""
     asked = dict.fromkeys(pipeline.keys if by is None else listed("by", by))
     for name in asked:
         if name not in pipeline.keys:

@@ -45,16 +45,10 @@ _MOST_KEYS = 1_000
 def states_of_ranges(
     bound: Bound, frames: FrameSet, ranges: Ranges, keys: Mapping[str, Any] | None, *, divided: bool
 ) -> Iterator[pa.Table]:
-    """The states of some ranges, with `BATCH_POSITION`; further states may come with them.
+    """The states of some ranges, with `BATCH_POSITION`; further states may come with them. States that are gone are an error.
 
-    Args:
-        bound, frames: the pipeline state, and a set of its frames.
-        ranges: whose borders are borders of the frames.
-        keys: as `read` has them; None: all.
-        divided: whether a table may hold the states of some keys alone.
-
-    Raises:
-        StateError: nothing was read, states of a range are gone, or a file is gone or damaged.
+    Borders of the ranges are borders of the frames. `keys`: as `read` has them; None: all. `divided`: whether a table may hold the states
+    of some keys alone.
     """
     snapshot = bound.store.snapshot(frames.table)
     batches = accumulated(bound, frames.table, snapshot)
@@ -73,11 +67,7 @@ def states_of_ranges(
 
 
 def check_current(bound: Bound) -> None:
-    """Refuse states that get no batches any more, since a newer definition has taken the place of theirs.
-
-    Raises:
-        StateError: live windows are made of other states now.
-    """
+    """Refuse states that get no batches any more, since a newer definition has taken the place of theirs."""
     for window in superseded(bound):
         live = current(bound.store, window).ledger
         if live and live.state != bound.state:
@@ -92,11 +82,7 @@ def _columns(bound: Bound) -> set[str]:
 
 
 def _check_kept(bound: Bound, batches: Batches, ranges: Ranges) -> None:
-    """Refuse ranges with states that are gone.
-
-    Raises:
-        StateError: there are such ranges.
-    """
+    """Refuse ranges with states that are gone."""
     gone = batches.take(batches.expired & (batches.rows > 0))
     held = ranges.held()
     before = np.searchsorted(held.high, gone.low_us, side="right")  # pieces that end before a batch's first frame

@@ -53,14 +53,7 @@ class TilesOfRanges:
 
 
 def tiles_of_ranges(bound: Bound, frames: FrameSet, schema: pa.Schema, batches: Batches, ranges: Ranges) -> TilesOfRanges:
-    """The tiles for some ranges of a set of frames.
-
-    Args:
-        bound, frames: the pipeline state, and the frames.
-        schema: of the table of their states.
-        batches: all that are committed.
-        ranges: whose borders are borders of the frames.
-    """
+    """The tiles for some ranges, whose borders are borders of the frames. `schema`: of the states. `batches`: all that are committed."""
     held, tier_table = ranges.held(), tiered_history(bound, frames, schema)
     extent = (int(held.low[0]), int(held.high[-1])) if len(held) else (AFTER_ALL, AFTER_ALL)
     if tier_table is None:

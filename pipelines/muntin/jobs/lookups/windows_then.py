@@ -72,11 +72,7 @@ class WindowsThen:
 
     @cached_property
     def types(self) -> pa.Schema:
-        """The columns of the windows, with their keys.
-
-        Raises:
-            StateError: there is no window yet that could tell the types.
-        """
+        """The columns of the windows, with their keys; StateError if there is no window yet that could tell the types."""
         schema = self.todo.published.snapshot.schema
         if schema is None and len(self.todo.history.batches):
             schema = self.open_after(len(self.todo.history.batches) - 1).windows.schema
@@ -88,11 +84,7 @@ class WindowsThen:
         return schema
 
     def published(self, low_us: int, high_us: int) -> KeyIndex:
-        """The published windows that end between two instants, both included.
-
-        Raises:
-            StateError: a file of them is gone.
-        """
+        """The published windows that end between two instants, both included."""
         between = [pa.scalar(us, pa.int64()).cast(INSTANT) for us in (low_us, high_us)]
         condition = (pc.field("window_end") >= between[0]) & (pc.field("window_end") <= between[1])
         table = published_windows(self.bound, self.todo.published, condition)
@@ -102,11 +94,7 @@ class WindowsThen:
         return KeyIndex(shaped(self.bound.pipeline, self.todo.window, table), self.keys, known_us)
 
     def open_after(self, position: int) -> KeyIndex:
-        """The windows that were not published after a batch of the history, from the states of batches up to it.
-
-        Raises:
-            StateError: the states are gone, as `retain` says.
-        """
+        """The windows that were not published after a batch of the history, from the states of batches up to it; these must be kept."""
         bound, count = self.bound, position + 1
         todo = replace(
             self.todo,

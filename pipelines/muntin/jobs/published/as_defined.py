@@ -30,11 +30,7 @@ def difference(bound: Bound) -> str:
 
 
 def check_as_defined(bound: Bound, window: str) -> None:
-    """Refuse to give windows of another definition under the names of this definition, or none, where their table waits for its name.
-
-    Raises:
-        StateError: names what changed, and what mends it.
-    """
+    """Refuse to give windows of another definition under the names of this definition, or none, where their table waits for its name."""
     if window in superseded(bound):
         raise StateError(
             f"{bound.pipeline.name}: this definition of {window!r} is superseded; {bound.home / WINDOWS / window} holds windows of a newer "
@@ -55,11 +51,7 @@ def check_as_defined(bound: Bound, window: str) -> None:
 
 
 def check_live(bound: Bound, window: str) -> None:
-    """Refuse to give live windows of another state under the names of this definition.
-
-    Raises:
-        StateError: readers know windows of another definition.
-    """
+    """Refuse to give live windows of another state under the names of this definition."""
     live = current(bound.store, window).ledger
     if live and live.state != bound.state:
         raise StateError(

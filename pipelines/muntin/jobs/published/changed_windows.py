@@ -31,14 +31,10 @@ MOST = 4_000_000  # windows that one process reads and compares in some seconds
 def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[File], new: Sequence[File], starts: Ints) -> Changes | None:
     """The windows that differ, of batches that were published before; None where no file differs.
 
-    A file's name is its content, so that only files of other names are read. More than `MOST` windows, and files that cannot be read,
-    are not compared, only counted; nor are windows that other columns told apart.
-
-    Args:
-        bound, window, now: the pipeline state, the name of the window, and the published windows.
-        old, new: below the window's table: the files to be replaced, and files with windows derived anew. What a file to be replaced
-            holds of other batches is written anew as it was, and not compared.
-        starts: of the batches whose windows are derived anew, ascending.
+    A file's name is its content, so that only files of other names are read. More than `MOST` windows, and files that cannot be read, are
+    not compared, only counted; nor are windows that other columns told apart. `old`, `new`: below the window's table, the files to be
+    replaced, and files with windows derived anew. What a file to be replaced holds of other batches than `starts`, ascending, is written
+    anew as it was, and not compared.
     """
     went, came = _but(old, new), _but(new, old)
     if not went and not any(_holds_one_of(file, now.starts) for file in came):

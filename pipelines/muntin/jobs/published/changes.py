@@ -69,14 +69,10 @@ class Changes:
 
 
 def compared(before: pa.Table, after: pa.Table, *, identity: Sequence[str]) -> Changes:
-    """The windows that differ between two tables, sorted by identity.
+    """The windows that differ between two tables, sorted by identity, which no two rows of a table share.
 
     Values are compared to the last bit; two NaN of the same bits are equal. The batch that closed a window does not count, nor does a
     column that one table lacks or has in another type. A type that is wider afterwards, as long after int, is no other type.
-
-    Args:
-        before, after: published windows: the identity columns, results, and `batch`. No two rows of a table have the same identity.
-        identity: the names of the columns that tell windows apart.
     """
     before = _widened(before, after.schema, identity)
     columns = [name for name in after.column_names if name in before.column_names and before[name].type == after[name].type]

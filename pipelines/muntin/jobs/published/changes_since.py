@@ -52,16 +52,9 @@ class Since:
 def changes_since(bound: Bound, window: str, since: int, *, touched: bool = False) -> Since:
     """The changes of the current windows since a version of their table.
 
-    Files that were put together change nothing. The batch that closed a window is no value of it.
-
-    Args:
-        bound, window: the pipeline state, and the name of the window.
-        since: a version of the window's table; -1: all windows are new, and their revision is the version that they are read at.
-        touched: whether windows that a commit changed count too where later commits made them again what they were.
-
-    Raises:
-        VersionGoneError: the commits or the files since that version are removed; the text says from which version on changes are known.
-        StateError: there is no such version yet; other columns identified windows; or a file of the present version cannot be read.
+    Files that were put together change nothing. The batch that closed a window is no value of it. `since`: -1: all windows are new, and
+    their revision is the version that they are read at. `touched`: windows that a commit changed count too where later commits made them
+    again what they were. VersionGoneError says from which version on changes are known.
     """
     now = current(bound.store, window)
     version, table = now.snapshot.version, bound.table(now.table)
@@ -102,12 +95,7 @@ def version_of(rows: pa.Table) -> int:
 
 
 def _columns(bound: Bound, window: str, now: Published) -> tuple[list[str], tuple[str, ...]]:
-    """The columns of windows, without the batch that closed them and states of aggregates; and the columns that identify windows.
-
-    Raises:
-        DefinitionError: a result has a name that changes need.
-        StateError: readers know windows of another kind.
-    """
+    """The columns of windows, without the batch that closed them and states of aggregates; and the columns that identify windows."""
     pipeline, kind = bound.pipeline, bound.windows[window]
     identity = tuple(dict.fromkeys((*bound.keys_of(window), *kind.order)))
     there = (now.snapshot.schema or _NONE).names
@@ -147,11 +135,7 @@ def _publishes(commit: Commit) -> bool:
 
 
 def _step(table: AnyPath, commit: Commit, names: Sequence[str], identity: Sequence[str]) -> Step:
-    """The windows that a commit took and brought.
-
-    Raises:
-        OSError, ArrowInvalid: a file is removed or damaged.
-    """
+    """The windows that a commit took and brought. Errors of a damaged file come as they are, OSError or ArrowInvalid."""
     went, came = set(commit.removes) - set(commit.adds), set(commit.adds) - set(commit.removes)
     both = (list(_tables(table, sorted(paths), names, identity)) for paths in (went, came))
     return Step(commit.version, *(pa.concat_tables(tables or [_NONE.empty_table()], promote_options="permissive") for tables in both))

@@ -34,9 +34,6 @@ def closed_starts(bound: Bound, window: str, batches: Sequence[int]) -> list[int
     """Starts of the windows that some batches closed, ascending, in microseconds; of a grid also of windows without rows.
 
     `batches`: starts of their intervals; a batch that nothing was published from does not count.
-
-    Raises:
-        StateError: a file of the table is gone or damaged.
     """
     now, kind = published(bound.store, window), bound.windows[window]
     if now.ledger is None or not batches:

@@ -27,11 +27,7 @@ def expired_to(bound: Bound) -> int:
 
 
 def check_kept(bound: Bound, intervals: Sequence[Interval]) -> None:
-    """Refuse to read batches again that lie among batches whose states are gone.
-
-    Raises:
-        StateError: states are gone of batches behind one of the intervals, and the definition still says so.
-    """
+    """Refuse to read batches again that lie among batches whose states are gone, if the definition still says so."""
     if gone := without_states(bound, intervals):
         to_us, first = expired_to(bound), gone[0]
         raise StateError(
@@ -62,11 +58,7 @@ def refusal(bound: Bound, to_us: int) -> str:
 
 
 def check_work(bound: Bound, pending: Pending) -> None:
-    """Refuse to derive windows that lack states.
-
-    Raises:
-        StateError: states are gone that the windows to be derived are made of.
-    """
+    """Refuse to derive windows that lack states."""
     gone = lacking(pending.history.batches, pending.work)
     if len(gone):
         batches = pending.history.batches.take(gone)

@@ -87,11 +87,7 @@ def read_ledger(folder: AnyPath, paths: tuple[str, ...]) -> Ledger | None:
 
 @kept(_MOST, _weight)
 def read_segment(path: str) -> Ledger:
-    """The ledger in a single segment.
-
-    Raises:
-        StateError: it is gone or damaged.
-    """
+    """The ledger in a single segment."""
     if problem := problem_once(path):
         raise damaged(path, problem)
     try:

@@ -58,11 +58,7 @@ def lost_commits(bound: Bound, windows: Sequence[str]) -> Iterator[LostCommits]:
 
 
 def check_no_lost_commits(bound: Bound) -> None:
-    """Refuse to derive anything from a table that has lost commits. One published window of each frame set is asked.
-
-    Raises:
-        StateError: names the table, and what mends it.
-    """
+    """Refuse to derive anything from a table that has lost commits. One published window of each frame set is asked."""
     if bound.mending:
         return
     asked = (next((each for each in frames.windows if newest_segment(bound.store, each)), None) for frames in bound.frame_sets)

@@ -20,11 +20,7 @@ _SUFFIX = ".mirror"
 
 
 def note_mirror(table: AnyPath, catalog: str, name: str) -> None:
-    """Note that a table of a catalog mirrors a table of windows; before the first snapshot names a file.
-
-    Raises:
-        StateError: the disk refuses.
-    """
+    """Note that a table of a catalog mirrors a table of windows; before the first snapshot names a file."""
     path, text = _note(table, catalog, name)
     if problem_of_note(table, catalog, name):
         write_whole(path, text)
@@ -60,11 +56,7 @@ def without_history(table: AnyPath) -> None:
 
 
 def mirrors_of(table: AnyPath) -> list[tuple[str, str]]:
-    """The mirrors that a table of windows has, or had: catalog and table.
-
-    Raises:
-        StateError: a note is damaged.
-    """
+    """The mirrors that a table of windows has, or had: catalog and table; StateError if a note is damaged."""
     return [_noted(table / FOLDER / name) for name in names_in(str(table / FOLDER)) if name.endswith(_SUFFIX)]
 
 

@@ -61,10 +61,8 @@ def accumulated(bound: Bound, table: str, snapshot: Snapshot) -> Batches:
 def pending_windows(bound: Bound, asked: Iterable[int]) -> list[Pending]:
     """The pending work, window by window.
 
-    Args:
-        bound: the pipeline state.
-        asked: starts of the batches asked for. While nothing is published they say where history begins. Their published
-            files are searched, and are derived again if they are gone.
+    `asked`: starts of the batches asked for. While nothing is published they say where history begins. Their published files are searched,
+    and are derived again if they are gone.
     """
     asked, tables = list(asked), _accumulated(bound)
     return [_pending(bound, name, asked, *tables[frames.table]) for name, frames in bound.frames_by_window.items()]

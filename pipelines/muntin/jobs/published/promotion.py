@@ -44,11 +44,7 @@ def superseded(bound: Bound) -> dict[str, int]:
 
 
 def check_not_superseded(bound: Bound) -> None:
-    """Refuse to publish under a definition whose place a newer one has taken.
-
-    Raises:
-        StateError: a live table had windows of this definition, and has other windows now.
-    """
+    """Refuse to publish under a definition whose place a newer one has taken: a live table had its windows, and has other windows now."""
     if last_versions := superseded(bound):
         names, home = ", ".join(last_versions), bound.table(current(bound.store, next(iter(last_versions))).table)
         raise StateError(
@@ -63,17 +59,10 @@ def lacking(bound: Bound) -> dict[str, int]:
 
 
 def promote_complete(bound: Bound, *, incomplete: bool = False) -> list[str]:
-    """Promote the candidate windows, if all of them are complete; the names of the promoted windows.
+    """Promote the candidate windows, if all of them are complete, or `incomplete`; the names of the promoted windows.
 
-    Complete: derived from each batch that the live windows are derived from. A crash in between leaves some windows
-    promoted; the next run promotes the remaining windows.
-
-    Args:
-        bound: the pipeline state.
-        incomplete: whether to promote windows that lack batches, too. Their windows are gone then.
-
-    Raises:
-        ConflictError: other runs keep publishing.
+    Complete: derived from each batch that the live windows are derived from; windows that lack batches are gone after promotion. A crash in
+    between leaves some windows promoted; the next run promotes the remaining windows.
     """
     given_up = f"{bound.pipeline.name}: other runs keep publishing; promote again"
     return after_conflicts(_TRIES, given_up)(lambda: _promote_all(bound, incomplete=incomplete))

@@ -37,20 +37,12 @@ class Step:
 
 
 def revisions(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str], *, touched: bool = False) -> pa.Table:
-    """The windows that differ after some commits, sorted by identity.
+    """The windows that differ after some commits, ascending, sorted by identity.
 
-    Args:
-        steps: the commits, ascending.
-        schema: of the windows as they are now: the identity columns, the bounds, and results. Values are compared to the last bit.
-        identity: the names of the columns that tell one window from another.
-        touched: whether windows that a commit changed count too where later commits made them again what they were.
-
-    Returns:
-        the columns of `schema` (null in windows that are gone, but for identity and bounds), revision (int64, the version that
-        brought the row or took it), change ("new", "changed", "gone").
-
-    Raises:
-        StateError: in an earlier version other columns identified windows.
+    The columns of `schema` (null in windows that are gone, but for identity and bounds), which are those of the windows now, revision
+    (int64, the version that brought the row or took it), change ("new", "changed", "gone"). Values are compared to the last bit. `touched`:
+    windows that a commit changed count too where later commits made them again what they were. Other columns that identified windows in an
+    earlier version are an error.
     """
     rows, facts = _rows(steps, schema, identity)
     if not len(rows):

@@ -85,11 +85,7 @@ class Staged:
 
     @staticmethod
     def loads(text: str) -> Staged:
-        """The staged windows from the text of `dumps`.
-
-        Raises:
-            ConflictError: another version of Muntin staged these windows; finalize again.
-        """
+        """The staged windows from the text of `dumps`; ConflictError where another version of Muntin staged them."""
         facts = json.loads(text)
         try:
             windows = [StagedWindow(**window) for window in facts["windows"]]
@@ -144,10 +140,8 @@ def _least_schema() -> pa.Schema:
 def new_entries(pending: Pending, shards: Sequence[dict[str, Any]], files: Sequence[dict[str, Any]]) -> Entries:
     """The entries of the batches whose windows are derived anew.
 
-    Args:
-        pending: the history and the work.
-        shards: of each shard the tallies, and `notes`: position of a batch -> path of a note's file.
-        files: with `path`, and `first` and `last`, starts of their batches.
+    `shards`: of each the tallies, and `notes`: position of a batch -> path of a note's file. `files`: with `path`, and `first` and `last`,
+    starts of their batches.
     """
     at = pending.work.positions
     batches = pending.history.batches.take(at)

@@ -20,8 +20,7 @@ STAGED_FILE = "staged.json"
 def load_staged(store: Store, folder: str) -> Staged:
     """The staged windows that an earlier finalize left in a folder.
 
-    Raises:
-        ConflictError: the folder is gone: an earlier attempt published it, or it was removed; or its file is damaged.
+    ConflictError if the folder is gone, as an earlier attempt published it or it was removed, or if its file is damaged.
     """
     try:
         return Staged.loads((store.root / folder / STAGED_FILE).read_text(encoding="utf-8"))

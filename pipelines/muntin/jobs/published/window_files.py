@@ -31,15 +31,14 @@ FEW = 512
 
 
 def stretches(rows: Ints) -> list[tuple[int, int]]:
-    """Which neighbouring batches share a file, as (first, end). Long sessions close few windows, of thousands of batches.
+    """Which neighbouring batches share a file, as (first, end), by the number of windows that each closed.
+
+    Long sessions close few windows, of thousands of batches.
 
     >>> stretches(np.array([1, 2, 300_000, 5, 5]))
     [(0, 2), (2, 3), (3, 5)]
     >>> stretches(np.repeat([0, 1], [2_000, 600]))
     [(0, 2512), (2512, 2600)]
-
-    Args:
-        rows: how many windows each batch closed.
     """
     spans, first, held = list[tuple[int, int]](), 0, 0
     for at, count in enumerate(rows.tolist()):
@@ -59,17 +58,9 @@ def write_windows(table: pa.Table, folder: AnyPath, first_us: int, last_us: int,
 def replaced_windows(
     folder: AnyPath, files: Sequence[File], starts: Ints, published_starts: Ints, keys: Sequence[str]
 ) -> tuple[list[File], list[File]]:
-    """The files of a table that hold windows of some batches; and new files with their remaining windows.
+    """The files of a table that hold windows of some batches, ascending; and new files with their remaining windows.
 
-    Args:
-        folder: of the table.
-        files: of the table.
-        starts: of the batches, ascending.
-        published_starts: starts of all batches that windows were published from, ascending.
-        keys: the key columns.
-
-    Raises:
-        StateError: a file that must be written anew is gone or damaged.
+    `published_starts`: of all batches that windows were published from, ascending.
     """
     old, rest = list[File](), list[File]()
     for file, first, last in files_over(files, starts):
@@ -83,11 +74,7 @@ def replaced_windows(
 
 
 def windows_from(folder: AnyPath, files: Sequence[File], first_us: int, keys: Sequence[str]) -> list[File]:
-    """New files with the windows of some files that batches from a start on closed.
-
-    Raises:
-        StateError: a file that must be written anew is gone or damaged.
-    """
+    """New files with the windows of some files that batches from a start on closed."""
     rest = list[File]()
     for file in files:
         _, last = batches_of_windows(file.path) or (0, first_us - 1)
@@ -105,11 +92,7 @@ def shard_of(file: File) -> int:
 
 
 def in_types(folder: AnyPath, files: Sequence[File], schema: pa.Schema, keys: Sequence[str]) -> list[File]:
-    """Files of windows with the types of a schema; a file with a value that does not go into its type stays as it is.
-
-    Raises:
-        StateError: a file is gone or damaged.
-    """
+    """Files of windows with the types of a schema; a file with a value that does not go into its type stays as it is."""
     return [_in_types(folder, file, schema, keys) for file in files]
 
 

@@ -111,8 +111,7 @@ def table_of(bound: Bound, window: str) -> AnyPath:
 def commit_segment(bound: Bound, window: str, now: Published, ledger: Ledger) -> None:
     """Add a segment to the ledger of a window: what is staged for the window by now is stale then. Nothing where nothing is published.
 
-    Raises:
-        ConflictError: another run published meanwhile.
+    ConflictError if another run published meanwhile.
     """
     if now.snapshot.schema is not None:
         segment = write_segment(bound.table(now.table), now.snapshot.schema, now.number + 1, ledger)
@@ -120,11 +119,7 @@ def commit_segment(bound: Bound, window: str, now: Published, ledger: Ledger) ->
 
 
 def as_of(store: Store, table: str, version: int) -> Published:
-    """The windows of a table at a version.
-
-    Raises:
-        StateError: the log does not know the version any more, or files of it are removed.
-    """
+    """The windows of a table at a version; StateError if the log does not know the version any more, or files of it are removed."""
     return _of(store, table, snapshot_at(folder_of(store.root, table), version))
 
 

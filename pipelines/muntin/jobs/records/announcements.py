@@ -67,11 +67,7 @@ class Announcement:
 
 
 def begin(bound: Bound) -> None:
-    """Note what is published of each window that was never announced, as it is no change. To be called before a publication.
-
-    Raises:
-        StateError: the disk refuses.
-    """
+    """Note what is published of each window that was never announced, as it is no change. To be called before a publication."""
 
     def noted(content: Any) -> Note | None:  # noqa: ANN401 - JSON
         note = _valid(content)
@@ -84,14 +80,8 @@ def begin(bound: Bound) -> None:
 def announce(bound: Bound, announcer: Announcer, keys_of: KeysOf | None = None, most: int = 0) -> dict[str, Announcement]:
     """Take what was published and no run has taken, and what runs have left open that have ended: window -> its announcement.
 
-    Args:
-        bound: the pipeline state.
-        announcer: the run.
-        keys_of: window, starts of batches, and the starts among them that were published before, too -> partition keys. None: no keys.
-        most: so many keys at most, the newest of each window; the rest is left for the runs after this.
-
-    Raises:
-        StateError: the disk refuses, or a file of a table is gone or damaged.
+    `keys_of`: window, starts of batches, and the starts among them that were published before, too -> partition keys; None: no keys.
+    `most`: so many keys at most, the newest of each window; the rest is left for the runs after this.
     """
     announcements: dict[str, Announcement] = {}
     name, now_us = uuid4().hex, instant_us(utc_now(), "now")
@@ -118,11 +108,7 @@ def announce(bound: Bound, announcer: Announcer, keys_of: KeysOf | None = None, 
 
 
 def acknowledge(bound: Bound, names: Mapping[str, str]) -> None:
-    """Note that announcements were made. `names`: window -> the name of its announcement.
-
-    Raises:
-        StateError: the disk refuses.
-    """
+    """Note that announcements were made. `names`: window -> the name of its announcement."""
 
     def noted(content: Any) -> Note:  # noqa: ANN401 - JSON
         note = _valid(content)

@@ -51,17 +51,9 @@ def _failed_checks(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 def check_publishable(
     staged: Mapping[str, Sequence[str]], guarded: Collection[str], verdicts: Verdicts, approval: Approval | None = None
 ) -> None:
-    """Check that staged windows may be published.
+    """Check that each guarded window has a verdict on exactly its staged files, and did not fail, or a person approved that.
 
-    Args:
-        staged: window -> the paths of its staged files, sorted.
-        guarded: the windows that have a suite.
-        verdicts: what suites said of staged files.
-        approval: of a person, to publish despite a failed suite.
-
-    Raises:
-        ConflictError: a window has no verdict, or a verdict on other files: finalize and validate again.
-        ExpectationsError: a window failed, and no person has approved this verdict.
+    `staged`: window -> the paths of its staged files, sorted. `guarded`: the windows that have a suite.
     """
     for window in staged:
         if window in guarded and (window not in verdicts or [*verdicts[window]["files"]] != [*staged[window]]):
@@ -84,10 +76,7 @@ def said_of(
 ) -> dict[int, dict[str, Any]]:
     """Start of a batch -> what its report says of the approval: verdict, windows with their verdicts in words, by, reason.
 
-    Args:
-        approval: of a person.
-        quality: the reports of the validation.
-        published: window -> starts of the batches whose windows were published.
+    `quality`: the reports of the validation. `published`: window -> starts of the batches whose windows were published.
     """
     failed = {each["window"]: each["verdict"] for each in quality if each["status"] == "failed"}
     if approval is None or not failed:
@@ -99,9 +88,7 @@ def said_of(
 def still_said(before: Mapping[int, Mapping[str, Any]], published: Mapping[str, Sequence[int]]) -> dict[int, Mapping[str, Any]]:
     """The earlier approvals that windows still rest on: none of the windows that they are about was published since.
 
-    Args:
-        before: start of a batch -> what its last report says of an approval.
-        published: window -> starts of the batches whose windows were published since.
+    `before`: start of a batch -> what its last report says of an approval. `published`: window -> starts of the batches published since.
     """
     return {start: said for start, said in before.items() if not any(start in published.get(window, ()) for window in said["windows"])}
 

@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 def with_approvals(store: Store, reports: Iterable[BatchReport], published: Mapping[str, Sequence[int]], said: Said) -> list[BatchReport]:
     """The reports of a run's batches, each with the approval that its published windows rest on.
 
-    Args:
-        store: of the state.
-        reports: of the batches of a run.
-        published: window -> starts of the batches whose windows the run published.
-        said: start of a batch -> the approval by which the run published it.
+    `published`: window -> starts of the batches whose windows the run published. `said`: start of a batch -> the approval by which the run
+    published it.
     """
     by_start = {instant_us(one.interval_start, "start"): one for one in reports}
     before = still_said(said_before(store, [*by_start]), published)

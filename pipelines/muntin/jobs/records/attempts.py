@@ -104,8 +104,7 @@ class RunNote:
 def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[RunNote]:
     """Keep the note of a run in this process while it works; yields the note, to say which step begins.
 
-    Raises:
-        OutOfMemoryError: a step had no memory left; the step and the batches are named.
+    If a step has no memory left, OutOfMemoryError names the step and the batches.
     """
     noted = RunNote(state, begun(uuid4().hex, intervals, "check") if intervals else None)
     noted.step("check")

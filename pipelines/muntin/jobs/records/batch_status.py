@@ -74,13 +74,9 @@ class BatchStates:
 def batch_states(
     bound: Bound, now_us: int, *, windows: Sequence[Pending] | None = None, others: Sequence[Attempt] | None = None
 ) -> BatchStates:
-    """The states of the batches of a pipeline.
+    """The states of the batches of a pipeline, whose state exists. `windows`: the pending windows, where they are known.
 
-    Args:
-        bound: the pipeline state, which exists.
-        now_us: the present.
-        windows: the pending windows, where they are known.
-        others: the runs that Airflow knows; they count before notes of the same runs.
+    `others`: the runs that Airflow knows; they count before notes of the same runs.
     """
     windows = pending_windows(bound, []) if windows is None else windows
     table = reports_of(bound)

@@ -29,11 +29,7 @@ _COLUMNS = ["batch", "step", "recorded_at", "version", "windows_closed"]
 
 
 def check_published(bound: Bound, todo: Pending) -> None:
-    """Refuse to read windows older than reports tell. Reports are read only where a batch waits to be published.
-
-    Raises:
-        StateError: names the table, and what mends it.
-    """
+    """Refuse to read windows older than reports tell. Reports are read only where a batch waits to be published."""
     if starts := _lost(bound, todo):
         raise StateError(
             f"{bound.table(todo.published.table)} has lost commits, or an older copy was put back: reports say that windows of batch "

@@ -69,13 +69,9 @@ def of_reading(pipeline: str, batches: Sequence[Accumulated]) -> list[Metric]:
 
 
 def of_publishing(name: str, reports: Sequence[BatchReport], own: Sequence[int], starts: Mapping[str, Sequence[int]]) -> list[Metric]:
-    """The metrics of publishing.
+    """The metrics of publishing. `reports`: of all batches whose windows were published, and of the batches that the run has read.
 
-    Args:
-        name: of the pipeline.
-        reports: of all batches whose windows were published, and of the batches that the run has read.
-        own: starts of the batches that the run has read: their late rows count.
-        starts: window -> starts of the batches whose windows were published.
+    `own`: starts of the batches that the run has read: their late rows count. `starts`: window -> starts of the batches published.
     """
     by_start = {instant_us(report.interval_start, "start"): report for report in reports}
     late = sum(by_start[start].rows_late for start in own if start in by_start)

@@ -40,12 +40,7 @@ def record_verdicts(bound: Bound, staged: Staged, reports: Mapping[str, Mapping[
 
 
 def check_judged(bound: Bound, staged: Staged, approval: Approval | None = None) -> None:
-    """Check that every staged window with a suite has a verdict on exactly the staged files, and did not fail, or a person approved that.
-
-    Raises:
-        ConflictError: a window has no verdict, or a verdict on other files: finalize and validate again.
-        ExpectationsError: a window failed, and no person approved this verdict.
-    """
+    """Check that every staged window with a suite has a verdict on exactly the staged files, and passed, unless a person approved."""
     files = {window.window: _files(window) for window in staged.windows}
     check_publishable(files, bound.pipeline.expectations, recorded_verdicts(bound, staged.folder), approval)
 
@@ -70,25 +65,14 @@ def _files(window: StagedWindow) -> Sequence[str]:
 def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> None:
     """Put a report, as `QualityReport.to_dict` gives it, before the kept reports.
 
-    Args:
-        state: the folder of the state.
-        report: on one window.
-        starts: of the batches whose windows were held against the suite, microseconds.
-        now: when that was.
-
-    Raises:
-        StateError: the disk refuses.
+    `starts`: of the batches whose windows were held against the suite, microseconds.
     """
     entry = {"recorded_at": now.isoformat(), "batches": [min(starts), max(starts)] if starts else None, **report}
     change_note(_file(state, report["window"]), lambda note: [entry, *_verdicts(note)][:KEPT])
 
 
 def note_despite(state: AnyPath, windows: Iterable[str], approval: Approval) -> None:
-    """Note beside verdicts that a person let the windows be published all the same.
-
-    Raises:
-        StateError: the disk refuses.
-    """
+    """Note beside verdicts that a person let the windows be published all the same."""
     said = {"despite": {"by": approval.by, "reason": approval.reason}}
     for window in windows:
         change_note(

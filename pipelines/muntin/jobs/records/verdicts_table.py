@@ -55,13 +55,7 @@ _TEXTS = Texts(
 def record_checks(store: Store, reports: Sequence[tuple[Mapping[str, Any], Sequence[int]]], now: datetime) -> None:
     """Write down what suites found.
 
-    Args:
-        store: of the state.
-        reports: on each window, as `QualityReport.to_dict` gives it, and the starts of the batches that it is about, microseconds.
-        now: when that was.
-
-    Raises:
-        StateError: the disk refuses.
+    `reports`: on each window, as `QualityReport.to_dict` gives it, and the starts of the batches that it is about, microseconds.
     """
     rows = [row for report, starts in reports for row in _rows(report, starts, now)]
     if not rows:

@@ -50,11 +50,7 @@ class Agreed:
 
 
 def read_contract(path: Path) -> Agreed:
-    """The promises of the contract in a file.
-
-    Raises:
-        DefinitionError: it cannot be read, is no JSON, or no contract of the standard.
-    """
+    """The promises of the contract in a file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as wrong:
@@ -65,11 +61,7 @@ def read_contract(path: Path) -> Agreed:
 
 
 def agreed(document: object, where: str) -> Agreed:
-    """The promises of a document. `where`: names it in errors.
-
-    Raises:
-        DefinitionError: it is no contract of the standard, version 3.
-    """
+    """The promises of a document. `where`: names it in errors."""
     if not isinstance(document, dict) or document.get("kind") != "DataContract" or not str(document.get("apiVersion")).startswith("v3."):
         raise DefinitionError(f'{where}: it is no data contract, with kind "DataContract" and an apiVersion as "v3.1.0"; {_MADE}')
     if "schema" not in document:
@@ -86,8 +78,7 @@ def _is_told(value: object) -> TypeGuard[float | str]:
 def _named(document: Mapping[str, Any], part: str, name: str, where: str) -> Iterator[tuple[str, dict[str, Any], str]]:
     """The parts of a document that have names: name, part, and the place of it for errors.
 
-    Raises:
-        DefinitionError: it is no list of objects with this name in each.
+    Anything but a list of objects with this name in each is an error.
     """
     parts = document.get(part, [])
     if not isinstance(parts, list):

@@ -47,12 +47,8 @@ _BEGINNINGS = {"DECIMAL": "number", "TIMESTAMP": "timestamp", "STRUCT": "object"
 def contract(pipeline: Pipeline, *, root: str | AnyPath) -> dict[str, Any]:
     """The contract as a document of the standard: a table for each window that can be published.
 
-    Types come from the state, or before the first run from the first files of the source. `version` is a digest of what is agreed:
-    equal content, equal version. Durations are seconds.
-
-    Raises:
-        SourceError: nothing is read yet, and no file of the source says the types.
-        DefinitionError: the definition does not fit its source, or a suite cannot be read.
+    Types come from the state, or before the first run from the first files of the source, without which it is an error. `version` is a
+    digest of what is agreed: equal content, equal version. Durations are seconds.
     """
     bound = as_readers_know(bind(pipeline, root))
     rows = windows_of_nothing(bound)
@@ -151,10 +147,6 @@ def windows_of_nothing(bound: Bound) -> dict[str, pa.Table]:
     """Window -> a row of it without events, whose columns have the types of published windows.
 
     The type is null of a column that nothing tells yet, as of a table of spans that was not read.
-
-    Raises:
-        SourceError: nothing is read yet, and no file of the source says the types.
-        DefinitionError: the definition does not fit its source.
     """
     states = _states(bound)
     return {window: _row(bound, window, states[frames.table]) for frames in bound.frame_sets for window in frames.windows}
