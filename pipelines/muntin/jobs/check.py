@@ -55,20 +55,9 @@ def check(
 ) -> None:
     """See that a run of some intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
 
-    Nothing is changed. A text file of more than 64 MB is not read: the run itself does that.
-
-    Args:
-        bound: the pipeline state.
-        intervals: of the batches that a run would read.
-        validate: whether expectations will guard what is published.
-        columns: whether to hold SQL, keys and columns against the files of a definition that has run before, too. A run leaves that to
-            accumulate, which binds to the files that it reads.
-
-    Raises:
-        DefinitionError: an expression, a key or a suite does not fit.
-        SourceError: intervals without files, all of which are named; or a file that cannot be read.
-        StateError: the definition is superseded.
-        MissingPackageError: a package that the definition needs is not installed.
+    Nothing is changed. A text file of more than 64 MB is not read: the run itself does that. An error names all intervals without files.
+    `validate`: expectations will guard what is published. `columns`: hold SQL, keys and columns against the files of a definition that has
+    run before, too; a run leaves that to accumulate, which binds to the files that it reads.
     """
     check_not_superseded(bound)
     check_packages(bound.pipeline)
@@ -109,11 +98,7 @@ class Examined:
 
 
 def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
-    """Run `check` on the files of the first interval that has any, and return its remarks.
-
-    Raises:
-        DefinitionError, SourceError: as `check`.
-    """
+    """Run `check` on the files of the first interval that has any, and return its remarks."""
     check_packages(pipeline)
     bound = bind(pipeline, root)
     given = first_inputs(bound)
@@ -149,9 +134,6 @@ def check_columns(bound: Bound, given: Inputs) -> bool:
     """Bind SQL, keys and columns to one small file with rows; if it does not fit, to what a run would bind to.
 
     Returns whether the files have a row that can be read, as far as the check read them.
-
-    Raises:
-        DefinitionError, SourceError: as `bound_types`.
     """
     types = types_bound(bound, given)
     return types is None or any(types.values())
@@ -161,9 +143,6 @@ def types_bound(bound: Bound, given: Inputs) -> Types | None:
     """The SQL types of the columns of each frame set's states, lifted of one small file with rows; {} where it has no row that can be read.
 
     None: there is no file, or its columns cannot be known soon.
-
-    Raises:
-        DefinitionError, SourceError: as `bound_types`.
     """
     parts = parts_of(with_dimensions(bound), given)
     files = {name: _smallest(*part) for name, part in parts.items()}
@@ -210,12 +189,7 @@ def _smallest_first(bound: Bound) -> Callable[[SourceFile], int]:
 
 
 def check_suites(bound: Bound) -> None:
-    """See that the suite of each window can be read, and that its critical expectations are known and speak of columns of the window.
-
-    Raises:
-        DefinitionError: it is not so.
-        MissingPackageError: there is a suite, and no Great Expectations.
-    """
+    """See that the suite of each window can be read, and that its critical expectations are known and speak of columns of the window."""
     if bound.pipeline.expectations:
         need("great_expectations")
     for window, path in bound.pipeline.expectations.items():

@@ -40,21 +40,10 @@ def publish_approved(
 ) -> RunReport:
     """Publish the windows that a suite holds, exactly as they were when it failed. No source is read.
 
-    If another run publishes meanwhile, the windows are finalized and validated again; then the approval counts only if
-    the verdict is the same.
-
-    Args:
-        pipeline: the definition.
-        root: the folder above the states.
-        verdict: the name of the verdict, as the failed run, `muntin status` and `muntin publish` tell it.
-        by, reason: who lets them be published, and why. Both are in the report for good.
-        spark: who runs tasks, as `run` takes it, for the case that there are any.
-        progress: called with the name of each step as it begins.
-
-    Raises:
-        DefinitionError: no person or no reason.
-        StateError: no windows are held by this verdict.
-        ExpectationsError: another run published meanwhile, and the windows fail in another way now.
+    If another run publishes meanwhile, the windows are finalized and validated again; then the approval counts only if the verdict is the
+    same. `verdict`: its name, as the failed run, `muntin status` and `muntin publish` tell it. `by`, `reason`: who lets them be published,
+    and why; both must be given, and are in the report for good. `spark`: who runs tasks, as `run` takes it. `progress`: called with the
+    name of each step.
     """
     approval = Approval(verdict, by.strip(), reason.strip())
     if not approval.by or not approval.reason:

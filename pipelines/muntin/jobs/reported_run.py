@@ -33,13 +33,7 @@ def run_and_tell(
 ) -> RunReport:
     """Run as `run` does; if the definition declares alerts, the message of the run is sent when it has ended, well or not.
 
-    Args:
-        pipeline, root, start, end: as `run` takes them.
-        link: the command that goes on, for the message.
-        **options: as `run` takes them.
-
-    Raises:
-        MuntinError: as `run`. A channel that is down raises nothing: the report says so.
+    `link`: the command that goes on, for the message. A channel that is down raises nothing: the report says so.
     """
     from muntin.jobs.run import run
 
@@ -49,11 +43,7 @@ def run_and_tell(
 
 
 def publish_and_tell(pipeline: Pipeline, *, root: str | AnyPath, **options: Any) -> RunReport:  # noqa: ANN401 - those of `publish_approved`
-    """Publish as `publish_approved` does; whoever was told of what the suite held is told who let it be published, and why.
-
-    Raises:
-        MuntinError: as `publish_approved`.
-    """
+    """Publish as `publish_approved` does; whoever was told of what the suite held is told who let it be published, and why."""
     from muntin.jobs.publish_approved import publish_approved
 
     report = publish_approved(pipeline, root=root, **options)

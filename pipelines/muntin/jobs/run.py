@@ -112,14 +112,9 @@ def concluded(
     changed: Mapping[int, bool] | None = None,
     sending: Callable[[], None] = lambda: None,
 ) -> RunReport:
-    """Write down what was published, send it to the sinks, and report it.
+    """Write down what was published, send it to the sinks, and report it. `sending`: called before sinks are sent to.
 
-    Args:
-        bound, runner, intervals: the pipeline state, the runner of the tasks, the batches of the run.
-        finished: what finalize, validate and publish made of them.
-        meter: of the run's cost.
-        changed: start of a batch -> whether its source is another than at the last run.
-        sending: called before sinks are sent to.
+    `changed`: start of a batch -> whether its source is another than at the last run.
     """
     own = {from_us(interval.start_us) for interval in intervals}
     reports = steps.conclude(bound, intervals, finished, meter.cost, changed=changed)

@@ -68,12 +68,8 @@ def read(
 ) -> BatchesRead:
     """Read batches into states, and the batches for which a source, a dimension or the definition has changed.
 
-    Args:
-        bound, runner, intervals: the pipeline state, who runs the tasks, the batches that are asked for.
-        allow_missing: whether a batch without files is empty.
-        unread: whether batches of an upstream that were never read count as changed.
-        begun: called with all batches before the first is read.
-        record: takes the metrics of the step.
+    `allow_missing`: a batch without files is empty. `unread`: batches of an upstream that were never read count as changed. `begun`: called
+    with all batches before the first is read. `record`: takes the metrics of the step.
     """
     adopt(bound)  # first: what earlier definitions read may have met rows that are others by now
     changes, looked_up = source_changes(bound, unread=unread), lookup_changes(bound, intervals)
@@ -99,12 +95,7 @@ def conclude(
 ) -> list[BatchReport]:
     """Write down the reports of a run's batches, and of batches that waited and are published by it; in order.
 
-    Args:
-        bound, intervals: the pipeline state, and the run's own batches.
-        finished: what finalize, validate and publish made of them.
-        cost: of the run.
-        changed: as `BatchesRead` has it.
-        record: takes the metrics of the step.
+    `intervals`: the run's own batches. `changed`: as `BatchesRead` has it. `record`: takes the metrics of the step.
     """
     own = [interval.start_us for interval in intervals]
     starts = sorted({*own, *(start for each in finished.published.values() for start in each), *finished.said})

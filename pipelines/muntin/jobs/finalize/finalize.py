@@ -39,13 +39,8 @@ if TYPE_CHECKING:
 def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool = False) -> Staged:
     """Stage the windows of all batches that changed since they were published.
 
-    Args:
-        bound, runner: the pipeline state, and the runner of the tasks.
-        asked: starts of the batches asked for; while nothing is published they say where history begins.
-        again: whether a superseded definition is to be current again.
-
-    Raises:
-        StateError: the definition is superseded, or states are gone that windows to be derived are made of.
+    `asked`: starts of batches, which say where history begins while nothing is published. `again`: a superseded definition is to be current
+    again; else it is refused.
     """
     if not again:
         check_not_superseded(bound)
@@ -88,11 +83,7 @@ def _behind(bound: Bound, whole: Work, part: Pending, results: Sequence[Mapping[
 
 
 def _check_states(bound: Bound, pending: Pending) -> None:
-    """Refuse to take published windows away because their states are gone.
-
-    Raises:
-        StateError: states of batches that windows were published from are not there.
-    """
+    """Refuse to take published windows away because states of their batches are gone."""
     starts = pending.published.starts
     gone = starts[pending.history.batches.position(starts) < 0]
     if len(gone):

@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     """Stage the windows of shards that read the same states.
 
-    Returns:
-        JSON-able, for each shard: window; schema of its files (base64); files; notes: position of a batch -> path; tallies.
+    For each shard, JSON-able: window; schema of its files (base64); files; notes: position of a batch -> path; tallies.
     """
     places = [name for shard in shards for name in _places(_window(shard))]
     arranged = _arranged(shards[0], places, noting=any(shard.notes_after for shard in shards))
@@ -147,11 +146,7 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
 
 
 def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: Assignment, expression: str) -> np.ndarray:
-    """A SQL expression over the results of windows, as doubles; NaN for null.
-
-    Raises:
-        DefinitionError: the expression does not fit the results.
-    """
+    """A SQL expression over the results of windows, as doubles; NaN for null."""
     check_expression(expression, "by_delta")
     session = closed_session()
     session.register("muntin_windows", pa.table(results(states, windows, aggregates)))
@@ -166,8 +161,7 @@ def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: As
 def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
     """Write the windows of the wanted batches; neighbouring batches with few windows share a file, sorted by key and start.
 
-    Returns:
-        path, size and rows of each file, and `first` and `last`: starts of its batches.
+    Of each file path, size and rows, and `first` and `last`, the starts of its batches.
     """
     folder, keys = shard.bound.folder / shard.staging / shard.window, shard.keys
     published, closed = combined.published()

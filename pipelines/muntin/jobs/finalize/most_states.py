@@ -15,16 +15,7 @@ USUAL = 200_000_000
 
 
 def check_states(pipeline: str, windows: Sequence[str], states: int) -> None:
-    """Refuse work for one task over too many states.
-
-    Args:
-        pipeline: its name.
-        windows: that are derived together.
-        states: how many the task has to read.
-
-    Raises:
-        StateError: there are more than `MUNTIN_TASK_STATES`, or the variable is no number.
-    """
+    """Refuse work for one task over more states than `MUNTIN_TASK_STATES`, for windows that are derived together."""
     most = _most()
     if states > most:
         raise StateError(

@@ -44,13 +44,7 @@ _WHY = {
 def settled(bound: Bound, runner: Runner, asked: Iterable[int]) -> list[Pending]:
     """The batches of each window to derive anew, from states whose decisions about duplicates are right.
 
-    Args:
-        bound, runner: the pipeline state, and the runner of the tasks.
-        asked: as for `pending_windows`.
-
-    Raises:
-        SourceError: a batch must be read again, and its source is gone.
-        ConflictError: other runs keep replacing batches.
+    `asked`: as for `pending_windows`. A batch may have to be read again: its source must be there.
     """
     asked = list(asked)
     for _ in range(_TRIES):

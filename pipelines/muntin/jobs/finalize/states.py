@@ -44,15 +44,8 @@ def read_states(shard: Shard, folder: AnyPath, keep: Sequence[str] = ()) -> pa.T
     """The shard's states with `BATCH_POSITION`; the states of a key, frame and batch in order of arrival. Rows as `held_rows` gives them.
 
     Row groups of other buckets and times are skipped. Tiers stand for some states, with the position 0: no window was closed before it. If
-    they are damaged or have an odd float, the states are read after all.
-
-    Args:
-        shard: names the files, the times and the buckets of the states.
-        folder: of the table.
-        keep: the columns among `BATCH`, `BUCKET`, `FILE_NUMBER` and `ROW_IN_BATCH` that are also read.
-
-    Raises:
-        StateError: a file is gone or damaged.
+    they are damaged or have an odd float, the states are read after all. `keep`: the columns among `BATCH`, `BUCKET`, `FILE_NUMBER` and
+    `ROW_IN_BATCH` that are also read.
     """
     if shard.tiers:
         states = _natural(shard, folder, keep)

@@ -135,9 +135,7 @@ def _units(spans: Iterable[tuple[int, int, int, File]]) -> list[Unit]:
 def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
     """Write the rows of some files to a single file, and commit it in their place.
 
-    Raises:
-        StateError: a file is gone or damaged: in a file of another name the damage could not be found any more.
-        ConflictError: another run replaced one of them.
+    A damaged file is an error: in a file of another name the damage could not be found any more.
     """
     snapshot, folder = bound.store.snapshot(table), bound.table(table)
     files = [file for unit in chosen for file in unit.files]

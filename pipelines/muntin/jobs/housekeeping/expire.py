@@ -55,9 +55,7 @@ _log = logging.getLogger("muntin")
 def expire(bound: Bound, *, at_once: bool = False) -> str | None:
     """Take old rows out of one table, if some are due; return its name. What stands in the way is no error: a later run does it.
 
-    Args:
-        bound: the pipeline state.
-        at_once: whether all rows behind `retain` go; else the rows of files that have gathered, and most of whose rows are behind.
+    `at_once`: all rows behind `retain` go; else the rows of files that have gathered, and most of whose rows are behind.
     """
     if not bound.pipeline.retention:
         return None

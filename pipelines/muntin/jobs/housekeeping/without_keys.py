@@ -57,8 +57,7 @@ def rows_among(table: str, rows: pa.Table, keys: Keys) -> np.ndarray:
 def holding(folder: AnyPath, table: str, files: Sequence[File], keys: Keys) -> dict[File, int]:
     """The files of a table that hold rows of some keys, and how many. Only columns that can tell are read.
 
-    Raises:
-        OSError, pa.ArrowInvalid: a file is gone or damaged.
+    Errors of a damaged file come as they are, OSError or pa.ArrowInvalid.
     """
     counts = {file: rows_in_file(f"{folder}/{file.path}", table, keys) for file in files if file.rows}
     return {file: count for file, count in counts.items() if count}
@@ -103,12 +102,7 @@ def may_tell(name: str, end: Any, keys: Keys) -> bool:  # noqa: ANN401 - as JSON
 
 
 def without_keys(bound: Bound, table: str, keys: Keys) -> int:
-    """Take the rows of some keys out of a table of a state, in one commit; how many rows that were.
-
-    Raises:
-        StateError: a file is gone or damaged, or the disk refuses.
-        ConflictError: other runs commit all the time.
-    """
+    """Take the rows of some keys out of a table of a state, in one commit; how many rows that were."""
     given_up = f"{bound.table(table)}: other runs keep committing; run again when they are done"
     for attempt in after_conflicts(_TRIES, given_up):
         with attempt:

@@ -63,13 +63,9 @@ def finish(
     approval: Approval | None = None,
     staged: tuple[Staged, Quality] | None = None,
 ) -> Finished:
-    """Finalize, validate, publish; once more from finalize on if another run published in between.
+    """Finalize, validate, publish; once more from finalize on if another run published in between, until that fails too often.
 
     `promoting`, `again`, `approval`: see `publish`. `staged`: windows that were staged before, and their reports, to begin with.
-
-    Raises:
-        ConflictError: other runs published in between every time.
-        ExpectationsError: a critical expectation failed, and no person has approved this verdict.
     """
     published_starts: dict[str, tuple[int, ...]] = {}
     changes: dict[str, tuple[Changes, ...]] = {}

@@ -54,29 +54,18 @@ def publish(
     again: bool = False,
     approval: Approval | None = None,
 ) -> list[str]:
-    """Commit every staged window: to the live table, or to the candidate while the live table holds windows of another state.
+    """Commit every staged window, and give the windows that were promoted.
 
-    Two conditions come first, for all windows: no other run has published a window since it was staged, and each window
-    with a suite has a verdict on exactly the staged files. If a commit fails, the commits before it stay, and the next
-    finalize stages the windows that are left. Then complete candidates are promoted, some small files are put together, some
-    old rows removed, and some tiers made; see `promote_complete`, `compact`, `expire`, `make_tiers`.
+    To the live table, or to the candidate while the live table holds windows of another state. Two conditions come first, for all windows:
+    no other run has published a window since it was staged, and each window with a suite has a verdict on exactly the staged files. If a
+    commit fails, the commits before it stay, and the next finalize stages the windows that are left. Then complete candidates are promoted,
+    some small files are put together, some old rows removed, and some tiers made; see `promote_complete`, `compact`, `expire`,
+    `make_tiers`.
 
-    Args:
-        bound, staged: the pipeline state, the staged windows.
-        committed: called after each commit, with the window and the starts of the batches whose windows were replaced.
-        validated: whether windows with a suite need a verdict; False where the user switched validation off.
-        changed: called after each commit that changed published rows; None: nothing is compared.
-        promoting: whether complete candidates take the place of the live windows.
-        again: whether a superseded definition is to be current again.
-        approval: of a person, to publish despite a failed suite.
-
-    Returns:
-        the windows that were promoted.
-
-    Raises:
-        ConflictError: another run published since this was staged, or a window was not validated; finalize again.
-        ExpectationsError: a window failed its suite, and no person has approved this verdict.
-        StateError: a staged file is gone or not whole; or the definition is superseded.
+    `committed` is called after each commit, with the window and the starts of the batches whose windows were replaced; `changed` after each
+    commit that changed published rows (None: nothing is compared). `validated` is False where the user switched validation off.
+    `promoting`: complete candidates take the place of live windows. `again`: a superseded definition is to be current again. `approval`: of
+    a person, to publish despite a failed suite.
     """
     if not again:
         check_not_superseded(bound)

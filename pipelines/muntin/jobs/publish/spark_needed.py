@@ -18,11 +18,7 @@ def rows_need_spark(pipeline: Pipeline) -> str | None:
 
 
 def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:
-    """The reasons to need Spark, for people; None: there is none. Reads the suites, if they are to `validate`.
-
-    Raises:
-        DefinitionError: a suite cannot be read.
-    """
+    """The reasons to need Spark, for people; None: there is none. Reads the suites, if they are to `validate`."""
     from muntin.jobs.publish.validate import find_suite
     from muntin.quality import load_suite, needs_spark
 

@@ -26,10 +26,7 @@ log = logging.getLogger("muntin")
 def validate_staged(bound: Bound, runner: Runner, staged: Staged, approval: Approval | None = None) -> list[dict[str, Any]]:
     """Check every staged window that has a suite, write the verdicts next to the files, and return the reports.
 
-    Raises:
-        ExpectationsError: a critical expectation failed, and no person has approved this verdict. The staged files stay, so that people
-            can inspect them.
-        DefinitionError: a suite cannot be read.
+    A failed critical expectation that no person has approved is an error. The staged files stay, so that people can inspect them.
     """
     from muntin.quality import ExpectationsFailed, load_suite, validate
 
@@ -59,11 +56,7 @@ def validate_staged(bound: Bound, runner: Runner, staged: Staged, approval: Appr
 
 
 def find_suite(path: str | Path) -> Path:
-    """The path of a suite: as given, or below the folder that `MUNTIN_HOME` names.
-
-    Raises:
-        DefinitionError: no such file.
-    """
+    """The path of a suite: as given, or below the folder that `MUNTIN_HOME` names."""
     tried = list(dict.fromkeys(each.absolute() for each in (Path(path), Path(os.environ.get("MUNTIN_HOME", ".")) / path)))
     for candidate in tried:
         if candidate.exists():

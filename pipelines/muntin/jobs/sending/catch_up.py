@@ -81,13 +81,7 @@ def of_misfits(misfits: Sequence[Misfit]) -> str:
 
 
 def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew: bool = False) -> Sent:
-    """Send what a sink lacks.
-
-    Raises:
-        SinkError: it could not be reached, or refused.
-        MissingPackageError: a package is not installed.
-        MuntinError: the windows cannot be read.
-    """
+    """Send what a sink lacks; SinkError if it could not be reached, or refused."""
     window: Any = sink.window
     patience.alive()
     why = ""
@@ -144,18 +138,9 @@ def lacking(
 ) -> tuple[Delivery | None, str]:
     """The changes to send to a sink, None for nothing; and a remark where all windows are sent instead.
 
-    The position must have been read before this is called: then a table that is behind it was put back.
-
-    Args:
-        bound, window: the pipeline state, and the name of the window.
-        position: of the sink; None: it has nothing.
-        anew: whether all windows are to be sent, whatever the sink has.
-        why: the reason why the changes would not do; "": they may.
-        tried: how far the first attempt since then would have brought the sink, if the end of an attempt is not known.
-
-    Raises:
-        SinkError: the sink was filled from another table.
-        StateError: the table cannot be read.
+    The position must have been read before this is called: then a table that is behind it was put back. A sink that was filled from another
+    table is an error. `anew`: all windows are sent, whatever the sink has. `why`: the reason why the changes would not do. `tried`: how far
+    the first attempt since then would have brought the sink, if the end of an attempt is not known.
     """
     now = current(bound.store, window)
     version, identity, table = now.snapshot.version, now.snapshot.identity, bound.table(now.table)

@@ -25,11 +25,7 @@ def newest_changes(bound: Bound, window: str, rows: pa.Table) -> pa.Table:
     """Changes of windows as changes of the row that a key has: at most a row that is gone, and behind it the key's newest window.
 
     A key of which a window is gone gets what is published of it now. Of any other key the newest of its changed windows is enough, as long
-    as the sink never puts an older window over a newer one.
-
-    Args:
-        bound, window: the pipeline state, and the name of the window.
-        rows: changes, as `changes_since` gives them.
+    as the sink never puts an older window over a newer one. `rows`: as `changes_since` gives them.
     """
     keys = bound.keys_of(window)
     gone, there = (rows.filter(each) for each in (pc.equal(rows["change"], "gone"), pc.not_equal(rows["change"], "gone")))

@@ -60,13 +60,8 @@ def _note(content: Any) -> Note:  # noqa: ANN401 - JSON
 def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = None) -> None:
     """Note how far a sink is. Where another run has noted something since, the position that is further stays, as does what it tried.
 
-    Args:
-        bound, sink: the pipeline state, and the sink of the note.
-        note: what to write; without a position, the noted position stays, and the noted attempt unless there is another.
-        since: the position that was noted when the sink was spoken to.
-
-    Raises:
-        StateError: the disk refuses.
+    Without a position in `note`, the noted position stays, and the noted attempt unless there is another. `since`: the position that was
+    noted when the sink was spoken to.
     """
 
     def noted(content: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON

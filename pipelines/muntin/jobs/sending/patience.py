@@ -19,11 +19,7 @@ class Patience:
     over: bool = field(default=False, init=False)
 
     def alive(self) -> None:
-        """The sink answered, or is spoken to from now on.
-
-        Raises:
-            SinkError: the run has given it up meanwhile.
-        """
+        """The sink answered, or is spoken to from now on; SinkError if the run has given it up meanwhile."""
         if self.over:
             raise SinkError("given up")
         self.until = time.monotonic() + self.seconds

@@ -36,12 +36,8 @@ log = logging.getLogger("muntin")
 def send(bound: Bound, reach: Reach | None = None, *, anew: bool = False) -> tuple[Sent, ...]:
     """Send to each sink what it lacks. Never raises: a sink that is down stops no run.
 
-    A sink that gives no sign of life for ten seconds is given up until the next run.
-
-    Args:
-        bound: the pipeline state.
-        reach: how this process reaches sinks; None: by addresses of the environment, without Spark.
-        anew: whether all windows are sent, whatever the sinks have.
+    A sink that gives no sign of life for ten seconds is given up until the next run. `reach`: how this process reaches sinks; None: by
+    addresses of the environment, without Spark. `anew`: all windows are sent, whatever the sinks have.
     """
     given = reach or Reach(of_environment)
     attempts = [_Attempt(bound, sink, given, anew=anew) for sink in bound.sinks]

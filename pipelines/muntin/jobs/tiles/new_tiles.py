@@ -71,11 +71,7 @@ class NewTiles:
         return schema_of_tiles(self.states.schema or pa.schema([]))
 
     def make_from_states(self, asked: Tiles, most: int) -> None:
-        """Make tiles of level 0 and 1, the newest first, from files of about so many states.
-
-        Raises:
-            StateError: a file is gone or damaged.
-        """
+        """Make tiles of level 0 and 1, the newest first, from files of about so many states."""
         if not len(asked):
             return
         paths = [(parse_states_path(file.path), file.rows) for file in self.states.files]
@@ -118,11 +114,7 @@ class NewTiles:
         self.made = Tiles.joined([self.made, new_tiles])
 
     def _rows(self, place: Place) -> pa.Table:
-        """The rows of a place: of its new file, or the rows of the table that stay.
-
-        Raises:
-            StateError: the file is damaged; it is removed, so that it is made again.
-        """
+        """The rows of a place: of its new file, or the rows of the table that stay. A damaged file is removed, so that it is made again."""
         if place in self.tables or place not in self.files:
             return self.tables.get(place, self.schema.empty_table())
         path = self.folder / self.files[place].path
@@ -141,9 +133,7 @@ class NewTiles:
     def commit(self) -> None:
         """Write the files, and commit them with the file that tells of all tiles. Files whose tiles are gone leave the table.
 
-        Raises:
-            ConflictError: another run made tiers meanwhile.
-            StateError: no space, or no permission.
+        ConflictError if another run made tiers meanwhile.
         """
         tiles = Tiles.joined([self.kept, self.made])
         places = {*self._places(tiles)}

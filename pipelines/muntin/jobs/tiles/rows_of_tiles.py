@@ -44,11 +44,7 @@ def schema_of_tiles(states: pa.Schema) -> pa.Schema:
 
 
 def states_in(folder: AnyPath, snapshot: Snapshot, within: Sequence[Stretch], batches: Stretch) -> pa.Table:
-    """The states in some stretches of time, of the batches that start between two instants, both included.
-
-    Raises:
-        StateError: a file is gone or damaged.
-    """
+    """The states in some stretches of time, of the batches that start between two instants, both included."""
     files = [file for file in snapshot.files if _touches(file.path, within)]
     inside = [(ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within]
     of_batches = (ds.field(BATCH) >= _instant(batches[0])) & (ds.field(BATCH) <= _instant(batches[1]))
@@ -66,16 +62,10 @@ def _instant(us: int) -> pa.Scalar:
 
 
 def rows_of_tiles(bound: Bound, states: pa.Table, schema: pa.Schema, numbers: Ints, span_us: int) -> Made:
-    """A row for each key and tile that has states.
+    """A row for each key and tile, of the ascending `numbers`, that has states; states of other tiles are left out.
 
-    A tile with an odd float, and tiles whose sums do not fit their types, are not usable and get no rows.
-
-    Args:
-        bound: the pipeline state.
-        states: of frames or of smaller tiles; other states are left out.
-        schema: of the rows.
-        numbers: of the tiles, ascending.
-        span_us: the length of a tile.
+    A tile with an odd float, and tiles whose sums do not fit their types, are not usable and get no rows. The states are of frames or of
+    smaller tiles.
     """
     number = instants(states[FRAME]) // span_us
     odd = np.unique(number[odd_floats(states, [column for field in bound.fields for column in field.columns])])

@@ -57,13 +57,7 @@ def _advanced(bound: Bound, tier_table: Tiered, states: Snapshot, most: int) -> 
 
 
 def advanced(bound: Bound, tier_table: Tiered, states: Snapshot, batches: Batches, wanted: Tiles, most: int) -> bool:
-    """Make some of the wanted tiles that are missing, and remove other tiles; whether some were missing.
-
-    Args:
-        bound, tier_table, states, batches: as in `NewTiles`.
-        wanted: the tiles that there should be.
-        most: see `make_tiers`.
-    """
+    """Make some of the wanted tiles that are missing, and remove other tiles; whether some were missing. `most`: see `make_tiers`."""
     wanted, new = _from_states(wanted, tier_table, batches), NewTiles(bound, tier_table, states, batches)
     missing = wanted.take(~wanted.among(new.kept))
     if not len(missing):

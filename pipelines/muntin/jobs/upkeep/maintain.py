@@ -49,17 +49,9 @@ def maintain(
 ) -> Maintained:
     """Put small files together, shorten the logs of tables, and remove what is not read any more. Runs may go on meanwhile.
 
-    Args:
-        pipeline: the definition.
-        root: the folder above the states.
-        older_than_us: what is younger stays: longer than any run and any reader takes; microseconds.
-        superseded: whether states of earlier definitions that read no batch for so long are removed, with their windows.
-        dry_run: only tell what would be removed.
-        now: the present; None: the clock tells.
-        tell: called with a line for each step.
-
-    Raises:
-        StateError: there is no state of the pipeline under this definition; or the disk refuses.
+    What is younger than `older_than_us` stays: longer than any run and any reader takes. `superseded`: states of earlier definitions that
+    read no batch for so long are removed, with their windows. `dry_run`: only tell what would be removed. `tell`: called with a line for
+    each step.
     """
     bound, present = bind_existing(pipeline, root), now or utc_now()
     compacted = {} if dry_run else dict(Counter(_each(bound, tell)))

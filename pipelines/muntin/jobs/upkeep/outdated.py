@@ -44,11 +44,8 @@ class Outdated:
 def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
     """The batches of `[start, end)` to read and the purged batches, in order; all batches if `everything`.
 
-    A batch whose states are gone, as `retain` says, is left out. A source has changed when its files are not those of the batch's
-    manifest: by path, size and the time when they were last written, or by content where `sources.files(..., checksum=True)` says so.
-
-    Raises:
-        DefinitionError, SourceError, StateError: as `run`.
+    A batch whose states are gone, as `retain` says, is left out. A source has changed when its files are not those of the batch's manifest:
+    by path, size and the time when they were last written, or by content where `sources.files(..., checksum=True)` says so.
     """
     bound = bind(pipeline, root)
     intervals = readable(bound, pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")))

@@ -42,19 +42,10 @@ def promote(
 ) -> list[str]:
     """Make a definition the current one: the live tables hold its windows. The names of the windows that changed hands.
 
-    Windows that are not derived yet, or not any more, are derived from states; no source is read.
-
-    Args:
-        pipeline: the definition.
-        root: the folder above the states.
-        spark: who derives windows, as `run` takes it.
-        incomplete: whether to promote windows that lack batches which the current definition has. Their windows are gone then.
-        validate: whether expectations guard what is derived.
-        progress: called with the name of each step as it begins.
-
-    Raises:
-        StateError: there is no state of the definition, or it lacks batches.
-        ExpectationsError: a critical expectation failed; nothing was promoted.
+    Windows that are not derived yet, or not any more, are derived from states; no source is read. `spark`: who derives windows, as `run`
+    takes it. `incomplete`: promote also windows that lack batches which the current definition has; their windows are gone then.
+    `validate`: expectations guard what is derived; if a critical expectation fails, nothing is promoted. `progress`: called with the name
+    of each step.
     """
     if not adoptable(bind(pipeline, root)):
         bind_existing(pipeline, root)
@@ -87,15 +78,8 @@ class RolledBack:
 def rollback(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, version: int | None = None) -> list[RolledBack]:
     """Give live tables the windows that they held before a definition was promoted. The definition that was current is superseded then.
 
-    Args:
-        pipeline: a definition of the pipeline, the current or an earlier definition.
-        root: the folder above the states.
-        window: the name of one window; None: each window that has an earlier definition.
-        version: of the window's table; None: the last version under the definition before.
-
-    Raises:
-        DefinitionError: a version without a window.
-        StateError: there is no earlier definition or no such version, or its files are removed.
+    `pipeline`: the current or an earlier definition. `window`: None: each window that has an earlier definition. `version`: of the window's
+    table; None: the last version under the definition before.
     """
     if version is not None and window is None:
         raise DefinitionError("version: each window has versions of its own; say which window, as muntin rollback FILE day --version 12")

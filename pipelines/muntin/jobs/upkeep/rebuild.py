@@ -54,8 +54,7 @@ class _Behind:
 def to_rebuild(bound: Bound) -> list[Outdated]:
     """The batches to read and the purged batches, in order: none if there is no earlier state, or the present state has all.
 
-    Raises:
-        DefinitionError: the earlier state's batches are not of the present schedule.
+    Batches that are not of the present schedule are an error.
     """
     backlog = _behind(bound)
     if backlog is None:
@@ -128,11 +127,7 @@ def newest_earlier(bound: Bound) -> AnyPath | None:
 
 
 def check_rebuilt(bound: Bound, window: str) -> None:
-    """Refuse to show a window as empty that only an earlier definition has published, and windows of another definition as those of this.
-
-    Raises:
-        StateError: it is published under another definition and not under the present.
-    """
+    """Refuse to show a window as empty that only an earlier definition has published, or windows of another definition as of this."""
     check_as_defined(bound, window)
     if published(bound.store, window).ledger:
         return

@@ -64,15 +64,8 @@ def vacuum(
 ) -> list[Removed]:
     """Remove replaced files, abandoned stagings and half-written files that are older than a duration.
 
-    Args:
-        root: the folder above the states.
-        older_than_us: microseconds; must be longer than any run and any reader takes.
-        pipeline: the pipeline whose states are swept, under every definition it had; None: every state below the root.
-        dry_run: only tell what would be removed.
-        now: the present; None: the clock tells.
-
-    Raises:
-        StateError: there is no state; or a file cannot be removed.
+    `older_than_us` must be longer than any run and any reader takes. The states of `pipeline` are swept, under every definition it had;
+    None: every state below the root. `dry_run`: only tell what would be removed.
     """
     oldest = (now or utc_now()) - timedelta(microseconds=older_than_us)
     top, homes = path_of(root), state_folders(root)
