@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Event
 from weakref import ref
 
@@ -14,6 +14,14 @@ from muntin.cli.interrupt import SIGNALS, Interrupted, reached
 from tests.cli.conftest import RANGE, Muntin, Project
 
 Plan = Callable[[Callable[[], None]], None]
+
+
+@pytest.fixture(autouse=True)
+def _listening() -> Iterator[None]:
+    """What a script starts in the background ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
