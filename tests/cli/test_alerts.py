@@ -9,7 +9,7 @@ from tests.alerts.receivers import Webhook, webhook
 from tests.cli.conftest import RANGE, Muntin, Project
 from tests.cli.test_run import SUITE
 
-pytestmark = pytest.mark.usefixtures("spark")
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import DAYS, RANGE, Muntin, Project
 
-pytestmark = pytest.mark.usefixtures("spark")
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def backfill(muntin: Muntin, project: Project, *more: str) -> dict[str, str]:

@@ -195,12 +195,13 @@ class TestWhich:
 HEAVY = ("pandas", "pyspark", "great_expectations", "matplotlib")
 
 
-@pytest.mark.parametrize("command", [["plan", *RANGE], ["check"], ["status"], ["show", "quarter"]])
-def test_a_look_imports_what_it_uses(ran: Project, command: list[str]) -> None:
+def test_a_look_imports_what_it_uses(ran: Project) -> None:
+    commands = [ran.arguments(*command) for command in (["plan", *RANGE], ["check"], ["status"], ["show", "quarter"])]
     words = f"""
 import sys
 from muntin.cli.main import main
-assert main({ran.arguments(*command)!r}) == 0
+for command in {commands!r}:
+    assert main(command) == 0
 print(sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)

@@ -19,8 +19,8 @@ def rows(muntin: Muntin, project: Project, *more: str) -> list[tuple[str, str, i
 A1, A2, O1 = ("ä", "01-01T00", 1), ("ä", "01-02T00", 3), ("ö", "01-01T06", 2)
 
 
-def test_show_in_json(muntin: Muntin, done: Project):
-    assert rows(muntin, done) == [A1, A2, O1]
+def test_show_in_json(muntin: Muntin, ran: Project):
+    assert rows(muntin, ran) == [A1, A2, O1]
 
 
 @pytest.mark.parametrize(
@@ -35,27 +35,27 @@ def test_show_in_json(muntin: Muntin, done: Project):
         (["--limit", "1"], [A1]),
     ],
 )
-def test_show_selects(muntin: Muntin, done: Project, asked: list[str], found: list[tuple[str, str, int]]):
-    assert rows(muntin, done, *asked) == found
+def test_show_selects(muntin: Muntin, ran: Project, asked: list[str], found: list[tuple[str, str, int]]):
+    assert rows(muntin, ran, *asked) == found
 
 
-def test_show_as_a_table(muntin: Muntin, done: Project):
-    told = muntin(*done.arguments("show", "quarter", "--limit", "2"))
+def test_show_as_a_table(muntin: Muntin, ran: Project):
+    told = muntin(*ran.arguments("show", "quarter", "--limit", "2"))
     lines = told.out.splitlines()
     assert lines[0].split() == ["sensor", "window_start", "window_end", "readings", "total", "least", "who", "batch"]
     assert lines[1].split() == ["ä", "2020-01-01", "00:00", "2020-01-01", "06:00", "1", "1", "1", "ä", "2020-01-01", "00:00"]
     assert lines[-1] == "3 windows; 1 more, --limit 0 shows all; instants in UTC"
 
 
-def test_show_as_csv(muntin: Muntin, done: Project):
-    told = muntin(*done.arguments("show", "quarter", "--csv"))
+def test_show_as_csv(muntin: Muntin, ran: Project):
+    told = muntin(*ran.arguments("show", "quarter", "--csv"))
     found = list(csv.DictReader(io.StringIO(told.out)))
     assert [row["total"] for row in found] == ["1", "3", "2"]
     assert found[0]["window_end"] == "2020-01-01T06:00:00+00:00"
 
 
-def test_show_what_is_not_closed_yet(muntin: Muntin, done: Project):
-    told = muntin(*done.arguments("show", "visit", "--provisional", "--json"))
+def test_show_what_is_not_closed_yet(muntin: Muntin, ran: Project):
+    told = muntin(*ran.arguments("show", "visit", "--provisional", "--json"))
     assert {"provisional", "batch"} <= set(json.loads(told.out)["rows"][0])
 
 
@@ -71,8 +71,8 @@ def test_show_what_is_not_closed_yet(muntin: Muntin, done: Project):
         (["late", "month"], 2, "no window 'month'"),
     ],
 )
-def test_what_is_not_there_is_told(muntin: Muntin, done: Project, arguments: list[str], status: int, words: str):
-    told = muntin(*done.arguments(*arguments))
+def test_what_is_not_there_is_told(muntin: Muntin, ran: Project, arguments: list[str], status: int, words: str):
+    told = muntin(*ran.arguments(*arguments))
     assert (told.status, told.out) == (status, "")
     assert words in told.err
 
@@ -91,34 +91,34 @@ def test_a_root_without_the_state_is_told(muntin: Muntin, project: Project, comm
     assert "error (state): there is no" in told.err
 
 
-def test_plot_draws_a_line_a_key(muntin: Muntin, done: Project, tmp_path):
+def test_plot_draws_a_line_a_key(muntin: Muntin, ran: Project, tmp_path):
     out = tmp_path / "plot.png"
-    told = muntin(*done.arguments("plot", "quarter", "total", "least", "--out", str(out)))
+    told = muntin(*ran.arguments("plot", "quarter", "total", "least", "--out", str(out)))
     assert told.out == f"{out}: 2 lines over 3 windows\n"
     assert out.read_bytes().startswith(b"\x89PNG")
 
 
-def test_late_rows_by_batch_and_by_state(muntin: Muntin, done: Project):
-    told = json.loads(muntin(*done.arguments("late", "quarter", "--states", "--json")).out)
+def test_late_rows_by_batch_and_by_state(muntin: Muntin, ran: Project):
+    told = json.loads(muntin(*ran.arguments("late", "quarter", "--states", "--json")).out)
     assert told["batches"] == [{"window": "quarter", "batch": "2020-01-02T00:00:00+00:00", "rows": 1, "windows": 1}]
     (state,) = told["states"]["quarter"]
     assert (state["sensor"], state["rows"], state["windows"]) == ("ä", 1, 1)
     assert state["frame"] == "2020-01-01T02:00:00+00:00"  # frames of two hours, shared with the sessions
 
 
-def test_late_sessions_are_judged_as_chains(muntin: Muntin, done: Project):
-    told = json.loads(muntin(*done.arguments("late", "visit", "--states", "--json")).out)
+def test_late_sessions_are_judged_as_chains(muntin: Muntin, ran: Project):
+    told = json.loads(muntin(*ran.arguments("late", "visit", "--states", "--json")).out)
     assert [state["sensor"] for state in told["states"]["visit"]] == ["ä"]
 
 
-def test_late_for_people(muntin: Muntin, done: Project):
-    lines = muntin(*done.arguments("late", "quarter", "--states")).out.splitlines()
+def test_late_for_people(muntin: Muntin, ran: Project):
+    lines = muntin(*ran.arguments("late", "quarter", "--states")).out.splitlines()
     assert lines[1].split() == ["quarter", "2020-01-02", "00:00", "1", "1"]
     assert "quarter: 1 late state" in lines
 
 
-def test_status_with_the_definition(muntin: Muntin, done: Project):
-    (told,) = json.loads(muntin(*done.arguments("status", "--json")).out)
+def test_status_with_the_definition(muntin: Muntin, ran: Project):
+    (told,) = json.loads(muntin(*ran.arguments("status", "--json")).out)
     assert (told["pipeline"], told["batches"], told["rows_quarantined"]) == ("sensors", 2, 1)
     assert (told["waiting"], told["missing"], told["staged"]) == ([], [], [])
     quarter = told["windows"][0]
@@ -129,34 +129,34 @@ def test_status_with_the_definition(muntin: Muntin, done: Project):
     assert quarter["open_since"] is None
 
 
-def test_status_of_everything_below_a_root(muntin: Muntin, done: Project):
-    (told,) = json.loads(muntin("status", "--root", done.root, "--json").out)
+def test_status_of_everything_below_a_root(muntin: Muntin, ran: Project):
+    (told,) = json.loads(muntin("status", "--root", ran.root, "--json").out)
     assert [window["window"] for window in told["windows"]] == ["quarter", "visit"]
     assert told["waiting"] is None
-    assert "sensors (" in muntin("status", "--root", done.root).out
+    assert "sensors (" in muntin("status", "--root", ran.root).out
 
 
-def test_quarantine(muntin: Muntin, done: Project):
-    told = muntin(*done.arguments("quarantine"))
+def test_quarantine(muntin: Muntin, ran: Project):
+    told = muntin(*ran.arguments("quarantine"))
     lines = told.out.splitlines()
     assert lines[0].split() == ["batch", "(UTC)", "file", "line", "reason", "row"]
-    assert lines[1].split()[:4] == ["2020-01-02", "00:00", f"{done.folder}/2020-01-02.csv", "4"]
+    assert lines[1].split()[:4] == ["2020-01-02", "00:00", f"{ran.folder}/2020-01-02.csv", "4"]
     assert "event time is null" in lines[1]
     assert lines[-2:] == ["reason              rows", "event time is null     1"]
 
 
-def test_quarantine_in_json(muntin: Muntin, done: Project):
-    told = json.loads(muntin(*done.arguments("quarantine", "--json", "--from", "2020-01-02", "--last", "1")).out)
+def test_quarantine_in_json(muntin: Muntin, ran: Project):
+    told = json.loads(muntin(*ran.arguments("quarantine", "--json", "--from", "2020-01-02", "--last", "1")).out)
     assert (told["total"], told["reasons"]) == (1, [{"reason": "event time is null", "rows": 1}])
     (row,) = told["rows"]
     assert (row["line"], row["position"], row["column"], row["event_time"]) == (4, 2, "at", None)
 
 
-def test_no_row_in_the_quarantine_of_a_batch(muntin: Muntin, done: Project):
-    told = muntin(*done.arguments("quarantine", "--to", "2020-01-02"))
+def test_no_row_in_the_quarantine_of_a_batch(muntin: Muntin, ran: Project):
+    told = muntin(*ran.arguments("quarantine", "--to", "2020-01-02"))
     assert (told.status, told.out.strip()) == (0, "there is no row in the quarantine")
 
 
-def test_what_a_retry_would_read(muntin: Muntin, done: Project):
-    told = json.loads(muntin(*done.arguments("quarantine", "--retry", "--dry-run", "--json")).out)
+def test_what_a_retry_would_read(muntin: Muntin, ran: Project):
+    told = json.loads(muntin(*ran.arguments("quarantine", "--retry", "--dry-run", "--json")).out)
     assert [batch["reason"] for batch in told["batches"]] == ["1 row in the quarantine"]

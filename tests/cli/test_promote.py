@@ -7,7 +7,7 @@ from deltalake import DeltaTable
 
 from tests.cli.conftest import RANGE, Muntin, Project
 
-pytestmark = pytest.mark.usefixtures("spark")
+pytestmark = pytest.mark.usefixtures("here")
 MORE = {'"least": agg.min("value")': '"least": agg.min("value"), "greatest": agg.max("value")'}
 
 

@@ -14,7 +14,7 @@ from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import to_rebuild
 from tests.cli.conftest import RANGE, Muntin, Project
 
-pytestmark = pytest.mark.usefixtures("spark")
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_a_new_field_is_rebuilt_in_one_go(muntin: Muntin, project: Project) -> None:

@@ -9,7 +9,7 @@ from deltalake import DeltaTable
 from muntin.jobs.records.verdicts import last_verdicts
 from tests.cli.conftest import RANGE, Muntin, Project
 
-pytestmark = pytest.mark.usefixtures("spark")
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_run_reports_every_batch_and_the_whole(muntin: Muntin, project: Project):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import RANGE, Muntin, Project
 
-pytestmark = pytest.mark.usefixtures("spark")
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_status_names_holes_and_open_windows(muntin: Muntin, project: Project):

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 
@@ -41,10 +42,10 @@ def lines(page: str) -> int:
     return len([line for line in page.splitlines() if line.startswith("| `")])
 
 
+@cache
 def modules(name: str) -> list[str]:
     """The code of the modules of a name, whatever folders they lie in."""
-    files = [file for folder in FOLDERS for file in folder.rglob(f"{name}.py")]
-    return [file.read_text(encoding="utf-8") for file in files]
+    return [file.read_text(encoding="utf-8") for folder in FOLDERS for file in folder.rglob(f"{name}.py")]
 
 
 def test_every_line_of_a_table_is_a_row() -> None:

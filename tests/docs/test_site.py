@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from docs.beside import BESIDE
+from muntin.cli.main import main
+from tests.cli.conftest import without_spark
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r'```(?:(?:csv|python) title="(?P<file>[^"]+)"|console)\n(?P<text>.*?)```', re.DOTALL)
@@ -34,9 +36,10 @@ def test_the_site_builds_strictly(tmp_path: Path) -> None:
     assert "https://fonts" not in first
 
 
-@pytest.mark.spark
-def test_the_tutorial_is_true(tmp_path: Path) -> None:
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+def test_the_tutorial_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """tests/cli/test_extras.py and test_own_pipelines.py start the command as a program."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
     for block in BLOCK.finditer((ROOT / "docs/tutorial.md").read_text(encoding="utf-8")):
         if block["file"]:
             path = tmp_path / block["file"]
@@ -44,9 +47,12 @@ def test_the_tutorial_is_true(tmp_path: Path) -> None:
             path.write_text(block["text"], encoding="utf-8")
             continue
         command, _, wanted = block["text"].partition("\n")
-        done = subprocess.run(shlex.split(command[2:]), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        told = done.stdout.replace(str(tmp_path), "/project")
+        program, *arguments = shlex.split(command[2:])
+        with without_spark():
+            status = main(arguments)
+        told, errors = capfd.readouterr()
+        assert (program, status) == ("muntin", 0), errors
+        told = told.replace(str(tmp_path), "/project")
         assert words(told) == words(wanted), command
 
 

@@ -16,6 +16,7 @@ from muntin.errors import DefinitionError, SourceError, StateError
 from muntin.jobs.lookups import asked_rows
 from tests.case_counts import at_length, some
 from tests.end_to_end.hourly import HOUR, START, Hourly
+from tests.storage.three_batches import HERE
 
 MINUTE = timedelta(minutes=1)
 KINDS = {
@@ -38,7 +39,7 @@ def batch(made: Hourly, hour: int, *events: tuple[str, float, int], published: b
     at = pa.array([START + each * MINUTE for each in minutes], pa.timestamp("us", "UTC"))
     made.write(f"{hour:02}.parquet", {"user": pa.array(users, pa.string()), "at": at, "v": pa.array(values, pa.int64())})
     if published:
-        run(made.pipeline, root=made.root, start=START + hour * HOUR, end=START + (hour + 1) * HOUR)
+        run(made.pipeline, root=made.root, start=START + hour * HOUR, end=START + (hour + 1) * HOUR, spark=HERE)
 
 
 def rows(*asked: tuple[str | None, float | None]) -> pa.Table:

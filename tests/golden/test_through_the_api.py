@@ -9,6 +9,7 @@ from muntin import run
 from tests.end_to_end.judge import user_files as face
 from tests.golden.loader import AGGREGATES, Golden, load, names
 from tests.oracle.time import watermarks
+from tests.storage.three_batches import HERE
 
 TYPES = {"key": pa.string(), "v": pa.int64()}
 MEASURES = {name: face.measure(name, None if name == "count" else "v") for name in AGGREGATES}
@@ -27,7 +28,7 @@ def expected(case: Golden) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("name", names())
-def test_windows_of_other_systems(name: str, tmp_path: Path, spark: object) -> None:
+def test_windows_of_other_systems(name: str, tmp_path: Path) -> None:
     """All batches in bulk; what is open at the end is compared as provisional."""
     case = load(name)
     data, root, found = tmp_path / "data", tmp_path / "state", case.batches
@@ -35,7 +36,7 @@ def test_windows_of_other_systems(name: str, tmp_path: Path, spark: object) -> N
         face.write(data, batch, TYPES)
     more = {"watermark": "events", "max_ahead": face.span(FAR)}
     pipeline = face.define(name, data, found, {"w": case.window}, MEASURES, keys=["key"], **more)
-    run(pipeline, root=str(root), start=face.instant(found[0].start), end=face.instant(found[-1].end), spark=spark)
+    run(pipeline, root=str(root), start=face.instant(found[0].start), end=face.instant(found[-1].end), spark=HERE)
     final = face.published(pipeline, "w", root, found)
     assert [tuple(row[column] for column in KEY) for row in final] == [w for w in expected(case) if w[-1] is not None]
     rows = face.published(pipeline, "w", root, found, provisional=True)

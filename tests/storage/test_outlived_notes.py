@@ -25,23 +25,23 @@ def write(folder: Path, number: int, values: list[int]) -> None:
     pq.write_table(pa.table({"t": times, "v": values}), folder / f"{BEGIN + number * STEP:%H}.parquet")
 
 
-def test_notes_that_count_stay(tmp_path: Path, spark: object) -> None:
+def test_notes_that_count_stay(tmp_path: Path) -> None:
     source = sources.files(str(tmp_path / "{start:%H}.parquet"), event_time="t")
     pipeline = Pipeline(
         name="p", source=source, schedule="1h", start=BEGIN, windows={"w": windows.by_count(3)}, aggregates={"sum": agg.sum("v")}
     )  # fmt: skip
     for number, values in enumerate([[1, 2], [3, 4], [5]]):
         write(tmp_path, number, values)
-        run(pipeline, root=tmp_path / "state", start=BEGIN + number * STEP, end=BEGIN + (number + 1) * STEP, spark=spark)
+        run(pipeline, root=tmp_path / "state", start=BEGIN + number * STEP, end=BEGIN + (number + 1) * STEP, spark=HERE)
     write(tmp_path, 1, [3, 40])
-    run(pipeline, root=tmp_path / "state", start=BEGIN + STEP, end=BEGIN + 2 * STEP, spark=spark)
+    run(pipeline, root=tmp_path / "state", start=BEGIN + STEP, end=BEGIN + 2 * STEP, spark=HERE)
     later = datetime.now(UTC) + timedelta(days=3)
     removed = {one.what: one.files for one in vacuum(tmp_path / "state", older_than_us=UNITS["d"], now=later)}
     assert removed["outlived notes"] == 2
     notes = sorted(path.name for path in (tmp_path / "state").rglob("carry/**/*.parquet"))
     assert len(notes) == 3
     write(tmp_path, 3, [6])
-    run(pipeline, root=tmp_path / "state", start=BEGIN + 3 * STEP, end=BEGIN + 4 * STEP, spark=spark)
+    run(pipeline, root=tmp_path / "state", start=BEGIN + 3 * STEP, end=BEGIN + 4 * STEP, spark=HERE)
     assert [row["sum"] for row in read(pipeline, "w", root=tmp_path / "state").to_pylist()] == [6, 51]
 
 

@@ -43,10 +43,10 @@ def naive(values: list[float], first: float) -> list[list[float]]:
 
 
 # first 1.0: 0, 0.5, then 2 is beyond; their mean 0.25 is what the next window may grow by: 2.2 belongs, 2.3 does not
-def test_the_example(tmp_path: Path, spark: object) -> None:
+def test_the_example(tmp_path: Path) -> None:
     write(tmp_path, 0, [("a", value) for value in (0.0, 0.5, 2.0, 2.2, 2.3)])
     pipeline = define(tmp_path, windows.by_delta("v", "mean_v", first=1.0))
-    run(pipeline, root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=spark)
+    run(pipeline, root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=HERE)
     rows = read(pipeline, "w", root=tmp_path / "state", provisional=True).to_pylist()
     assert [(row["window_index"], row["n"], row["first_v"], row["provisional"]) for row in rows] == [
         (0, 2, 0.0, False),
@@ -77,11 +77,11 @@ def test_over_batches_in_bulk_and_replaced(tmp_path: Path) -> None:
         assert [row["window_index"] for row in own] == list(range(len(wanted)))
 
 
-def test_what_does_not_fit_is_said(tmp_path: Path, spark: object) -> None:
+def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
     write(tmp_path, 0, [("a", 0.0), ("a", 5.0)])
     pipeline = define(tmp_path, windows.by_delta("v", "2 * spread", first=1.0))
     with pytest.raises(DefinitionError, match=r"'2 \* spread' does not fit the results of a window.*There are n, mean_v"):
-        run(pipeline, root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=spark)
+        run(pipeline, root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=HERE)
 
 
 @pytest.mark.parametrize(

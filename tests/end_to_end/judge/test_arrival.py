@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin import Pipeline, aggregates, read, run, sources, windows
+from tests.storage.three_batches import HERE
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=1)
@@ -30,20 +31,20 @@ def write(path: Path, start: datetime, values: list[str], numbers: list[int]) ->
     pq.write_table(pa.table({"t": times, "v": values, "number": numbers}), path)
 
 
-def test_a_column_orders_the_rows_of_a_batch_across_its_files(spark: object, tmp_path: Path) -> None:
+def test_a_column_orders_the_rows_of_a_batch_across_its_files(tmp_path: Path) -> None:
     write(tmp_path / "0000-a.parquet", START, ["a", "b"], [4, 2])
     write(tmp_path / "0000-b.parquet", START, ["c", "d"], [1, 3])
     by_file, by_column = pipeline(tmp_path), pipeline(tmp_path, source={"arrival_order": "number"})
     for given, (first, last) in ((by_file, ("a", "d")), (by_column, ("c", "a"))):
-        run(given, root=tmp_path / "root", start=START, end=START + STEP, spark=spark)
+        run(given, root=tmp_path / "root", start=START, end=START + STEP, spark=HERE)
         assert read(given, "w", root=tmp_path / "root").select(["first", "last"]).to_pylist() == [{"first": first, "last": last}]
 
 
-def test_a_hole_may_count_as_an_empty_batch_until_it_is_filled(spark: object, tmp_path: Path) -> None:
+def test_a_hole_may_count_as_an_empty_batch_until_it_is_filled(tmp_path: Path) -> None:
     for minute in range(3):
         write(tmp_path / f"000{minute}.parquet", START + minute * STEP, [f"v{minute}"], [minute])
     given = pipeline(tmp_path, on_gap="empty")
     for minute, seen in ((0, ["v0"]), (2, ["v0", "v2"]), (1, ["v0", "v1", "v2"])):
-        report = run(given, root=tmp_path / "root", start=START + minute * STEP, end=START + (minute + 1) * STEP, spark=spark)
+        report = run(given, root=tmp_path / "root", start=START + minute * STEP, end=START + (minute + 1) * STEP, spark=HERE)
         assert report.waiting_for == ()
         assert read(given, "w", root=tmp_path / "root")["first"].to_pylist() == seen

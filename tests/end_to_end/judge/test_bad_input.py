@@ -13,6 +13,7 @@ from muntin import aggregates as agg
 from muntin.errors import DefinitionError, MuntinError
 from tests.end_to_end.judge import user_files as face
 from tests.oracle import SECOND, Batch
+from tests.storage.three_batches import HERE
 
 START = 1_704_067_200 * SECOND
 TYPES = {"k": pa.string(), "v": pa.int64(), "text": pa.string(), "x": pa.float64()}
@@ -75,48 +76,48 @@ RUNS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("wrong", RUNS)
-def test_a_source_that_does_not_fit(wrong: str, tmp_path: Path, spark: object) -> None:
+def test_a_source_that_does_not_fit(wrong: str, tmp_path: Path) -> None:
     other, named = RUNS[wrong]
     face.write(tmp_path / "data", Batch(START, START + 10 * SECOND, [ROW, ROW]), TYPES)
     asked = pipeline(tmp_path / "data", **other)
     with pytest.raises(MuntinError, match=named):
-        attempt(asked, tmp_path, spark, 10)
+        attempt(asked, tmp_path, 10)
     assert read(asked, "w", root=str(tmp_path / "state")).num_rows == 0
 
 
-def attempt(asked: Pipeline, folder: Path, spark: object, seconds: int) -> None:
+def attempt(asked: Pipeline, folder: Path, seconds: int, spark: object = HERE) -> None:
     """Run from the start for so many seconds."""
     until = face.instant(START + seconds * SECOND)
     run(asked, root=str(folder / "state"), start=face.instant(START), end=until, spark=spark)
 
 
-def test_a_truncated_file_is_named(tmp_path: Path, spark: object) -> None:
+def test_a_truncated_file_is_named_by_tasks_of_spark(tmp_path: Path, spark: object) -> None:
     face.write(tmp_path / "data", Batch(START, START + 10 * SECOND, [ROW]), TYPES)
     (file,) = (tmp_path / "data").iterdir()
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(MuntinError, match=file.name):
-        attempt(pipeline(tmp_path / "data"), tmp_path, spark, 10)
+        attempt(pipeline(tmp_path / "data"), tmp_path, 10, spark)
 
 
-def test_an_interval_that_is_not_of_the_schedule(tmp_path: Path, spark: object) -> None:
+def test_an_interval_that_is_not_of_the_schedule(tmp_path: Path) -> None:
     with pytest.raises(DefinitionError, match=r"schedule|interval"):
-        attempt(pipeline(tmp_path), tmp_path, spark, 7)
+        attempt(pipeline(tmp_path), tmp_path, 7)
 
 
-def test_a_missing_file_is_an_error_where_asked(tmp_path: Path, spark: object) -> None:
+def test_a_missing_file_is_an_error_where_asked(tmp_path: Path) -> None:
     source = sources.files(str(tmp_path / ("{start:" + face.NAME + "}.parquet")), event_time="t", missing="error")
     with pytest.raises(MuntinError, match="20240101T000000"):
-        attempt(pipeline(tmp_path, source=source), tmp_path, spark, 10)
+        attempt(pipeline(tmp_path, source=source), tmp_path, 10)
 
 
-def test_nothing_is_published_by_a_run_that_failed(tmp_path: Path, spark: object) -> None:
+def test_nothing_is_published_by_a_run_that_failed(tmp_path: Path) -> None:
     """What earlier runs published stays."""
     folder, asked = tmp_path / "data", pipeline(tmp_path / "data", aggregates={"n": agg.sum("v")})
     face.write(folder, Batch(START, START + 10 * SECOND, [ROW]), TYPES)
-    attempt(asked, tmp_path, spark, 10)
+    attempt(asked, tmp_path, 10)
     before = read(asked, "w", root=str(tmp_path / "state"))
     face.write(folder, Batch(START + 10 * SECOND, START + 20 * SECOND, [{**ROW, "t": START + 11 * SECOND}] * 2), TYPES)
     with pytest.raises(MuntinError, match=r"overflow|range|64"):
-        attempt(asked, tmp_path, spark, 20)
+        attempt(asked, tmp_path, 20)
     assert before.num_rows == 1
     assert read(asked, "w", root=str(tmp_path / "state")).equals(before)

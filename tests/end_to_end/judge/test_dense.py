@@ -11,12 +11,13 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
+from tests.storage.three_batches import HERE
 
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory, spark: object) -> tuple[Pipeline, Path]:
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pipeline, Path]:
     """a at 0:00, 3:30 and 5:10, b at 2:00; the last batch leaves the sixth hour open."""
     folder = tmp_path_factory.mktemp("dense")
     came = [("a", 0), ("a", 210), ("a", 310), ("b", 120)]
@@ -33,7 +34,7 @@ def done(tmp_path_factory: pytest.TempPathFactory, spark: object) -> tuple[Pipel
         },
         aggregates={"n": agg.count(), "sum": agg.sum("v"), "mean": agg.mean("v"), "last": agg.last("v"), "list": agg.collect("v")},
     )  # fmt: skip
-    run(pipeline, root=folder / "state", start=BEGIN, end=BEGIN + timedelta(hours=5), spark=spark)
+    run(pipeline, root=folder / "state", start=BEGIN, end=BEGIN + timedelta(hours=5), spark=HERE)
     return pipeline, folder / "state"
 
 

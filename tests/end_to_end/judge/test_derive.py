@@ -16,6 +16,7 @@ from muntin.errors import DefinitionError, SourceError, StateError
 from muntin.jobs.schema_check.source_columns import bound_types
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.fingerprint import derivation, fingerprint
+from tests.storage.three_batches import HERE
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -46,9 +47,9 @@ def pipeline(folder: Path, **changes: Any) -> Pipeline:
     return Pipeline(**(asked | changes))
 
 
-def test_derived_columns_stand_behind_the_aggregates(spark: object, tmp_path: Path) -> None:
+def test_derived_columns_stand_behind_the_aggregates(tmp_path: Path) -> None:
     flow, root = pipeline(tmp_path), tmp_path / "root"
-    run(flow, root=root, start=START, end=START + 3 * MINUTE, spark=spark)
+    run(flow, root=root, start=START, end=START + 3 * MINUTE, spark=HERE)
     table = read(flow, "w", root=root)
     names = ["k", "window_start", "window_end", "n", "large", "values", "share", "percent", "said", "batch"]
     assert table.column_names == names
@@ -61,40 +62,40 @@ def test_derived_columns_stand_behind_the_aggregates(spark: object, tmp_path: Pa
     assert dense[1]["said"] == "a at 1"
     assert read(flow, "three", root=root)["share"].to_pylist() == [2 / 3]
 
-    run(flow, root=root, start=START + 3 * MINUTE, end=START + 4 * MINUTE, spark=spark)
+    run(flow, root=root, start=START + 3 * MINUTE, end=START + 4 * MINUTE, spark=HERE)
     later = replace(flow, windows={"w": windows.tumbling("1m", grace="1h"), "three": flow.windows["three"]})
-    run(later, root=root, start=START + 3 * MINUTE, end=START + 4 * MINUTE, spark=spark)
+    run(later, root=root, start=START + 3 * MINUTE, end=START + 4 * MINUTE, spark=HERE)
     assert read(later, "w", root=root, provisional=True).column_names == [*names, "provisional"]
     opened = pipeline(tmp_path, name="open", windows={"w": windows.tumbling("1h")})
-    run(opened, root=root, start=START, end=START + MINUTE, spark=spark)
+    run(opened, root=root, start=START, end=START + MINUTE, spark=HERE)
     (row,) = read(opened, "w", root=root, provisional=True).to_pylist()
     assert (row["share"], row["percent"], row["provisional"]) == (2 / 3, 67, True)
 
 
-def test_a_changed_derivation_reads_nothing_again(spark: object, tmp_path: Path) -> None:
+def test_a_changed_derivation_reads_nothing_again(tmp_path: Path) -> None:
     flow, root = pipeline(tmp_path, derive={}), tmp_path / "root"
-    run(flow, root=root, start=START, end=START + 3 * MINUTE, spark=spark)
+    run(flow, root=root, start=START, end=START + 3 * MINUTE, spark=HERE)
     for file in tmp_path.glob("*.parquet"):
         if file.name != "03.parquet":
             file.unlink()
     more = replace(flow, derive={"twice": "2 * n"})
     assert fingerprint(more) == fingerprint(flow)
     assert derivation(more, "w") != derivation(flow, "w")
-    run(more, root=root, start=START + 3 * MINUTE, end=START + 4 * MINUTE, spark=spark)
+    run(more, root=root, start=START + 3 * MINUTE, end=START + 4 * MINUTE, spark=HERE)
     assert read(more, "w", root=root)["twice"].to_pylist() == [6, 2, 2]
 
 
-def test_windows_that_are_there_are_not_read_by_another_derivation(spark: object, tmp_path: Path) -> None:
+def test_windows_that_are_there_are_not_read_by_another_derivation(tmp_path: Path) -> None:
     flow, root = pipeline(tmp_path, derive={}, windows={"w": windows.tumbling("1h")}), tmp_path / "root"
-    run(flow, root=root, start=START, end=START + MINUTE, spark=spark)
+    run(flow, root=root, start=START, end=START + MINUTE, spark=HERE)
     with pytest.raises(StateError, match=r"another definition than this \(derive: 'share' is new: large / n\)"):
         read(replace(flow, derive={"share": "large / n"}), "w", root=root, provisional=True)
 
 
-def test_what_has_no_value_is_told(spark: object, tmp_path: Path) -> None:
+def test_what_has_no_value_is_told(tmp_path: Path) -> None:
     flow = pipeline(tmp_path, derive={"number": "k::INTEGER"})
     with pytest.raises(SourceError, match=r"derive: .*Could not convert.*try_cast"):
-        run(flow, root=tmp_path / "root", start=START, end=START + MINUTE, spark=spark)
+        run(flow, root=tmp_path / "root", start=START, end=START + MINUTE, spark=HERE)
 
 
 WRONG = {

@@ -11,6 +11,7 @@ from muntin.errors import DefinitionError
 from tests.end_to_end.judge import user_files as face
 from tests.oracle import SECOND, Batch, examples, more_examples
 from tests.oracle.examples import BASE, Example, batches, summary
+from tests.storage.three_batches import HERE
 
 DAY = 86_400
 ONE_BATCH = examples.ONE_BATCH + more_examples.ONE_BATCH_MORE
@@ -34,22 +35,22 @@ def drawn(rows: face.Rows, key: str) -> dict[tuple[int, int], tuple[Any, ...]]:
     }
 
 
-def ran(folder: Path, found: list[Batch], asked: dict[str, face.Window], spark: object, **more: Any) -> Pipeline:
+def ran(folder: Path, found: list[Batch], asked: dict[str, face.Window], **more: Any) -> Pipeline:
     """Written, defined and run in bulk."""
     for batch in found:
         face.write(folder / "data", batch, TYPES)
     pipeline = face.define("examples", folder / "data", found, asked, MEASURES, keys=["key"], **more)
-    run(pipeline, root=str(folder / "state"), start=face.instant(found[0].start), end=face.instant(found[-1].end), spark=spark)
+    run(pipeline, root=str(folder / "state"), start=face.instant(found[0].start), end=face.instant(found[-1].end), spark=HERE)
     return pipeline
 
 
 @pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory, spark: object) -> dict[str, face.Rows]:
+def together(tmp_path_factory: pytest.TempPathFactory) -> dict[str, face.Rows]:
     """Every example is a key and a window; each window sees every key."""
     folder = tmp_path_factory.mktemp("examples")
     rows = [row for example in ONE_BATCH for batch in batches(example, example.name, DAY) for row in batch.rows]
     found = [Batch(BASE * SECOND, (BASE + DAY) * SECOND, rows)]
-    pipeline = ran(folder, found, {column(example): example.window for example in ONE_BATCH}, spark)
+    pipeline = ran(folder, found, {column(example): example.window for example in ONE_BATCH})
     names = map(column, ONE_BATCH)
     return {name: face.published(pipeline, name, folder / "state", found) for name in names}
 
@@ -61,10 +62,10 @@ def test_all_in_one_batch(example: Example, together: dict[str, face.Rows]) -> N
 
 
 @pytest.mark.parametrize("example", BY_BATCH, ids=lambda example: example.name)
-def test_batch_by_batch(example: Example, tmp_path: Path, spark: object) -> None:
+def test_batch_by_batch(example: Example, tmp_path: Path) -> None:
     """Time is the largest event; what is open at the end is there on request."""
     found = batches(example, "a", 1)
-    pipeline = ran(tmp_path, found, {"w": example.window}, spark, watermark="events")
+    pipeline = ran(tmp_path, found, {"w": example.window}, watermark="events")
     final = face.published(pipeline, "w", tmp_path / "state", found)
     assert {row["window_end"] // SECOND - BASE: row["batch"] for row in final} == example.closed
     every = face.published(pipeline, "w", tmp_path / "state", found, provisional=True)

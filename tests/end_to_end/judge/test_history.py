@@ -12,14 +12,15 @@ from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench, bench
 from tests.end_to_end.judge.scenarios import scenario
 from tests.end_to_end.judge.verdict import differences, truth
+from tests.storage.three_batches import HERE
 
 FEW = {name: JUDGED[name] for name in ("late_ones", "quieter", "day")}
 
 
 @pytest.fixture
-def made(tmp_path: Path, spark: object) -> Bench:
+def made(tmp_path: Path) -> Bench:
     """Four windows' worth of a scenario."""
-    return bench(replace(scenario(11), windows=FEW), tmp_path, spark)
+    return bench(replace(scenario(11), windows=FEW), tmp_path, HERE)
 
 
 def agrees(made: Bench, count: int) -> bool:

@@ -91,7 +91,7 @@ def test_every_way_publishes_what_the_oracle_says(seed: int, tmp_path: Path) -> 
 
 
 def test_so_it_is_on_spark(tmp_path: Path, spark: object) -> None:
-    judged(bench(scenario(3), tmp_path, spark), two_at_once)
+    judged(bench(scenario(3, 3), tmp_path, spark), two_at_once)
 
 
 def judged(made: Bench, way: Callable[[Bench], None]) -> None:

@@ -12,6 +12,7 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.explain import explain
+from tests.storage.three_batches import HERE
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10)
 
@@ -28,11 +29,11 @@ def write(folder: Path, number: int, values: list[int]) -> None:
 
 
 # S1: count(3), sort by v: 3, 1, 2 -> 1, 2, 3 of window 0; the second window crosses the batches
-def test_count_then_sort(tmp_path: Path, spark: object) -> None:
+def test_count_then_sort(tmp_path: Path) -> None:
     write(tmp_path, 0, [3, 1, 2, 9])
     write(tmp_path, 1, [7, 8, 5])
     pipeline = sorting(tmp_path, windows.arrival(windows.by_count(3), output="rows"))
-    report = run(pipeline, root=tmp_path / "state", start=BEGIN, end=BEGIN + 2 * STEP, spark=spark)
+    report = run(pipeline, root=tmp_path / "state", start=BEGIN, end=BEGIN + 2 * STEP, spark=HERE)
     table = read(pipeline, "w", root=tmp_path / "state")
     assert table.column_names == ["window_start", "window_end", "window_index", "position", "v", "n", "came", "batch"]
     rows = [(row["window_index"], row["position"], row["v"], row["came"], row["n"]) for row in table.to_pylist()]
@@ -45,11 +46,11 @@ def test_count_then_sort(tmp_path: Path, spark: object) -> None:
 
 
 # sliding by count: what is held, sorted, after every row
-def test_sorted_after_every_row(tmp_path: Path, spark: object) -> None:
+def test_sorted_after_every_row(tmp_path: Path) -> None:
     write(tmp_path, 0, [3, 1, 2])
     window = windows.arrival(windows.by_count(2), trigger=windows.by_count(1), incomplete=True, output="rows")
     pipeline = sorting(tmp_path, window)
-    run(pipeline, root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=spark)
+    run(pipeline, root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=HERE)
     assert [(row["window_index"], row["v"]) for row in read(pipeline, "w", root=tmp_path / "state").to_pylist()] == [
         (0, 3),
         (1, 1),

@@ -81,14 +81,14 @@ def test_bulk_stepwise_and_replaced_are_one(policy: str, tmp_path: Path) -> None
     assert everything(pipelines, steps) == everything(pipelines, clean) != everything(pipelines, whole)
 
 
-def test_merged_states_are_those_of_all_rows(tmp_path: Path, spark: object) -> None:
+def test_merged_states_are_those_of_all_rows(tmp_path: Path) -> None:
     """A mean of means weighs windows alike; merged it is the mean of all rows. Late rows of the first are in no stage."""
     rows = [drawn(number, number + 50) for number in range(BATCHES)]
     for number, batch in enumerate(rows):
         write(tmp_path / "data", number, batch)
     pipelines = stages(tmp_path / "data")
     for each in pipelines:
-        run(each, root=tmp_path / "state", start=BEGIN, end=END, spark=spark)
+        run(each, root=tmp_path / "state", start=BEGIN, end=END, spark=HERE)
     fives = {(row["k"], row["window_start"]): row["n"] for row in read(pipelines[0], "five", root=tmp_path / "state").to_pylist()}
     inside = [(k, m, v) for n, batch in enumerate(rows) for m, k, v in batch if counted(m, n)]
     assert sum(fives.values()) == sum(1 for _, m, _ in inside if BEGIN + timedelta(minutes=m // 5 * 5 + 10) <= END)
@@ -108,7 +108,7 @@ def counted(minute: float, batch: int) -> bool:
 
 
 # C7: v = 1..7 at minutes 1..7; counts of three: 6 at 3, 15 at 6; tumbling 5: [0, 5) 6, [5, 10) 15
-def test_two_stages_of_spl(tmp_path: Path, spark: object) -> None:
+def test_two_stages_of_spl(tmp_path: Path) -> None:
     write(tmp_path / "data", 0, [(n, "a", float(n)) for n in range(1, 8)])
     same: dict[str, Any] = {"schedule": "10m", "start": BEGIN}
     source = sources.files(str(tmp_path / "data" / "{start:%H%M}.parquet"), event_time="t")
@@ -121,7 +121,7 @@ def test_two_stages_of_spl(tmp_path: Path, spark: object) -> None:
         **same,
     )
     for each in (threes, fives):
-        run(each, root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=spark)
+        run(each, root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=HERE)
     assert [
         (row["window_index"], row["window_end"].minute, row["total"]) for row in read(threes, "w", root=tmp_path / "state").to_pylist()
     ] == [
@@ -132,7 +132,7 @@ def test_two_stages_of_spl(tmp_path: Path, spark: object) -> None:
 
 
 # S15: all keys of one window of the first stage are one window of the second
-def test_punctuation_of_the_upstream(tmp_path: Path, spark: object) -> None:
+def test_punctuation_of_the_upstream(tmp_path: Path) -> None:
     write(tmp_path / "data", 0, [(0, "a", 1.0), (1, "b", 1.0), (2, "a", 1.0), (6, "b", 1.0)])
     one = stages(tmp_path / "data")[0]
     sets = Pipeline(
@@ -141,14 +141,14 @@ def test_punctuation_of_the_upstream(tmp_path: Path, spark: object) -> None:
     )  # fmt: skip
     write(tmp_path / "data", 1, [])
     for each in (one, sets):
-        run(each, root=tmp_path / "state", start=BEGIN, end=BEGIN + 2 * STEP, spark=spark)
+        run(each, root=tmp_path / "state", start=BEGIN, end=BEGIN + 2 * STEP, spark=HERE)
     assert [(row["keys"], row["n"]) for row in read(sets, "set", root=tmp_path / "state").to_pylist()] == [(2, 3), (1, 1)]
 
 
-def test_what_the_upstream_has_not_published_is_said(tmp_path: Path, spark: object) -> None:
+def test_what_the_upstream_has_not_published_is_said(tmp_path: Path) -> None:
     write(tmp_path / "data", 0, [])
     with pytest.raises(SourceError, match=r"one has not published the batch .* of its window 'five'; run one over it first"):
-        run(stages(tmp_path / "data")[1], root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=spark)
+        run(stages(tmp_path / "data")[1], root=tmp_path / "state", start=BEGIN, end=BEGIN + STEP, spark=HERE)
 
 
 def test_impossible_stages_are_refused(tmp_path: Path) -> None:
