@@ -25,7 +25,7 @@ LONG: dict[str, tuple[str, ...]] = {
         "tests/end_to_end/test_sessions_share_python.py",
         "tests/end_to_end/test_out_of_memory.py::test_the_java_that_is_killed",
         "tests/materialised/test_deduplication_on_spark.py",
-        "tests/materialised/test_on_spark.py::test_windows_of_what_spark_reads_are_those_of_the_same_rows_in_files[orc]",
+        "tests/materialised/test_on_spark.py::test_windows_of_what_spark_reads_are_those_of_the_same_rows_in_files[delta]",
         "tests/storage/test_column_ranges.py::test_spark_finds_what_a_full_scan_finds",
         "tests/topics/test_on_spark.py",
     ),

@@ -22,6 +22,7 @@ from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports import RunReport
 from muntin.jobs.state.bound import bind
 from muntin.windows import Window
+from tests.case_counts import some
 from tests.storage.three_batches import HERE
 
 BEGIN, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
@@ -88,7 +89,7 @@ def lived(tmp_path: Path, request: pytest.FixtureRequest) -> Place:
     return place
 
 
-@pytest.mark.parametrize("lived", KINDS, indirect=True)
+@pytest.mark.parametrize("lived", some(KINDS, one_in=2), indirect=True)
 def test_a_correction_is_derived_as_far_as_it_is_felt(lived: Place) -> None:
     lived.write([AT], corrected=True)
     done = lived.run("state", AT, AT + 1).published["w"]

@@ -12,6 +12,7 @@ from muntin import sources, windows
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.inspect.quarantine import quarantined, to_retry
 from muntin.jobs.state.fingerprint import fingerprint
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly, hour, times
 
 AT = "2024-01-01 00:10:00"
@@ -91,8 +92,7 @@ COMPUTED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv"])
-@pytest.mark.parametrize("what", COMPUTED)
+@pytest.mark.parametrize(("what", "ending"), paired(COMPUTED, ["parquet", "csv"]))
 def test_a_row_that_cannot_be_computed(what: str, ending: str, tmp_path: Path) -> None:
     other, reason = COMPUTED[what]
     rows = {"at": times(1, 2, 3), "k": ["1", "twelve", "3"], "x": [1, 2**62, 3]}

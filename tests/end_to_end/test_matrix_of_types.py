@@ -16,13 +16,13 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read
 from muntin.errors import MuntinError
-from tests.case_counts import paired
+from tests.case_counts import cases, paired
 from tests.end_to_end.exact_values import differences, exact
 from tests.end_to_end.hourly import Hourly
 from tests.end_to_end.typed_columns import COLUMNS
 from tests.end_to_end.written_by import AT
 
-PAIRS = 20  # of 1,190: `make soak` takes others each time
+PAIRS = cases(750)  # of 1,190: `make soak` takes others each time
 CELLS = [
     "0", "-1", "7", "007", "1.0", "0.1", "1e2", "-0.0", str(2**53 + 1), str(2**53), str(2**63 - 1), str(2**63), str(2**64), "9" * 38,
     "9" * 39, f"{2**53}.5", "0.12345678901234567890", "1e400", "1e-400", "true", "a", "NaN", "12:30", "2024-01-02", "0x10", "1_000",

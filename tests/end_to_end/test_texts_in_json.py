@@ -9,6 +9,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import windows
 from muntin.errors import SourceError
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
 
 AT = 1704067800  # 0:10 of January 1, 2024
@@ -45,8 +46,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["VARCHAR", "text"])
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize(("text", "kind"), paired(TEXTS, ["VARCHAR", "text"]))
 def test_a_column_of_texts_is_read_as_it_stands(text: str, kind: str, tmp_path: Path) -> None:
     made = hourly(tmp_path, {"at": AT, "x": text}, source={"unit": "s", "types": {"x": kind}}, keys=["x"])
     made.run()
@@ -69,19 +69,22 @@ NESTED = [
 ]
 
 
-@pytest.mark.parametrize(("value", "kind", "part"), NESTED)
-@pytest.mark.parametrize("text", ["01-02-2024 03:04:05", "1-2-24", "2024-01-02T03:04:05Z", "epoch"])
-def test_so_is_a_text_inside_of_a_value(value: str, kind: str, part: str, text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("nested", "text"), paired(NESTED, ["01-02-2024 03:04:05", "1-2-24", "2024-01-02T03:04:05Z", "epoch"]))
+def test_so_is_a_text_inside_of_a_value(nested: tuple[str, str, str], text: str, tmp_path: Path) -> None:
+    value, kind, part = nested
     rows = {"at": AT, "x": eval(value, {"text": text})}  # noqa: S307 - the table above
     made = hourly(tmp_path, rows, source={"unit": "s", "types": {"x": kind}}, aggregates={"it": agg.last(part)})
     made.run()
     assert made.rows("it") == [(text,)]
 
 
-@pytest.mark.parametrize(("value", "kind", "part"), [("text", "VARCHAR", "x"), *NESTED])
-@pytest.mark.parametrize("text", ["01-02-2024 03:04:05", "01-02-2024 01:02:03 PM", "1-2-24", "epoch"])
-def test_what_is_not_said_is_no_guess(value: str, kind: str, part: str, text: str, tmp_path: Path) -> None:
+PLAIN = ("text", "VARCHAR", "x")
+
+
+@pytest.mark.parametrize(("nested", "text"), paired([PLAIN, *NESTED], ["01-02-2024 03:04:05", "01-02-2024 01:02:03 PM", "1-2-24", "epoch"]))
+def test_what_is_not_said_is_no_guess(nested: tuple[str, str, str], text: str, tmp_path: Path) -> None:
     """The error says which type is to be written."""
+    value, kind, part = nested
     rows = {"at": AT, "x": eval(value, {"text": text})}  # noqa: S307 - the table above
     made = hourly(tmp_path, rows, aggregates={"it": agg.last(part)})
     with pytest.raises(SourceError) as wrong:

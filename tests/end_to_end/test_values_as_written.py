@@ -15,6 +15,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError
+from tests.case_counts import paired
 from tests.end_to_end.hourly import START, Hourly
 
 AT = int(START.timestamp()) + 60
@@ -137,12 +138,11 @@ def test_names_that_nobody_uses_beside_a_fraction(tmp_path: Path) -> None:
 
 # levels      1    2 ... 127      128
 # a line      {"k": [ ...  [   1 or []   ] ... ]}
-@pytest.mark.parametrize(("inner", "deep"), [("1", False), ("[]", False), ("[1]", True), ("[[]]", True), ('"[["', False)])
-@pytest.mark.parametrize("beside", ["[]", "}"])
-def test_a_line_that_is_nested_too_deep(inner: str, deep: bool, beside: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("inner", "beside"), paired(["1", "[]", "[1]", "[[]]", '"[["'], ["[]", "}"]))
+def test_a_line_that_is_nested_too_deep(inner: str, beside: str, tmp_path: Path) -> None:
     """However the other rows are read: a bad row beside it makes its file be cut into lines."""
     made = written(tmp_path, "jsonl", ["[" * 126 + inner + "]" * 126, beside], keys=[])
-    bad = deep + (beside == "}")
+    bad = (inner in ("[1]", "[[]]")) + (beside == "}")
     assert ended(made) == (2 - bad, bad)
 
 
@@ -183,9 +183,8 @@ def test_times_of_day_in_nanoseconds_are_texts(tmp_path: Path) -> None:
     assert made.rows("x") == [("00:00:00.000000002",)]
 
 
-@pytest.mark.parametrize("later", [["a"], [1.5], [7], [[1, 2]], [{"a": 1}], [True]])
-@pytest.mark.parametrize("first", [0, 1])
-def test_a_column_without_any_value_in_a_file(first: int, later: list[Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("later", "first"), paired([["a"], [1.5], [7], [[1, 2]], [{"a": 1}], [True]], [0, 1]))
+def test_a_column_without_any_value_in_a_file(later: list[Any], first: int, tmp_path: Path) -> None:
     files = [{"x": pa.nulls(1)}, {"x": later}]
     made = columns(tmp_path, [files[first], files[1 - first]], {"aggregates": {"x": agg.first("x"), "c": agg.count("x")}}, hours=2)
     assert ended(made, 1) == (2, 0)

@@ -7,7 +7,7 @@ import pytest
 from deltalake import DeltaTable
 
 from muntin import aggregates as agg
-from muntin import forget, read
+from muntin import forget, read, windows
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
@@ -34,13 +34,15 @@ from tests.forgetting.visits import Visits
 
 ANN, BOB = [(5, "ann", "x", 1.0, "a"), (70, "ann", "y", 2.0, "a")], [(10, "bob", "x", 3.0, "b"), (80, "bob", "x", 4.0, "b")]
 KEY = [{"person": "bob"}]
+HOURS = {"windows": {"hour": windows.tumbling("1h")}}
+"""tests/forgetting/test_histories.py has all kinds."""
 _HOUR = instant_us(hour(0), "start"), instant_us(hour(1), "end")
 
 
 @pytest.fixture
 def visits(tmp_path: Path) -> Visits:
     """Two hours of ann and bob; of each a row without a time."""
-    made = Visits(tmp_path)
+    made = Visits(tmp_path, more=HOURS)
     for at in range(2):
         made.write(at, [ANN[at], BOB[at]], bad=["ann", "bob"])
     made.run(0, 1)
@@ -55,7 +57,7 @@ def test_a_plan_says_what_lies_where_and_changes_nothing(visits: Visits) -> None
     before = {path: path.read_bytes() for path in visits.root.rglob("*") if path.is_file()}
     found = plan_forget(visits.pipeline, KEY, root=visits.root)
     rows = {each.place.rpartition("/")[2]: each.rows for each in found.found if each.what == "rows"}
-    assert (rows["1m"], rows["quarantine"], rows["hour"], found.done) == (2, 2, 2, False)
+    assert (rows["1h"], rows["quarantine"], rows["hour"], found.done) == (2, 2, 2, False)
     assert {path: path.read_bytes() for path in visits.root.rglob("*") if path.is_file()} == before
 
 
@@ -117,7 +119,7 @@ def test_texts_are_overwritten(visits: Visits) -> None:
 
 
 def test_a_value_of_another_keys_row_is_found_and_stays(tmp_path: Path) -> None:
-    visits = Visits(tmp_path, more={"aggregates": {"devices": agg.collect("device")}})
+    visits = Visits(tmp_path, more=HOURS | {"aggregates": {"devices": agg.collect("device")}})
     visits.write(0, [(5, "ann", "x", 1.0, "bob"), (6, "bob", "x", 1.0, "a")])
     visits.run(0)
     found = forget(visits.pipeline, KEY, root=visits.root)
@@ -157,9 +159,9 @@ def test_secrets_are_renewed_and_must_be_there(visits: Visits, tmp_path: Path, m
 
 def test_another_definition_forgets_too_and_must_have_the_column(visits: Visits) -> None:
     forget(visits.pipeline, KEY, root=visits.root)
-    other = Visits(visits.folder, more={"keys": ["page", "person", "device"]}, rows=visits.rows)
+    other = Visits(visits.folder, more=HOURS | {"keys": ["page", "person", "device"]}, rows=visits.rows)
     assert other.run(0, 1).batches[0].rows_forgotten == 2
-    bare = Visits(visits.folder, more={"keys": ["page"], "rollups": {}}, rows=visits.rows)
+    bare = Visits(visits.folder, more=HOURS | {"keys": ["page"], "rollups": {}}, rows=visits.rows)
     with pytest.raises(StateError, match="'person', which is no key of this definition"):
         bare.run(0)
 
@@ -218,7 +220,7 @@ def test_what_was_staged_before_is_derived_again(visits: Visits) -> None:
 
 
 def test_whoever_looks_sees_that_something_may_be_left(tmp_path: Path) -> None:
-    visits = Visits(tmp_path, more={"aggregates": {"devices": agg.collect("device")}})
+    visits = Visits(tmp_path, more=HOURS | {"aggregates": {"devices": agg.collect("device")}})
     visits.write(0, [(5, "ann", "x", 1.0, "bob"), (6, "bob", "x", 1.0, "a")])
     visits.run(0)
     said = "something may be left of 1 key"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin import forget, read
+from muntin import forget, read, windows
 from muntin.errors import StateError
 from muntin.extensions.forgetting.remembered import new_secret, remembered
 from muntin.jobs.doctor.diagnosis import diagnose
@@ -27,7 +27,7 @@ FOLDERS = ("forgotten", ".forgotten")
 @pytest.fixture
 def visits(tmp_path: Path) -> Visits:
     """An hour of ann and bob, who is forgotten, and an hour to come."""
-    made = Visits(tmp_path)
+    made = Visits(tmp_path, more={"windows": {"hour": windows.tumbling("1h")}})
     for at in range(2):
         made.write(at, [(at * 60 + 5, "ann", "x", 1.0, "a"), (at * 60 + 6, "bob", "x", 1.0, "a")])
     made.run(0)

@@ -14,6 +14,7 @@ from muntin.sources import new_session
 from muntin.sources.new_session import connect
 from muntin.sources.sessions.duckdb_session import any_session, closed_session, kept_session
 from muntin.sources.sessions.single_expressions import check_expression, check_type
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
 from tests.properties.laws.saved import PLAIN
 from tests.security.doors import ATTACKS, PLACES, READS, STATEMENTS, TABLE, filled
@@ -27,8 +28,7 @@ def hourly(folder: Path, **other: Any) -> Hourly:
     return made
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("place", "attack"), paired(PLACES, ATTACKS))
 def test_every_place_is_closed_to_every_attack(place: str, attack: str, tmp_path: Path) -> None:
     sql = filled(ATTACKS[attack], tmp_path)
     with pytest.raises(DefinitionError):

@@ -80,12 +80,27 @@ def files_below(place: AnyPath) -> dict[str, int]:
     return {re.sub(r"(ledger_\d+_\d+)_\w+", r"\1", path): size for path, size in found.items() if "/reports/" not in path}
 
 
+def secrets_in(object_store: AnyServer, small: Small, *texts: str) -> list[str]:
+    """What stands of the credentials in some texts, or in what is written of a state."""
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AZURE_STORAGE_ACCOUNT_KEY")
+    secrets = [value for name, value in object_store.environment.items() if name in names]
+    assert secrets
+    bound = bind(small.pipeline, small.root("state"))
+    every = [*texts, fingerprint(small.pipeline), pickle.dumps(bound).decode("latin-1")]
+    every += [path.read_bytes().decode("latin-1") for path, *_ in sizes_below(small.root("state"))]
+    return [secret for secret in secrets for text in every if secret in text]
+
+
 class TestAState:
     """Of a pipeline whose root is an address."""
 
-    def test_is_the_same_as_on_a_disk_file_by_file(self, small: Small) -> None:
+    def test_is_the_same_as_on_a_disk_file_by_file_and_knows_nothing_of_credentials(
+        self, small: Small, object_store: AnyServer, caplog: pytest.LogCaptureFixture
+    ) -> None:
         on_disk = replace(small, roots="")
-        small.run("state")
+        with caplog.at_level(logging.DEBUG):
+            report = small.run("state")
+        assert not secrets_in(object_store, small, repr(report.to_dict()), caplog.text)
         on_disk.run("state")
         ours, theirs = small.tables("state"), on_disk.tables("state")
         assert all(ours[name].equals(theirs[name]) and len(ours[name]) for name in theirs)
@@ -126,7 +141,7 @@ class TestAState:
         assert diagnose(small.pipeline, root=small.root("state"), deep=True) == []
         assert small.tables("state") == before
 
-    def test_of_no_commit_is_swept(self, small: Small) -> None:
+    def test_of_no_commit_is_swept_and_of_a_renamed_pipeline_is_not_copied_file_by_file(self, small: Small) -> None:
         small.run("state")
         stray = path_of(bind(small.pipeline, small.root("state")).folder, "frames/20m", "20240101T000000Z", "stray.parquet")
         stray.write_bytes(b"x" * 9)
@@ -135,6 +150,10 @@ class TestAState:
         assert (told.what, told.files, told.bytes, stray.exists()) == ("files of no commit", 1, 9, True)
         vacuum(small.root("state"), older_than_us=0, now=later)
         assert not stray.exists()
+        renamed = replace(small.pipeline, name="tiny", renamed_from="small")
+        with pytest.raises(StateError, match="cannot rename a folder in one step"):
+            run(renamed, root=small.root("state"), start=START, end=END, spark=HERE)
+        assert small.tables("state")
 
     def test_that_is_damaged_is_mended(self, small: Small) -> None:
         small.run("state")
@@ -155,24 +174,6 @@ class TestAState:
         ours, theirs = (read(graced, "hours", root=small.root(name)) for name in ("state", "clean"))
         assert ours.equals(theirs)
         assert len(ours)
-
-    def test_of_a_renamed_pipeline_is_not_copied_file_by_file(self, small: Small) -> None:
-        small.run("state")
-        renamed = replace(small.pipeline, name="tiny", renamed_from="small")
-        with pytest.raises(StateError, match="cannot rename a folder in one step"):
-            run(renamed, root=small.root("state"), start=START, end=END, spark=HERE)
-        assert small.tables("state")
-
-    def test_knows_nothing_of_credentials(self, small: Small, object_store: AnyServer, caplog: pytest.LogCaptureFixture) -> None:
-        caplog.set_level(logging.DEBUG)
-        names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AZURE_STORAGE_ACCOUNT_KEY")
-        secrets = [value for name, value in object_store.environment.items() if name in names]
-        assert secrets
-        report = small.run("state")
-        bound = bind(small.pipeline, small.root("state"))
-        told = [repr(report.to_dict()), caplog.text, fingerprint(small.pipeline), pickle.dumps(bound).decode("latin-1")]
-        told += [path.read_bytes().decode("latin-1") for path, *_ in sizes_below(small.root("state"))]
-        assert not any(secret in text for secret in secrets for text in told)
 
     def test_runs_on_spark_whose_workers_have_the_environment(self, small: Small, object_store: AnyServer) -> None:
         environment = {**os.environ, **object_store.environment, "PYTHONPATH": str(Path(__file__).parents[2])}

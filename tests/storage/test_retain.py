@@ -166,7 +166,7 @@ def test_status_says_what_is_gone(aged: Long) -> None:
     assert "not known any more" in (why or "")
 
 
-@pytest.mark.parametrize("table", ["states", "windows", "quarantine", "reports"])
+@pytest.mark.parametrize("table", some(["states", "windows", "quarantine", "reports"], one_in=2))
 def test_each_table_has_its_own_retention(tmp_path: Path, table: str) -> None:
     chance, long = random.Random(3), Long(tmp_path, retain={table: "6h"})
     for at in range(20):
@@ -224,6 +224,8 @@ def test_a_run_removes_what_has_gathered(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("muntin.jobs.publish.publish.expire", lambda bound: commits.extend(filter(None, [expire(bound)])))
     for at in range(32):
         long.rewrite(at, chance)
+    long.run("state", 0, 15)
+    for at in range(16, 32):
         long.run("state", at, at)
     windows_of_hours = [name for name in commits if name.endswith("/hours")]
     assert 1 < len(windows_of_hours) <= 32 // 2

@@ -27,6 +27,7 @@ WINDOWS = {
     "rows": windows.arrival(windows.by_count(3)),
     "high": windows.while_("amount > 5", grace="1h"),
 }
+HOUR = {"hour": WINDOWS["hour"]}
 AGGREGATES = {"n": agg.count(), "total": agg.sum("amount / 7"), "first": agg.first("amount"), "orders": agg.count_distinct('"order"')}
 DELETES, UPDATES = ("d", "-U"), ("u", "+U")
 
@@ -34,12 +35,12 @@ DELETES, UPDATES = ("d", "-U"), ("u", "+U")
 class Shop:
     """A story in files, and the pipeline over it.
 
-    `within`: hours that an order may change for; `form`: of the files; `told`: what the source is told otherwise.
+    `within`: hours that an order may change for; `form`: of the files; `kinds`: the windows; `told`: what the source is told otherwise.
     """
 
-    def __init__(self, folder: Path, within: int = 3, form: str = "parquet", **told: Any) -> None:
+    def __init__(self, folder: Path, within: int = 3, form: str = "parquet", kinds: Mapping[str, Any] = WINDOWS, **told: Any) -> None:
         changes = {"id": "order", "operation": "op", "changes_within": f"{within}h", "types": TYPES}
-        other = {"windows": WINDOWS, "aggregates": AGGREGATES}
+        other = {"windows": kinds, "aggregates": AGGREGATES}
         self.within, self.form, self.told, self.rows = within, form, told, dict[int, Sequence[Row]]()
         self.hours = Hourly(folder, f"{{start:%H}}.{form}", source={**changes, **told}, other=other)
         self.clean = Hourly(folder / "clean", "{start:%H}.parquet", other={**other, "name": "clean"})
@@ -80,7 +81,7 @@ class Shop:
         for hour, rows in left(story, self.within, updates, self.backs).items():
             self.clean.write(f"{hour:02}.parquet", self.cleaned(rows))
         self.clean.run(min(self.rows), max(self.rows))
-        for window in WINDOWS:
+        for window in self.hours.other["windows"]:
             wanted = read(self.clean.pipeline, window, root=self.clean.root, provisional=True)
             found = self.read(window)
             assert bitwise(found, wanted), (window, found.to_pylist(), wanted.to_pylist())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.mark.parametrize("seed", seeds(16))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_windows_are_those_of_the_rows_that_are_left(seed: int, tmp_path: Path) -> None:
     changes_that_look_up(seed, tmp_path)
 

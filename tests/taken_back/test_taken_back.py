@@ -1,9 +1,10 @@
 """Rows that later rows change or take back: the windows are those of the rows that are left, however the changes come."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.finalize import settle
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.quarantine import quarantined
+from tests.case_counts import at_length, some
 from tests.end_to_end.hourly import START, Hourly, hour, times
-from tests.taken_back.stories import Shop, columns
+from tests.taken_back.stories import HOUR, WINDOWS, Row, Shop, columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,9 +40,9 @@ def firsts(shop: Shop) -> list[tuple[int, float]]:
     return [(row["n"], row["first"]) for row in shop.read("hour").to_pylist()]
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("form", some(["parquet", "csv", "jsonl"]))
 def test_rows_are_changed_and_taken_back_by_later_batches(tmp_path: Path, form: str) -> None:
-    shop = Shop(tmp_path, form=form)
+    shop = Shop(tmp_path, form=form, kinds=WINDOWS)
     shop.tell(STORY)
     report = shop.run(0, 2)
     assert firsts(shop) == [(1, 8.0), (1, 2.0), (1, 4.0)]
@@ -58,30 +60,41 @@ def test_batch_by_batch_in_any_order_is_as_at_once(tmp_path: Path, hours: Sequen
     shop.check()
 
 
-def test_only_batches_whose_rows_changed_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop, again = Shop(tmp_path, within=6), list[Interval]()
+def test_only_batches_whose_rows_changed_are_read_again_as_plan_foresees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop, again = Shop(tmp_path, within=6, kinds=HOUR), list[int]()
     shop.tell({at: [("c", at, 60 * at, 1.0)] for at in range(6)})
-    shop.run(0, 5)
     reading = settle._read_again
 
     def read_again(bound: Any, runner: Any, wrong: Sequence[Interval]) -> None:
-        again.extend(wrong)
+        again.extend(datetime.fromtimestamp(each.start_us / 1e6, UTC).hour for each in wrong)
         reading(bound, runner, wrong)
 
+    def planned(first: int, last: int) -> list[tuple[int, str]]:
+        every = plan(shop.pipeline, root=shop.hours.root, start=hour(first), end=hour(last + 1)).batches
+        return [(each.interval_start.hour, each.reading) for each in every]
+
     monkeypatch.setattr(settle, "_read_again", read_again)
-    shop.tell({6: [("u", 2, 125, 9.0), ("d", 4, None, None), ("c", 6, 365, 1.0)]})
-    shop.run(6)
-    assert [each.start_us for each in again] == [int(hour(at).timestamp() * 1e6) for at in (2, 4)]
+    assert planned(0, 1) == [(0, "new"), (1, "new")]
+    shop.run(0, 5)
+    assert planned(5, 5) == [(5, "unchanged")]
+    shop.tell({6: [("u", 2, 125, 9.0), ("d", 4, None, None), ("c", 6, 365, 1.0), ("d", 77, None, None)]})
+    assert planned(6, 6) == [(2, "changed"), (4, "changed"), (6, "new")]
     again.clear()
+    shop.run(6)
+    assert again == [2, 4]
+    again.clear()
+    assert planned(6, 6) == [(6, "unchanged")]
     shop.run(6)
     shop.tell({7: [("c", 7, 425, 1.0)]})
     shop.run(7)
     assert not again
     shop.check()
+    shop.tell({6: [("u", 2, 125, 9.0), ("c", 6, 365, 1.0)]})
+    assert planned(6, 6) == [(4, "changed"), (6, "changed")]
 
 
 def test_a_change_of_a_change_is_found_by_what_the_row_says(tmp_path: Path) -> None:
-    shop = Shop(tmp_path)
+    shop = Shop(tmp_path, kinds=HOUR)
     shop.tell(STORY)
     shop.run(0, 2)
     shop.tell({1: [("u", 7, 10, 9.5), ("c", 9, 70, 2.0)]})
@@ -96,7 +109,7 @@ def test_a_change_of_a_change_is_found_by_what_the_row_says(tmp_path: Path) -> N
 # within 1 hour     0      1      2
 # order 7           c      u      u: the order is two hours old
 def test_what_nobody_can_apply_goes_to_the_quarantine_with_its_reason(tmp_path: Path) -> None:
-    shop = Shop(tmp_path, within=1)
+    shop = Shop(tmp_path, kinds=HOUR, within=1)
     shop.tell({
         0: [("c", 7, 10, 3.0), ("?", 8, 20, 1.0), ("d", None, 30, 1.0)],
         1: [("u", 7, 10, 4.0)],
@@ -124,16 +137,18 @@ def test_what_nobody_can_apply_goes_to_the_quarantine_with_its_reason(tmp_path: 
 # 6                      u                            of an order that never came
 @pytest.mark.parametrize(
     ("told", "refused", "counts"),
-    [
-        ({}, [0, 1, 1, 3, 0], [5, 1, 1]),
-        ({"deletes": "op = 'd'"}, [0, 1, 1, 3, 0], [5, 1, 1]),
-        ({"deletes": "op = 'd'", "operation": None}, [0, 0, 0, 3, 0], [5, 1, 1, 1, 1]),  # nothing tells an update from a new row
-    ],
+    some(
+        [
+            ({}, [0, 1, 1, 3, 0], [5, 1, 1]),
+            ({"deletes": "op = 'd'"}, [0, 1, 1, 3, 0], [5, 1, 1]),
+            ({"deletes": "op = 'd'", "operation": None}, [0, 0, 0, 3, 0], [5, 1, 1, 1, 1]),  # nothing tells an update from a new row
+        ]
+    ),
 )
 def test_what_changes_a_row_that_nobody_knows_is_no_new_row(
     tmp_path: Path, told: dict[str, Any], refused: list[int], counts: list[int]
 ) -> None:
-    shop = Shop(tmp_path, within=1, **told)
+    shop = Shop(tmp_path, kinds=HOUR, within=1, **told)
     shop.tell({
         0: [("c", order, order, 1.0) for order in range(1, 6)],
         1: [("u", 6, 70, 2.0)],
@@ -165,26 +180,44 @@ def test_a_change_of_which_nothing_can_be_computed_changes_nothing(tmp_path: Pat
 
 # within 3 hours  0      1      2      3      4      5
 #                 c             d             c      u: of the row of hour 4, wherever the first row was touched meanwhile
-@pytest.mark.parametrize(
-    ("touches", "there"), [({}, [1]), ({1: "u"}, [1]), ({2: "d"}, []), ({1: "d", 2: "u"}, [1]), ({1: "-U", 3: "+U"}, [1]), ({3: "d"}, [])]
-)
-@pytest.mark.parametrize("last", ["u", "d", None])
-def test_an_id_that_is_brought_after_its_time_is_new_whatever_touched_it(
-    tmp_path: Path, touches: dict[int, str], there: list[int], last: str | None
-) -> None:
+TOUCHES = [({}, 1), ({1: "u"}, 1), ({2: "d"}, 0), ({1: "d", 2: "u"}, 1), ({1: "-U", 3: "+U"}, 1), ({3: "d"}, 0)]
+LASTS = ["u", "d", None]
+
+
+def told_again(order: int, touches: Mapping[int, str], last: str | None) -> dict[int, list[Row]]:
+    """An order that is brought in hour 0 and in hour 4; what touches it between, and what hour 5 says of it."""
+    story = {0: "c", **touches, 4: "c"} | ({5: last} if last else {})
+    return {at: [(op, order, 60 * (at if at > 3 else 0) + order + 1, 1.0 + at)] for at, op in story.items()}
+
+
+def test_ids_that_are_brought_after_their_time_are_new_whatever_touched_them(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
-    story = {0: "c", 1: None, 2: None, 3: None, **touches, 4: "c", 5: last}
-    shop.tell({at: [(op, 7, 60 * (at if at > 3 else 0) + 1, 1.0 + at)] if op else [] for at, op in story.items()})
+    stories = [told_again(order, touches, last) for order, ((touches, _), last) in enumerate(product(TOUCHES, LASTS))]
+    shop.tell({at: [row for story in stories for row in story.get(at, ())] for at in range(6)})
     report = shop.run(0, 5)
     assert [batch.rows_quarantined for batch in report.batches] == [0] * 6
-    assert [row["n"] for row in shop.read("hour").to_pylist()] == [*there, *([] if last == "d" else [1])]
+    assert [row["n"] for row in shop.read("hour").to_pylist()] == [4 * 3, 6, 6], "of hours 0, 4 and 5"
+    shop.check()
+
+
+@at_length
+@pytest.mark.parametrize(("touches", "there"), TOUCHES)
+@pytest.mark.parametrize("last", LASTS)
+def test_an_id_that_is_brought_after_its_time_is_new_whatever_touched_it(
+    tmp_path: Path, touches: dict[int, str], there: int, last: str | None
+) -> None:
+    shop = Shop(tmp_path)
+    shop.tell(dict.fromkeys(range(6), ()) | told_again(7, touches, last))
+    report = shop.run(0, 5)
+    assert [batch.rows_quarantined for batch in report.batches] == [0] * 6
+    assert [row["n"] for row in shop.read("hour").to_pylist()] == [1] * there + [1] * (last != "d")
     shop.check()
 
 
 # within 2 hours  0      1      3
 #                 c      c      c      the last changes the row of hour 1, which is no row of its own but changes the row of hour 0
 def test_an_id_that_is_brought_again_and_again_is_no_two_rows(tmp_path: Path) -> None:
-    shop = Shop(tmp_path, within=2)
+    shop = Shop(tmp_path, kinds=HOUR, within=2)
     shop.tell({0: [("c", 7, 10, 3.0)], 1: [("c", 7, 10, 4.0)], 2: [], 3: [("c", 7, 190, 5.0)]})
     assert [batch.rows_quarantined for batch in shop.run(0, 3).batches] == [0, 0, 0, 1]
     assert firsts(shop) == [(1, 4.0)]
@@ -193,15 +226,16 @@ def test_an_id_that_is_brought_again_and_again_is_no_two_rows(tmp_path: Path) ->
 
 # deletes="op = 'x'" and operation="op": 7 is taken back by its word, 8 by the condition; 9 is changed, 10 has another word
 def test_beside_a_condition_words_take_back_too(tmp_path: Path) -> None:
-    for at, word in enumerate(("d", "D", "-U", "-D", "delete", "update_preimage")):
-        shop = Shop(tmp_path / str(at), deletes="op = 'x' OR amount > 100 AND op <> 'c'")
-        shop.tell({
-            0: [("c", order, order, 1.0) for order in (7, 8, 9)] + [("c", 11, 11, 200.0), (word, 11, None, None)],
-            1: [(word, 7, None, None), ("x", 8, None, None), ("u", 9, 9, 8.0), ("placed", 10, 70, 2.0)],
-        })  # fmt: skip
-        report = shop.run(0, 1)
-        assert [batch.rows_quarantined for batch in report.batches] == [0, 0]
-        assert firsts(shop) == [(1, 8.0), (1, 2.0)], word
+    shop = Shop(tmp_path, kinds=HOUR, deletes="op = 'x' OR amount > 100 AND op <> 'c'")
+    words, first, second = ("d", "D", "-U", "-D", "delete", "update_preimage"), list[Row](), list[Row]()
+    for ten, word in enumerate(words):
+        at = 10 * ten
+        first += [("c", at + order, order, 1.0) for order in (7, 8, 9)] + [("c", at + 6, 6, 200.0), (word, at + 6, None, None)]
+        second += [(word, at + 7, None, None), ("x", at + 8, None, None), ("u", at + 9, 9, 8.0), ("placed", at + 5, 70, 2.0)]
+    shop.tell({0: first, 1: second})
+    report = shop.run(0, 1)
+    assert [batch.rows_quarantined for batch in report.batches] == [0, 0]
+    assert firsts(shop) == [(len(words), 8.0), (len(words), 2.0)]
 
 
 @pytest.mark.parametrize(("told", "refused"), [({"deletes": "op = 3"}, 0), ({}, 3)])
@@ -215,14 +249,14 @@ def test_operations_may_be_numbers(tmp_path: Path, told: dict[str, Any], refused
 
 
 def test_a_condition_may_tell_what_is_taken_back(tmp_path: Path) -> None:
-    shop = Shop(tmp_path, operation=None, deletes="op = 'cancelled' and amount is null")
+    shop = Shop(tmp_path, kinds=HOUR, operation=None, deletes="op = 'cancelled' and amount is null")
     shop.tell({0: [("ordered", 7, 10, 3.0), ("ordered", 8, 20, 4.0)], 1: [("cancelled", 7, None, None), ("cancelled", 8, 25, 1.5)]})
     shop.run(0, 1)
     assert firsts(shop) == [(1, 1.5)]
 
 
 def test_types_of_two_batches_are_joined_without_loss(tmp_path: Path) -> None:
-    shop = Shop(tmp_path, types={})
+    shop = Shop(tmp_path, kinds=HOUR, types={})
     shop.tell({0: [("c", 7, 10, 3.0), ("c", 8, 20, 4.0)]})
     table = pa.table(columns([("c", 7, 10, 3.0), ("c", 8, 20, 4.0)]))
     shop.hours.write("00.parquet", {**dict(zip(table.column_names, table.columns, strict=True)), "amount": pa.array([3, 4])})
@@ -232,7 +266,7 @@ def test_types_of_two_batches_are_joined_without_loss(tmp_path: Path) -> None:
 
 
 def test_a_batch_whose_changes_are_gone_is_told_and_nothing_is_published(tmp_path: Path) -> None:
-    shop = Shop(tmp_path)
+    shop = Shop(tmp_path, kinds=HOUR)
     shop.tell(STORY)
     shop.run(0, 2)
     (tmp_path / "data/01.parquet").unlink()
@@ -244,15 +278,15 @@ def test_a_batch_whose_changes_are_gone_is_told_and_nothing_is_published(tmp_pat
 
 
 def test_windows_over_windows(tmp_path: Path) -> None:
-    shop = Shop(tmp_path)
+    shop = Shop(tmp_path, kinds=HOUR)
     longer = Pipeline(
         name="longer", source=sources.windows(shop.pipeline, "hour"), schedule="1h", start=START, windows={"all": windows.tumbling("1d")},
         aggregates={"orders": agg.sum("n"), "most": agg.max("first")},
     )  # fmt: skip
-    for at in range(6):
-        shop.tell({at: STORY.get(at, [])})
-        shop.run(at)
-        run(longer, root=shop.hours.root, start=START, end=hour(at + 1))
+    for first, last in ((0, 0), (1, 1), (2, 5)):
+        shop.tell({at: STORY.get(at, []) for at in range(first, last + 1)})
+        shop.run(first, last)
+        run(longer, root=shop.hours.root, start=START, end=hour(last + 1))
     rows = read(longer, "all", root=shop.hours.root, provisional=True)
     assert rows.select(["orders", "most"]).to_pylist() == [{"orders": 3, "most": 8.0}]
 
@@ -306,7 +340,7 @@ def test_states_are_kept_as_long_as_rows_may_change(tmp_path: Path) -> None:
 
 
 def test_an_aggregate_that_is_added_is_of_the_rows_that_are_left(tmp_path: Path) -> None:
-    shop = Shop(tmp_path)
+    shop = Shop(tmp_path, kinds=HOUR)
     shop.tell(STORY)
     shop.run(0, 2)
     for each in (shop.hours, shop.clean):
@@ -316,9 +350,9 @@ def test_an_aggregate_that_is_added_is_of_the_rows_that_are_left(tmp_path: Path)
     shop.check()
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_explain_names_the_changes_of_rows_and_where_they_stand(tmp_path: Path, form: str) -> None:
-    shop = Shop(tmp_path, form=form)
+@pytest.mark.parametrize("form", some(["parquet", "csv"]))
+def test_explain_names_the_changes_of_rows_and_where_they_stand_and_says_so_where_they_cannot_be_read(tmp_path: Path, form: str) -> None:
+    shop = Shop(tmp_path, kinds=HOUR, form=form)
     shop.tell(STORY | {1: [("c", 9, 70, 2.0), ("?", 1, 1, 1.0), ("u", 7, 10, 8.0)]})
     shop.run(0, 2)
     (window,) = explain(shop.pipeline, "hour", root=shop.hours.root, at=START).windows
@@ -329,31 +363,8 @@ def test_explain_names_the_changes_of_rows_and_where_they_stand(tmp_path: Path, 
     ]
     assert [json.loads(each.row)["order"] for each in window.changes] == [7, 8]
     assert [each.line for each in window.changes] == ([None, None] if form == "parquet" else [4, 2])
-
-
-def test_explain_says_so_where_changes_cannot_be_read(tmp_path: Path) -> None:
-    shop = Shop(tmp_path)
-    shop.tell(STORY)
-    shop.run(0, 2)
-    (tmp_path / "data/02.parquet").unlink()
+    assert firsts(shop) == [(1, 8.0), (1, 2.0), (1, 4.0)]
+    shop.check()
+    (tmp_path / f"data/02.{form}").unlink()
     (window,) = explain(shop.pipeline, "hour", root=shop.hours.root, at=START).windows
     assert "[2024-01-01T02:00, 2024-01-01T03:00): rows were read before" in str(window.unread)
-
-
-def test_plan_foresees_the_batches_that_new_rows_change(tmp_path: Path) -> None:
-    shop = Shop(tmp_path, within=6)
-    shop.tell({at: [("c", at, 60 * at, 1.0)] for at in range(6)})
-
-    def planned(first: int, last: int) -> list[tuple[int, str]]:
-        found = plan(shop.pipeline, root=shop.hours.root, start=hour(first), end=hour(last + 1)).batches
-        return [(each.interval_start.hour, each.reading) for each in found]
-
-    assert planned(0, 1) == [(0, "new"), (1, "new")]
-    shop.run(0, 5)
-    assert planned(5, 5) == [(5, "unchanged")]
-    shop.tell({6: [("u", 2, 125, 9.0), ("d", 4, None, None), ("c", 6, 365, 1.0), ("d", 77, None, None)]})
-    assert planned(6, 6) == [(2, "changed"), (4, "changed"), (6, "new")]
-    shop.run(6)
-    assert planned(6, 6) == [(6, "unchanged")]
-    shop.tell({6: [("u", 2, 125, 9.0), ("c", 6, 365, 1.0)]})
-    assert planned(6, 6) == [(4, "changed"), (6, "changed")]
