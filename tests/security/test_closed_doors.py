@@ -1,6 +1,7 @@
 """SQL of a definition looks at rows. Whatever else it asks for is refused, and nothing of it has happened then."""
 
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from muntin.sources import new_session
 from muntin.sources.new_session import connect
 from muntin.sources.sessions.duckdb_session import any_session, closed_session, kept_session
 from muntin.sources.sessions.single_expressions import check_expression, check_type
+from muntin.sources.sessions.time_limit import in_time
 from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
 from tests.properties.laws.saved import PLAIN
@@ -169,6 +171,20 @@ def test_sql_ends_when_its_time_is_over(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("MUNTIN_SQL_SECONDS", "0.2")
     with pytest.raises(SourceError, match=r"SQL of the definition ran longer than 0\.2 s; MUNTIN_SQL_SECONDS=7200 lets it run longer"):
         hourly(tmp_path, **definition).run()
+
+
+def test_a_limit_of_time_that_is_over_between_two_statements_ends_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUNTIN_SQL_SECONDS", "0.01")
+    session = connect()
+
+    def after_a_while() -> None:
+        with in_time(session, ["a file"]):
+            time.sleep(0.05)
+            session.execute(f"SELECT {LONG.format(1)}")
+
+    with pytest.raises(SourceError, match=r"a file: SQL of the definition ran longer than 0\.01 s"):
+        after_a_while()
+    assert session.execute("SELECT 1").fetchall() == [(1,)]
 
 
 def test_a_limit_of_time_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

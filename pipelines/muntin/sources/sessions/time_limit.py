@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SECONDS = "MUNTIN_SQL_SECONDS"
 _at_work: set[duckdb.DuckDBPyConnection] = set()
 USUAL = 3600.0  # for a split, about 48 MB of files
+_AGAIN_S = 0.1  # an interrupt between two statements is lost
 
 
 @contextmanager
@@ -25,11 +26,13 @@ def in_time(session: duckdb.DuckDBPyConnection, what: Sequence[str]) -> Iterator
 
     `what`: paths of the files that are read, or what else the SQL is about.
     """
-    limit, over = seconds(USUAL), Event()
+    limit, over, ended = seconds(USUAL), Event(), Event()
 
     def stop() -> None:
         over.set()
-        session.interrupt()
+        while not ended.is_set():
+            session.interrupt()
+            ended.wait(_AGAIN_S)
 
     timer = Timer(limit, stop)
     timer.daemon = True
@@ -45,7 +48,9 @@ def in_time(session: duckdb.DuckDBPyConnection, what: Sequence[str]) -> Iterator
         ) from wrong
     finally:
         _at_work.discard(session)
+        ended.set()
         timer.cancel()
+        timer.join()  # no interrupt is left for what the session does next
 
 
 def interrupt_all() -> None:
