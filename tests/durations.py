@@ -29,12 +29,10 @@ LONGER: dict[str, str] = {
     "tests/airflow/test_inside_dag.py": "Airflow in a process of its own",
     "tests/airflow/test_one_scheduler.py": "a real Airflow: its database, a scheduler, workers and the page",
     "tests/end_to_end/judge/test_random_batches.py": "the judge, and Spark beside it",
-    "tests/end_to_end/test_corrected_rows.py": "two hundred batches: a correction must be felt for a while and then no more",
     "tests/installs/test_every_install.py": "the wheel in a fresh environment",
     "tests/materialised/test_on_spark.py": "Spark's own reading",
     "tests/quality/test_validation.py": "Spark's verdicts",
     "tests/storage/test_object_store.py": "each step asks a server for objects",
-    "tests/storage/test_promotion.py": "two definitions over the same batches, beside a clean run of each",
     "tests/storage/test_retain.py": "fifty batches, one after the other: an eighth of what is kept goes at once",
     "tests/taken_back/test_taken_back.py": "batches are read, changed by later batches, read again, and compared with a clean run",
 }
