@@ -50,10 +50,9 @@ def test_the_tutorial_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
         program, *arguments = shlex.split(command[2:])
         with without_spark():
             status = main(arguments)
-        told, errors = capfd.readouterr()
+        printed, errors = capfd.readouterr()
         assert (program, status) == ("muntin", 0), errors
-        told = told.replace(str(tmp_path), "/project")
-        assert words(told) == words(wanted), command
+        assert words(printed.replace(str(tmp_path), "/project")) == words(wanted), command
 
 
 def words(text: str) -> list[list[str]]:

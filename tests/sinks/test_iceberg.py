@@ -38,8 +38,8 @@ class Mirrored(Changing):
 
     @property
     def pipeline(self) -> Pipeline:
-        found = super().pipeline
-        return replace(found, windows={name: kind for name, kind in found.windows.items() if name in self.kinds or not self.kinds})
+        every = super().pipeline
+        return replace(every, windows={name: kind for name, kind in every.windows.items() if name in self.kinds or not self.kinds})
 
     @property
     def mirrored(self) -> Pipeline:

@@ -184,7 +184,7 @@ TOUCHES = [({}, 1), ({1: "u"}, 1), ({2: "d"}, 0), ({1: "d", 2: "u"}, 1), ({1: "-
 LASTS = ["u", "d", None]
 
 
-def told_again(order: int, touches: Mapping[int, str], last: str | None) -> dict[int, list[Row]]:
+def brought_again(order: int, touches: Mapping[int, str], last: str | None) -> dict[int, list[Row]]:
     """An order that is brought in hour 0 and in hour 4; what touches it between, and what hour 5 says of it."""
     story = {0: "c", **touches, 4: "c"} | ({5: last} if last else {})
     return {at: [(op, order, 60 * (at if at > 3 else 0) + order + 1, 1.0 + at)] for at, op in story.items()}
@@ -192,7 +192,7 @@ def told_again(order: int, touches: Mapping[int, str], last: str | None) -> dict
 
 def test_ids_that_are_brought_after_their_time_are_new_whatever_touched_them(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
-    stories = [told_again(order, touches, last) for order, ((touches, _), last) in enumerate(product(TOUCHES, LASTS))]
+    stories = [brought_again(order, touches, last) for order, ((touches, _), last) in enumerate(product(TOUCHES, LASTS))]
     shop.tell({at: [row for story in stories for row in story.get(at, ())] for at in range(6)})
     report = shop.run(0, 5)
     assert [batch.rows_quarantined for batch in report.batches] == [0] * 6
@@ -207,7 +207,7 @@ def test_an_id_that_is_brought_after_its_time_is_new_whatever_touched_it(
     tmp_path: Path, touches: dict[int, str], there: int, last: str | None
 ) -> None:
     shop = Shop(tmp_path)
-    shop.tell(dict.fromkeys(range(6), ()) | told_again(7, touches, last))
+    shop.tell(dict.fromkeys(range(6), ()) | brought_again(7, touches, last))
     report = shop.run(0, 5)
     assert [batch.rows_quarantined for batch in report.batches] == [0] * 6
     assert [row["n"] for row in shop.read("hour").to_pylist()] == [1] * there + [1] * (last != "d")
