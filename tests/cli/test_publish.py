@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from muntin.jobs import publish_approved as despite
-from muntin.jobs.published.staging_folders import STAGED_FILE
+from muntin.jobs.published.staged_windows import STAGED_FILE
 from muntin.jobs.records.verdicts import VERDICTS_FILE, last_verdicts
 from muntin.store.state import states_of
 from tests.case_counts import paired

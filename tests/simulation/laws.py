@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.jobs.published.staging_folders import staged_entries
+from muntin.jobs.published.staged_windows import staged_entries
 from muntin.jobs.published.window_tables import Published, current
 from muntin.store.paths import NOTES, QUARANTINE
 from muntin.timeline.ledger import Entries

@@ -22,7 +22,7 @@ from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.housekeeping import compact
 from muntin.jobs.publish.publish import publish
 from muntin.jobs.published import ledger_segments
-from muntin.jobs.published.staging_folders import load_staged
+from muntin.jobs.published.staged_windows import load_staged
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.promote import promote

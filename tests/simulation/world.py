@@ -14,7 +14,7 @@ from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.publish import publish
-from muntin.jobs.published.staging_folders import load_staged
+from muntin.jobs.published.staged_windows import load_staged
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.tasks import Local

@@ -140,7 +140,7 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
     def _is_outdated(self, context: Mapping[str, Any]) -> bool:
         """Whether a batch was read again as something else since the question was put: the run that did so asks itself."""
         from muntin.jobs.publish.held import is_outdated
-        from muntin.jobs.published.staging_folders import load_staged
+        from muntin.jobs.published.staged_windows import load_staged
 
         bound = self._place(context).bound
         try:

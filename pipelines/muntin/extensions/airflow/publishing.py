@@ -93,7 +93,7 @@ def _finished(place: Place, staged: Mapping[str, Any], quality: Quality, runner:
     """Publish what is staged; where another run published since, finalize and validate again."""
     from muntin.jobs.publish.finish import Finished, finish
     from muntin.jobs.published.promotion import promote_complete
-    from muntin.jobs.published.staging_folders import load_staged
+    from muntin.jobs.published.staged_windows import load_staged
 
     holes = tuple((low, high) for low, high in staged["missing"])
     if staged["folder"] is None:

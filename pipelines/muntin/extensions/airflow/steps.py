@@ -88,7 +88,7 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
     An `ExpectationsError` if a critical expectation failed, and no person is asked.
     """
     from muntin.jobs.publish.publish import is_stale
-    from muntin.jobs.published.staging_folders import load_staged
+    from muntin.jobs.published.staged_windows import load_staged
     from muntin.quality.errors import ExpectationsFailed
 
     check_same(place, staged)

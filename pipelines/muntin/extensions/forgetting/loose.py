@@ -12,7 +12,7 @@ from muntin.extensions.forgetting.table_files import footer_of_file, of_rows
 from muntin.files.paths import relative
 from muntin.jobs.published.mirrors import FOLDER as MIRRORS
 from muntin.jobs.published.mirrors import METADATA
-from muntin.jobs.published.staging_folders import STAGED_FILE
+from muntin.jobs.published.staged_windows import STAGED_FILE
 from muntin.jobs.state.definition_note import described
 from muntin.jobs.state.fingerprint import facts_text
 from muntin.jobs.state.forgotten_log import is_of_memory

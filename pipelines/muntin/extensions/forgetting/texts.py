@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.extensions.forgetting.contents import file_says
 from muntin.files.paths import sizes_below
 from muntin.jobs.published.mirrors import METADATA
-from muntin.jobs.published.staging_folders import STAGED_FILE
+from muntin.jobs.published.staged_windows import STAGED_FILE
 from muntin.jobs.state.notes import rewrite
 from muntin.states.forgotten_keys import text_of_value
 from muntin.states.quarantined_keys import word_of

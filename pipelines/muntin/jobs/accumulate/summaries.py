@@ -47,7 +47,7 @@ def summaries(
 
 def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], noticed: tuple[str, ...], names: Sequence[str]) -> Accumulated:
     newest = [one["newest"] for one in splits if one["newest"] is not None]
-    rows, own = _rows(splits), [(name, _of_source(splits, number)) for number, name in enumerate(names)]
+    rows, own = _rows(splits), [(name, [one for one in splits if source_of(one["split"]) == number]) for number, name in enumerate(names)]
     parts: list[tuple[str | None, list[dict[str, Any]]]] = [*own] if own else [(None, splits)]
     manifest = [(name, entry) for name, source_splits in parts for entry in manifest_of_batch(source_splits)]
     return Accumulated(
@@ -65,10 +65,6 @@ def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], not
         nonexistent=rows.nonexistent,
         forgotten=rows.forgotten,
     )
-
-
-def _of_source(splits: Sequence[dict[str, Any]], number: int) -> list[dict[str, Any]]:
-    return [one for one in splits if source_of(one["split"]) == number]
 
 
 def _rows(splits: Sequence[Mapping[str, Any]]) -> SourceRows:

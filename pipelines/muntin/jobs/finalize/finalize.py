@@ -19,8 +19,7 @@ from muntin.jobs.published.given_tables import note_table
 from muntin.jobs.published.kept_states import check_work
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.promotion import check_not_superseded
-from muntin.jobs.published.staged_windows import Staged, note_of, staged_window
-from muntin.jobs.published.staging_folders import STAGED_FILE
+from muntin.jobs.published.staged_windows import STAGED_FILE, Staged, note_of, staged_window
 from muntin.store.contents import problems_of_notes
 from muntin.store.disk import write_whole
 from muntin.timeline.parts import first_part, part_behind

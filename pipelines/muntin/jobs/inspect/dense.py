@@ -34,7 +34,7 @@ def with_empty(bound: Bound, window: str, table: pa.Table) -> pa.Table:
         return table
     bounds = _of_grid(bound.keys_of(window), kind.grid, table) if kind.grid else _of_spans(bound, window, table, schema)
     columns = {name: bounds[name] for name in bounds.column_names}
-    columns |= {name: _repeated(value, len(bounds)) for name, value in of_nothing(bound, schema).items()}
+    columns |= {name: value.take(pa.array(np.zeros(len(bounds), np.int64))) for name, value in of_nothing(bound, schema).items()}
     rows = derived(bound, window, pa.table(columns))
     columns |= dict(zip(rows.column_names, rows.columns, strict=True)) | _closing(bound, window, instants(bounds["window_end"]))
     empty = pa.table({name: columns[name] for name in table.column_names})
@@ -64,10 +64,6 @@ def _missing(keys: Sequence[str], grid: Grid, table: pa.Table) -> tuple[Ints, In
         empty.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
     owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*empty, strict=True))
     return owner, starts, ends
-
-
-def _repeated(value: pa.Array, times: int) -> pa.Array:
-    return value.take(pa.array(np.zeros(times, np.int64)))
 
 
 def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:

@@ -12,9 +12,9 @@ from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.files.paths import folders_in, sizes_below
 from muntin.jobs.inspect.open_windows import open_count, open_since
-from muntin.jobs.inspect.published_to import latest_end
 from muntin.jobs.published.as_defined import other_windows
 from muntin.jobs.published.pending import pending_windows
+from muntin.jobs.published.window_files import latest_end
 from muntin.jobs.published.window_tables import Standing, current, published, standing, windows_of
 from muntin.jobs.records.batch_status import BatchStates, batch_states
 from muntin.jobs.records.reports_table import TABLE, utc_now

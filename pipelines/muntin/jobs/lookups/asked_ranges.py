@@ -66,7 +66,9 @@ def frames_of_ranges(pipeline: Pipeline, frame_sets: Sequence[FrameSet], ranges:
 
     An error if no set has both borders of a range.
     """
-    sets = sorted((each for each in frame_sets if not each.by_arrival and not each.run_us), key=_mean_width)
+    sets = sorted(
+        (each for each in frame_sets if not each.by_arrival and not each.run_us), key=lambda each: each.width_us / len(each.cuts_us)
+    )
     if not sets:
         raise DefinitionError(
             f"over: {pipeline.name} keeps no frames that have borders: its states are runs of events of sessions, or rows in the order of "
@@ -80,10 +82,6 @@ def frames_of_ranges(pipeline: Pipeline, frame_sets: Sequence[FrameSet], ranges:
     if len(wrong := np.flatnonzero(chosen < 0)):
         raise DefinitionError(f"over: {place(ranges, int(wrong[0]))}{_misfit(sets[0], ranges.take(wrong[:1]))}")
     return [(frames, numbers) for at, frames in enumerate(sets) if len(numbers := np.flatnonzero(chosen == at))]
-
-
-def _mean_width(frames: FrameSet) -> float:
-    return frames.width_us / len(frames.cuts_us)
 
 
 def _begin(frames: FrameSet, us: Ints) -> Ints:

@@ -10,8 +10,7 @@ import numpy as np
 from muntin.errors import ConflictError
 from muntin.jobs.publish.publish import is_stale
 from muntin.jobs.published.pending import accumulated
-from muntin.jobs.published.staged_windows import entries_of
-from muntin.jobs.published.staging_folders import load_staged
+from muntin.jobs.published.staged_windows import entries_of, load_staged
 from muntin.jobs.records.approvals import failed_windows, verdict_name
 from muntin.jobs.records.verdicts import VERDICTS_FILE, recorded_verdicts
 from muntin.states.ascending import is_among

@@ -69,7 +69,8 @@ def changes_since(bound: Bound, window: str, since: int, *, touched: bool = Fals
     commits = commits_between(table, since, version)
     if len(commits) < version - since:
         raise _forgotten(table, since, commits, version)
-    published = [commit for commit in commits if _publishes(commit)]
+    # a publication adds a segment of the ledger, an expiry a mark
+    published = [commit for commit in commits if any(is_segment(path) or is_mark(path) for path in commit.adds)]
     steps = list[Step]()
     for commit in reversed(published):
         try:
@@ -127,11 +128,6 @@ def _all(table: AnyPath, now: Published, names: Sequence[str], identity: Sequenc
     rows = rows.sort_by([(name, "ascending") for name in identity]).combine_chunks()
     revision = pa.array(np.full(len(rows), now.snapshot.version, np.int64))
     return rows.append_column(REVISION, revision).append_column(CHANGE, pa.repeat("new", len(rows)))
-
-
-def _publishes(commit: Commit) -> bool:
-    """Whether a commit changed windows: a publication adds a segment of the ledger, an expiry adds an expiry mark."""
-    return any(is_segment(path) or is_mark(path) for path in commit.adds)
 
 
 def _step(table: AnyPath, commit: Commit, names: Sequence[str], identity: Sequence[str]) -> Step:

@@ -49,16 +49,12 @@ class Segment:
 def segments_of(files: Iterable[File]) -> tuple[Segment, ...]:
     """The segments among the files of a table, oldest first."""
     ledgers = [file for file in files if file.path.startswith(_SEGMENT)]  # of hundreds of files, many times a run: no call for each
-    return tuple(sorted(map(_segment, ledgers), key=lambda segment: segment.number))
+    return tuple(sorted((Segment(file, *_numbers(file.path)) for file in ledgers), key=lambda segment: segment.number))
 
 
 def is_segment(path: str) -> bool:
     """Whether a file of a table is a segment of its ledger."""
     return path.startswith(_SEGMENT)
-
-
-def _segment(file: File) -> Segment:
-    return Segment(file, *_numbers(file.path))
 
 
 @lru_cache(maxsize=1024)

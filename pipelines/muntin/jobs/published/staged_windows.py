@@ -1,9 +1,13 @@
-"""Staged windows: files that no reader reads, and the ledger to publish with them. They pass from finalize to publish as JSON."""
+"""Staged windows: files that no reader reads, and the ledger to publish with them. They pass from finalize to publish as JSON.
+
+Finalize leaves the text in each staging folder.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
@@ -23,13 +27,17 @@ from muntin.timeline.ledger import NOTES, Entries
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
+    from muntin.store.store import Store
     from muntin.timeline.batches import Versions
 
     Part = tuple[Pending, Sequence[Mapping[str, Any]]]
     """Some of a window's work, and the results of its shards, as `finalize_shards` returns them."""
+
+STAGED_FILE = "staged.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +193,30 @@ def note_of(shards: Sequence[Mapping[str, Any]], position: int) -> tuple[str, ..
 def entries_of(staged: StagedWindow) -> Entries:
     """The new entries of a staged window."""
     return Entries.of_table(table_of(staged.entries))
+
+
+def load_staged(store: Store, folder: str) -> Staged:
+    """The staged windows that an earlier finalize left in a folder.
+
+    ConflictError if the folder is gone, as an earlier attempt published it or it was removed, or if its file is damaged.
+    """
+    try:
+        return Staged.loads((store.root / folder / STAGED_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as wrong:
+        raise ConflictError(f"{folder}/{STAGED_FILE} is damaged ({wrong}); finalize again") from None
+
+
+def staged_entries(state: AnyPath) -> list[Entries]:
+    """The new entries of every staged window of a state, without windows that cannot be published."""
+    return [entries_of(window) for window in staged_windows(state)]
+
+
+def staged_windows(state: AnyPath) -> list[StagedWindow]:
+    """Every staged window of a state, without windows that cannot be published."""
+    windows: list[StagedWindow] = []
+    for path in state.glob(f"staging/*/{STAGED_FILE}"):
+        with suppress(ConflictError, ValueError, KeyError):
+            windows += Staged.loads(path.read_text(encoding="utf-8")).windows
+    return windows

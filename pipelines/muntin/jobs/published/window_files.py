@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from muntin.definition.instants import from_us, instant_us
+from muntin.files.readable import readable_footer
 from muntin.states.ascending import is_among
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
@@ -19,9 +22,12 @@ from muntin.store.store import File
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from muntin.files.paths import AnyPath
     from muntin.states.frames import Ints
+    from muntin.store.store import Snapshot
+
 
 FILE_ROWS = 2**18
 """So many windows fill a file."""
@@ -129,3 +135,17 @@ def _others(folder: AnyPath, file: File, starts: Ints) -> pa.Table:
     check_whole(folder, [file])
     table = read_parquet(f"{folder}/{file.path}")
     return table.filter(pa.array(~is_among(instants(table[BATCH]), starts)))
+
+
+def latest_end(folder: AnyPath, snapshot: Snapshot) -> datetime | None:
+    """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
+    last = max((bounds[1] for file in snapshot.files if (bounds := batches_of_windows(file.path))), default=None)
+    files = [file.path for file in snapshot.files if (bounds := batches_of_windows(file.path)) and bounds[1] == last]
+    return max((_maximum(pq.read_metadata(readable_footer(f"{folder}/{path}")), "window_end") for path in files), default=None)
+
+
+def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
+    """The largest instant of a column, from the statistics of a file."""
+    at = footer.schema.names.index(column)
+    latest = max(footer.row_group(group).column(at).statistics.max for group in range(footer.num_row_groups))
+    return from_us(instant_us(latest, column))

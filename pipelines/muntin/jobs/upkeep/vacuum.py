@@ -15,7 +15,7 @@ from muntin.errors import MuntinError
 from muntin.files.paths import ascending, names_in, path_of, relative, sizes_below
 from muntin.jobs.inputs.dimensions.changed_rows import outlived_versions
 from muntin.jobs.published.mirrors import METADATA, mirrors_of
-from muntin.jobs.published.staging_folders import staged_entries, staged_windows
+from muntin.jobs.published.staged_windows import staged_entries, staged_windows
 from muntin.jobs.published.window_tables import published, windows_of
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.state_folders import bind_existing, stagings, state_folders

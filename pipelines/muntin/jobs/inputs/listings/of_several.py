@@ -31,13 +31,10 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
     """The intervals that one of the sources has no files of, and has had rows of in the state."""
     members = bound.members.values()
-    purged_intervals = {interval for member in members for interval in _purged(member, intervals)}
+    purged_intervals = {
+        interval for member in members for interval in purged(member, listing(member.source).without_files(member, intervals))
+    }
     return [interval for interval in intervals if interval in purged_intervals]
-
-
-def _purged(member: Bound, intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals that a source has no files of, and that rows of it were read of."""
-    return purged(member, listing(member.source).without_files(member, intervals))
 
 
 def first_inputs(bound: Bound) -> Inputs:
