@@ -211,7 +211,7 @@ print(sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
 def test_arrow_without_pandas_leaves_pandas_to_others() -> None:
     words = """
 import sys
-from muntin.cli.light_arrow import without_pandas
+from muntin.cli.place import without_pandas
 without_pandas()
 import pyarrow as pa
 pa.array([1])

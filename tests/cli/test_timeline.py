@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from muntin.extensions.page.commands.text_timeline import text_timeline
+from muntin.extensions.page.commands.timeline import text_timeline
 from muntin.extensions.page.pictures.drawing import LIGHT
 from muntin.extensions.page.views.timeline import Bar, Timeline
 from muntin.jobs.inspect.batch_list import ListedBatch

@@ -65,7 +65,7 @@ def test_a_forgotten_importer_of_an_archive_is_asked_no_more(tmp_path: Path, mon
 
 def test_arrow_looks_for_pandas_once() -> None:
     words = (
-        "from muntin.cli.light_arrow import without_pandas\n"
+        "from muntin.cli.place import without_pandas\n"
         "without_pandas()\n"
         "import sys, pyarrow as pa\n"
         "pa.array([1.5, None]); print('pandas' in sys.modules)\n"

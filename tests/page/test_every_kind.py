@@ -16,8 +16,7 @@ from muntin import read, sources, windows
 from muntin.cli.output import plain
 from muntin.definition.instants import instant_us
 from muntin.extensions.page.answers import TABS, answer
-from muntin.extensions.page.commands.text_timeline import text_timeline
-from muntin.extensions.page.commands.timeline import plain_timeline
+from muntin.extensions.page.commands.timeline import plain_timeline, text_timeline
 from muntin.extensions.page.installation import Known
 from muntin.extensions.page.views.around import NOTHING
 from muntin.extensions.page.views.explained import no_runs

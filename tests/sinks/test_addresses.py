@@ -7,7 +7,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from muntin import sinks
-from muntin.extensions.kafka.sink_address import settings_of
+from muntin.extensions.kafka.sink_topic import settings_of
 from muntin.extensions.mysql import sink as mysql_sink
 from muntin.extensions.postgres.address import conninfo
 from muntin.extensions.redis import sink as redis_sink

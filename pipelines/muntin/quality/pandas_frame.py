@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
 from muntin.errors import StateError
 from muntin.files.pages import opened
 from muntin.quality.column_limits import check_columns
-from muntin.quality.pandas_columns import as_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from muntin.quality.suite import Suite
+"""Stands for NaN, which pandas takes for a null."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class PandasFrame:
     def _frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        columns = {name: as_pandas(self.table[name]) for name in self.asked}
+        columns = {name: _as_pandas(self.table[name]) for name in self.asked}
         return pd.DataFrame(columns, index=pd.RangeIndex(len(self.table)), columns=[*columns])
 
 
@@ -75,3 +77,59 @@ def _asked(suite: Suite, columns: Sequence[str]) -> tuple[str, ...]:
     named = {name for expectation in suite.expectations for name in expectation.columns}
     named |= {expectation.condition["column"]["name"] for expectation in suite.expectations if expectation.condition}
     return tuple(name for name in columns if name in named)
+
+
+class _NaN:
+    """NaN as Spark orders it: equal to itself, and larger than any other number."""
+
+    def __eq__(self, other: object) -> bool:
+        return other is self
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    def __le__(self, other: object) -> bool:
+        return other is self
+
+    def __gt__(self, other: object) -> bool:
+        return other is not self
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return hash(_NaN)
+
+
+_SPARK_NAN = _NaN()
+
+
+def _as_pandas(column: pa.ChunkedArray) -> pd.Series:
+    """The same values for pandas: no integer becomes a float; a null is None, in floats NaN (a NaN is `_SPARK_NAN`), in instants NaT."""
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_floating(column.type):
+        return _floats(column.cast(pa.float64()))
+    if types.is_signed_integer(column.type):
+        column = column.cast(pa.int64())
+    if types.is_timestamp(column.type) or (types.is_primitive(column.type) and not column.null_count and not types.is_date(column.type)):
+        return column.to_pandas()
+    return _objects(column.to_pylist())
+
+
+def _floats(column: pa.ChunkedArray) -> pd.Series:
+    wrong = pc.is_nan(column).fill_null(False).to_numpy()  # noqa: FBT003 - Arrow's signature
+    if not wrong.any():
+        return column.to_pandas()
+    values = column.to_pandas().astype(object)  # a null stays NaN here, too: a row of two nulls holds one value, not two
+    values[wrong] = _SPARK_NAN
+    return values
+
+
+def _objects(values: list[object]) -> pd.Series:
+    import numpy as np
+    import pandas as pd
+
+    held = np.empty(len(values), object)
+    held[:] = values
+    return pd.Series(held)

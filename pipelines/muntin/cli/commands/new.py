@@ -1,6 +1,10 @@
 """`muntin new`: a project in an empty folder."""
 
+import re
+import runpy
 import shlex
+from dataclasses import dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +13,6 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.quiet import say_what_was_done
-from muntin.cli.templates import JUDGE, TEMPLATES, Template, write_project
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.definition.extras import is_installed
@@ -21,6 +24,56 @@ Which = Annotated[
     str, typer.Option("--template", metavar="NAME", help="What to begin with; see --list.", autocompletion=lambda: [*TEMPLATES])
 ]
 List = Annotated[bool, typer.Option("--list", help="Show the templates.")]
+_JUDGE = "great_expectations"
+_SUITES = re.compile("(expectations={.*},)")
+_COMMENT = r"# \1  # pip install 'muntin[quality]', then take the first # away"
+_HIDDEN = "dot"  # dot.env.example in the package is .env.example in a project
+_NO_SUITES = """expectations: great_expectations is not installed, so {} names its suite in a comment.
+  pip install 'muntin[quality]', then take the # away: the suite guards what is published."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """A project to begin with.
+
+    Attributes:
+        name: of the template, and of its folder in the package.
+        about: what it computes, in a line.
+        file: of the definition.
+        window: the window to show first.
+        start, end: the range that the sample data covers.
+    """
+
+    name: str
+    about: str
+    file: str
+    window: str
+    start: str
+    end: str
+
+
+TEMPLATES = {
+    each.name: each
+    for each in (
+        _Template("files", "sales by the hour and by the day, from a CSV file a day", "dags/sales.py", "day", "2024-05-01", "2024-05-04"),
+        _Template(
+            "flights",
+            "delays of the last six hours, of local days and of busy times, from a Parquet file a day",
+            "dags/flights.py",
+            "last_6_hours",
+            "2024-05-01",
+            "2024-05-04",
+        ),
+        _Template(
+            "clicks",
+            "visits of a web site (sessions), from JSON lines an hour",
+            "dags/clicks.py",
+            "visit",
+            "2024-05-01",
+            "2024-05-01T12:00",
+        ),
+    )
+}
 
 
 def new(folder: Folder = None, template: Which = "files", listed: List = False, as_json: opt.Json = False) -> None:
@@ -40,7 +93,7 @@ def new(folder: Folder = None, template: Which = "files", listed: List = False, 
     _check_empty(folder)
     with working():
         try:
-            written = write_project(chosen, folder)
+            written = _write_project(chosen, folder)
         except OSError as wrong:
             raise DefinitionError(f"{wrong.filename or folder}: {wrong.strerror or wrong}") from wrong
     if as_json:
@@ -48,7 +101,7 @@ def new(folder: Folder = None, template: Which = "files", listed: List = False, 
     return say_what_was_done(_reported(chosen, folder, len(written)))
 
 
-def _chosen(name: str) -> Template:
+def _chosen(name: str) -> _Template:
     if name not in TEMPLATES:
         raise DefinitionError(f"there is no template {name!r}; there are {', '.join(TEMPLATES)}{did_you_mean(name, TEMPLATES)}")
     return TEMPLATES[name]
@@ -70,7 +123,7 @@ def _say_list(*, as_json: bool) -> None:
     return say(columns(["template", "what it computes"], [[each.name, each.about] for each in TEMPLATES.values()]))
 
 
-def _reported(chosen: Template, folder: Path, count: int) -> str:
+def _reported(chosen: _Template, folder: Path, count: int) -> str:
     """The created files, the next commands, and what another extra would add."""
     steps = (
         f"cd {shlex.quote(str(folder))}",
@@ -80,8 +133,27 @@ def _reported(chosen: Template, folder: Path, count: int) -> str:
         "pytest" if is_installed("pytest") else "pip install pytest && pytest",
     )
     headline = f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:"
-    return "\n".join([headline, *(f"  {step}" for step in steps), *([] if is_installed(JUDGE) else [_NO_SUITES.format(chosen.file)])])
+    return "\n".join([headline, *(f"  {step}" for step in steps), *([] if is_installed(_JUDGE) else [_NO_SUITES.format(chosen.file)])])
 
 
-_NO_SUITES = """expectations: great_expectations is not installed, so {} names its suite in a comment.
-  pip install 'muntin[quality]', then take the # away: the suite guards what is published."""
+def _write_project(template: _Template, folder: Path) -> list[str]:
+    """Write a template's files, and its sample data, into a folder; their paths, relative to the folder and ascending.
+
+    Without Great Expectations, the definition names its suite in a comment.
+    """
+    with as_file(files("muntin").joinpath("templates")) as home:
+        for part in ("shared", template.name):
+            for path in sorted((home / part).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    _copy(path, folder / path.relative_to(home / part))
+    if not is_installed(_JUDGE):
+        definition = folder / template.file
+        definition.write_text(_SUITES.sub(_COMMENT, definition.read_text(encoding="utf-8")), encoding="utf-8")
+    runpy.run_path(str(folder / "sample_data.py"), run_name="__main__")
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+
+
+def _copy(path: Path, to: Path) -> None:
+    """A file under its name in a project."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.with_name(to.name.removeprefix(_HIDDEN)).write_bytes(path.read_bytes())

@@ -1,24 +1,28 @@
 """`muntin status`: what is there, how far it is, what it waits for."""
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli import options as opt
-from muntin.cli.batch_lines import Again, batch_lines
 from muntin.cli.local_time import Timezone
 from muntin.cli.output import columns, in_zone, moment, say, say_json, size, stretches
 from muntin.cli.place import inspected, root_of
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.amounts import lasting, many
+from muntin.definition.asking import PUBLISH_DESPITE
+from muntin.definition.durations import spell
+from muntin.definition.instants import from_us
 from muntin.errors import StateError
 from muntin.files.paths import AnyPath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.inspect.status import PipelineStatus
+    from muntin.jobs.records.batch_states import Stretch
     from muntin.jobs.sending.notes import SinkStanding
 
 _WINDOW = {
@@ -41,6 +45,10 @@ _STANDING = {
     "superseded": "superseded by a newer definition",
     "candidate": "a candidate beside the windows that readers know: not promoted yet",
 }
+_Again = Callable[[datetime, datetime], str]
+_SHOWN = 20
+_TOLD = ("running", "failed", "held", "waiting")
+_SECOND_US = 1_000_000
 
 
 def status(
@@ -108,7 +116,7 @@ def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
     return f"{pipeline.name}: nothing was run yet; its state will be {home}"
 
 
-def _lines(one: "PipelineStatus", zone: str | None, again: Again) -> list[str]:
+def _lines(one: "PipelineStatus", zone: str | None, again: _Again) -> list[str]:
     """A state for people."""
 
     def at(value: datetime) -> str:
@@ -117,7 +125,7 @@ def _lines(one: "PipelineStatus", zone: str | None, again: Again) -> list[str]:
     lines = [f"{one.pipeline} ({one.fingerprint}), {_standing(one)}, {size(one.bytes)}; instants in {zone or 'UTC'}"]
     lines.append(f"last run: {at(one.last_run.replace(microsecond=0))}" if one.last_run else "last run: never recorded")
     lines.append(f"read: {many(one.batches, 'batch')}; quarantined: {many(one.rows_quarantined, 'row')}")
-    lines += batch_lines(one, at, again)
+    lines += _batch_lines(one, at, again)
     cells = [[getattr(window, field) for field in _WINDOW.values()] for window in one.windows]
     lines.append(columns([*_WINDOW], [[in_zone(each, zone) if isinstance(each, datetime) else each for each in row] for row in cells]))
     if one.missing:
@@ -150,7 +158,7 @@ def _sink(sink: "SinkStanding") -> "Iterator[str]":
         yield f"sinks: {many(len(sink.misfits), 'window')} of {sink.window} not as published at {sink.sink}; muntin sinks FILE names them"
 
 
-def _again(file: Path | None, name: str | None, root: AnyPath) -> Again:
+def _again(file: Path | None, name: str | None, root: AnyPath) -> _Again:
     """Gives the command that runs a range again."""
     from muntin.cli.commands.run import command_of
 
@@ -163,3 +171,46 @@ def _gone(one: "PipelineStatus", at: "Callable[[datetime], str]") -> list[str]:
     tables = [("states", one.states_gone_before), *windows, ("refused rows", one.refused_gone_before), ("reports", one.reports_gone_before)]
     parts = [f"{what} before {at(before)}" for what, before in tables if before]
     return [f"gone, as retain says: {', '.join(parts)}"] if parts else []
+
+
+def _batch_lines(one: "PipelineStatus", at: Callable[[datetime], str], again: _Again) -> list[str]:
+    """Lines on the batches of a pipeline, in the words of the page; none where its definition is not known.
+
+    `at` gives an instant in the reader's clock.
+    """
+    if one.states is None:
+        return []
+    from muntin.jobs.records.batch_states import stretches
+
+    counts = ", ".join(f"{count:,} {state}" for state, count in one.states.counts.items() if count)
+    notable_states = [each for each in one.states.told if each.despite or each.state in _TOLD]
+    batch_stretches = stretches(notable_states)
+    lines = [f"batches: {counts or 'none'}", *_fresh(one)]
+    lines += [line for each in batch_stretches[-_SHOWN:] for line in _told(each, at, again)]
+    return (
+        [*lines, f"  ... {many(len(batch_stretches) - _SHOWN, 'stretch')} before; --json has them all"]
+        if len(batch_stretches) > _SHOWN
+        else lines
+    )
+
+
+def _told(each: "Stretch", at: Callable[[datetime], str], again: _Again) -> list[str]:
+    """Batches in one state, with what to do."""
+    from muntin.jobs.records.batch_states import NEED_A_PERSON, spelled
+
+    one, start, end = each.one, from_us(each.start_us), from_us(each.end_us)
+    since = at(from_us(one.since_us // _SECOND_US * _SECOND_US)) if one.since_us is not None else None
+    lines = [f"  [{at(start)}, {at(end)}) {spelled(one, since)}", *(f"    {check}" for check in one.checks)]
+    if one.state not in NEED_A_PERSON:
+        return lines
+    log, command = [f"    see {one.link}"] if one.link else [], again(start, end)
+    mended = [f"    when that is mended: {command}"] if command else []
+    despite = [f"    to publish it all the same: {PUBLISH_DESPITE.format(one.verdict)}"] if one.verdict else []
+    return [*lines, *log, *mended, *despite]
+
+
+def _fresh(one: "PipelineStatus") -> list[str]:
+    if (fresh := one.fresh) is None:
+        return []
+    behind = "nothing is published" if fresh.lag_us is None else f"{lasting(fresh.lag_us)} behind"
+    return [f"fresh within {spell(fresh.within_us)}: {'yes' if fresh.met else 'no'}, {behind}"]

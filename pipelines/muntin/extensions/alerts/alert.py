@@ -10,7 +10,6 @@ from muntin.errors import MuntinError
 from muntin.extensions.alerts.backfills import Backfills, Ended
 from muntin.extensions.alerts.delivery import Sender, deliver
 from muntin.extensions.alerts.findings import findings
-from muntin.extensions.alerts.folders import below
 from muntin.extensions.alerts.message import kept_held, message, summary
 from muntin.extensions.alerts.outbox import Outbox
 from muntin.extensions.alerts.problems import Problems
@@ -59,7 +58,7 @@ def tell(
     """
     try:
         messages = list(_messages(alerts, state, gathered(), backfill))
-        return deliver(alerts, Outbox(below(state, "unsent")), messages, sender or Sender())
+        return deliver(alerts, Outbox(_below(state, "unsent")), messages, sender or Sender())
     except Exception as wrong:  # noqa: BLE001 - an alert must never be the reason why a run fails
         line = f"not told: {wrong if isinstance(wrong, MuntinError | OSError) else type(wrong).__name__}"
         log.warning("alerts: %s", line)
@@ -68,7 +67,7 @@ def tell(
 
 def expect(state: AnyPath, backfill: InBackfill) -> None:
     """Note that a run of a backfill is about to end, so that no other run sends the summary before this run has reported."""
-    if backfill.inside and (folder := below(state, "backfill")):
+    if backfill.inside and (folder := _below(state, "backfill")):
         Backfills(folder).expect(backfill.run)
 
 
@@ -81,7 +80,7 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
         yield kept_held(run)
     settled = _settled(state, run)
     new_findings, over = ([], []) if run.kept else _inspected(alerts, state, run)
-    folder = below(state, "backfill") if backfill else None
+    folder = _below(state, "backfill") if backfill else None
     runs = Backfills(folder) if folder else None
     by_hand = run.asked_until_us is not None or bool(settled)
     inside = runs and backfill and backfill.inside and not by_hand
@@ -94,7 +93,7 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
 
 def _inspected(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
     """The findings to report of a run, and the problems that are over. A missing interval is reported once."""
-    problems = Problems(below(state, "problems"))
+    problems = Problems(_below(state, "problems"))
     run_findings = findings(alerts, run)
     over = [problem for problem in recovered(problems.all(), run, run_findings) if problems.take(problem)]
     return [one for one, new in [(one, problems.add(one)) for one in run_findings] if new or one.kind != "hole"], over
@@ -102,7 +101,7 @@ def _inspected(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding],
 
 def _settled(state: AnyPath, run: Run) -> list[Finding]:
     """The reported problems that a person has ended by an approval, which are remembered no longer."""
-    problems = Problems(below(state, "problems"))
+    problems = Problems(_below(state, "problems"))
     return [problem for problem in (approved(problems.all(), run) if run.approved else ()) if problems.take(problem)]
 
 
@@ -144,3 +143,8 @@ def _others(unfinished: Callable[[Sequence[str] | None], int], run_ids: Sequence
         if after == before:
             return every - after
         before = after
+
+
+def _below(state: AnyPath, name: str) -> AnyPath | None:
+    """A folder of the alerts in a state, `problems`, `unsent` or `backfill`; None if there is no state yet, as before the first run."""
+    return state / "alerts" / name if state.is_dir() else None

@@ -31,7 +31,7 @@ class Problems:
 
     def all(self) -> list[Finding]:
         """The problems that are not over."""
-        problems = [_read(path) for path in self._files()]
+        problems = [_of(read_note(path)) for path in self._files()]
         return [one for one in problems if one]
 
     def add(self, finding: Finding) -> bool:
@@ -82,10 +82,6 @@ def _written(path: AnyPath) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _read(path: AnyPath) -> Finding | None:
-    return _of(read_note(path))
 
 
 def _of(note: Any) -> Finding | None:  # noqa: ANN401 - JSON

@@ -27,7 +27,7 @@ _TRIES = 8
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
-    """Inputs as by `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; messages that are gone are left out if `allow_missing`."""
+    """Inputs as by `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; lost messages are left out if `allow_missing`."""
     if not intervals:
         return Inputs({}, {})
     asked = sorted({border for each in intervals for border in (each.start_us, each.end_us)})

@@ -10,13 +10,14 @@ headers  pipeline, window, revision, change
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.extras import need
-from muntin.extensions.kafka.sink_address import secrets_of, settings_of
-from muntin.files.connections import without
+from muntin.files.connections import CONNECTION, without
+from muntin.sinks.addresses import VARIABLE, variable
 from muntin.sinks.errors import BlockedError, RefusedError, SinkError
 from muntin.sinks.json_values import as_json, plain_rows, widest
 from muntin.sinks.misfits import Fitted
@@ -37,6 +38,7 @@ _WAIT_S = 0.2
 _SETTINGS = {"enable.idempotence": True, "compression.type": "lz4", "linger.ms": 20, "message.timeout.ms": 10_000, "log_level": 0}
 _OF_DATA = ("MSG_SIZE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_RECORD", "INVALID_TIMESTAMP", "POLICY_VIOLATION")
 _UNKNOWN_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # brokers before 2.8 tell none
+_SECRETS = ("password", "secret", "sasl.oauthbearer.config", "ssl.key.pem")
 
 
 @contextmanager
@@ -56,7 +58,7 @@ def opened(sink: KafkaSink, reach: Reach) -> Iterator[KafkaTopic]:
     except KafkaException as wrong:
         if producer:
             producer.poll(0)
-        text = without(said[0] if said else wrong.args[0].str(), secrets_of(settings))
+        text = without(said[0] if said else wrong.args[0].str(), _secrets_of(settings))
         raise SinkError(f"{place}: {text}; see that the brokers are up and that the address is right") from None
 
 
@@ -141,3 +143,33 @@ class KafkaTopic:
                 return self.producer.produce(self.topic, **message)
             except BufferError:
                 self.producer.poll(_WAIT_S)
+
+
+def settings_of(address: str, reach: Reach) -> dict[str, Any]:
+    """The settings of librdkafka that reach some brokers."""
+    settings: Mapping[str, Any]
+    if address.startswith(VARIABLE):
+        text = variable(address)
+        settings = _object(text, address) if text.startswith("{") else {"bootstrap.servers": text}
+    elif CONNECTION.fullmatch(address):
+        connection = reach.connection(address)
+        if connection.kind != "kafka":
+            raise SinkError(f"the connection {address!r} is of type {connection.kind}; make it one of type kafka")
+        settings = connection.extra
+    else:
+        settings = {"bootstrap.servers": address}
+    if not settings.get("bootstrap.servers"):
+        raise SinkError(f'{address} names no brokers; give {{"bootstrap.servers": "broker:9092"}}')
+    return {name: value for name, value in settings.items() if not name.startswith(("group.", "auto.offset", "enable.auto"))}
+
+
+def _object(text: str, place: str) -> Mapping[str, Any]:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise SinkError(f"{place} holds neither brokers nor JSON") from None
+
+
+def _secrets_of(settings: Mapping[str, Any]) -> list[str]:
+    """The secrets among settings, which no text may repeat."""
+    return [str(value) for name, value in settings.items() if any(word in name for word in _SECRETS)]

@@ -9,6 +9,7 @@ from muntin.definition.checks import check_choice
 from muntin.extensions.kafka.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
 from muntin.extensions.kafka.topics.ranges import Range, is_address, parsed
 from muntin.sources.dialect import USUAL
+from muntin.sources.listing import SourceFile
 from muntin.sources.repeated_rows import checked_changes
 from muntin.sources.row_source import RowSource, checked_terms
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.sources.listing import SourceFile
     from muntin.sources.source import Content, OnBadFile, OnSchema
     from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
@@ -84,10 +84,12 @@ class KafkaSource(RowSource):
         return (file_system(),) if any(map(is_address, paths)) else ()
 
     def all_now(self) -> list[SourceFile]:
-        """All messages of the topic, as a dimension has them."""
-        from muntin.extensions.kafka.topics.all_messages import all_messages
+        """The ranges of all messages of the topic, by partition and offset."""
+        from muntin.extensions.kafka.topics.broker import Broker
 
-        return all_messages(self)
+        topic = Broker(self).topic()
+        whole = (Range(self.topic, partition, topic.low[partition], high) for partition, high in sorted(topic.high.items()))
+        return [SourceFile(piece.address, piece.size, 0) for each in whole for piece in each.pieces()]
 
     def settled(self, path: str) -> int:
         """The size of a range of messages, in bytes."""

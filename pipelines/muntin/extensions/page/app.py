@@ -8,8 +8,9 @@ Whom it is shown to is decided by functions that are given: `enter`, a dependenc
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -19,7 +20,6 @@ from muntin.errors import DefinitionError, MuntinError
 from muntin.extensions.page import answers
 from muntin.extensions.page.answers import FORGOTTEN, TABS
 from muntin.extensions.page.html import page
-from muntin.extensions.page.publishing import add_publishing
 from muntin.extensions.page.views.around import no_airflow
 from muntin.extensions.page.views.explained import no_runs
 from muntin.extensions.page.views.overview import RECENT, overview
@@ -42,6 +42,7 @@ _SAFE = {
 }
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript"}
 _REFUSED = {401: "Who are you?", 403: "Not for you", 404: "Not here"}
+_FROM = "sec-fetch-site"  # browsers say so; a page of another port of this machine has the same cookies, and is "same-site"
 
 
 def page_app(
@@ -95,7 +96,7 @@ def page_app(
 
     app.add_api_route("/", start, response_class=HTMLResponse)
     app.add_api_route("/static/{name}", static)
-    add_publishing(app, one, tabs, around, publish)
+    _add_publishing(app, one, tabs, around, publish)
     app.add_api_route("/pipeline/{name}/{tab}", pipeline, response_class=HTMLResponse)
     app.add_api_route("/{rest:path}", nothing)
     app.add_exception_handler(MuntinError, _wrong)
@@ -134,3 +135,38 @@ def _up(request: Request) -> str:
     """The way from an address to the overview."""
     below = request.url.path.removeprefix(request.scope.get("root_path", ""))
     return "../" * max(0, below.count("/") - 1)
+
+
+def _add_publishing(
+    app: FastAPI,
+    pipeline_of: Callable[[Request, str], Known],
+    tabs: Callable[[Request, str], Sequence[tuple[str, str]]],
+    around: Callable[[Sequence[str]], Around],
+    publish: Callable[[Known, str, str], None] | None,
+) -> None:
+    """Add the page of a verdict to an application, before the pages of a pipeline; and what its form is sent to.
+
+    `pipeline_of` gives the pipeline of a name, or refuses the request; without `publish` nothing is published from the page.
+    """
+
+    def question(request: Request, name: str) -> HTMLResponse:
+        verdict, publishes = request.query_params.get("verdict", ""), publish is not None
+        about = pipeline_of(request, name)
+        return HTMLResponse(answers.question(about, verdict, around([name]), tabs=tabs(request, name), publishes=publishes))
+
+    async def published(request: Request, name: str) -> Response:
+        about = await to_thread(pipeline_of, request, name)
+        if publish is None:
+            raise HTTPException(403, "Nothing is published from here.")
+        if request.headers.get(_FROM) != "same-origin":
+            raise HTTPException(403, "Another page asks for this; open the page of the verdict, and ask from there.")
+        try:
+            given = parse_qs((await request.body()).decode())
+        except ValueError:
+            raise HTTPException(400, "What was sent is no form in UTF-8; open the page of the verdict, and send its form.") from None
+        verdict, reason = (given.get(field, [""])[0] for field in ("verdict", "reason"))
+        await to_thread(publish, about, verdict, reason)
+        return RedirectResponse("now", 303)
+
+    app.add_api_route("/pipeline/{name}/publish", question, response_class=HTMLResponse)
+    app.add_api_route("/pipeline/{name}/publish", published, methods=["POST"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from muntin.extensions.postgres.checks import check_columns, check_table, postgres_address
+from muntin.errors import DefinitionError
+from muntin.sinks.addresses import check_not_ours, is_a_name
 from muntin.sinks.declaration import Declared, OnUnsupported, choice_of
 
 if TYPE_CHECKING:
@@ -13,6 +16,14 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from muntin.sinks.delivery import Opened, Reach
+_LONGEST_NAME = 63
+"""Bytes of a name in PostgreSQL, as it is built by default."""
+
+_MOST_COLUMNS = 1600
+_SYSTEM_COLUMNS = ("tableoid", "xmin", "cmin", "xmax", "cmax", "ctid")
+_TABLE = re.compile(r"[^.\"\0]+(\.[^.\"\0]+)?")
+_SECRET = re.compile(r"\b(password|sslpassword)\s*=", re.IGNORECASE)
+_SECRETS = ("password", "sslpassword")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +45,7 @@ class PostgresSink(Declared):
 
     def check_columns(self, names: Sequence[str]) -> None:
         """See that PostgreSQL can have columns of these names."""
-        check_columns(self.name, names)
+        _check_columns(self.name, names)
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
         """Reach it."""
@@ -64,5 +75,64 @@ def postgres(
     Raises:
         DefinitionError: an address with a password, or of something else; a name that cannot be.
     """
-    check_table(table)
-    return PostgresSink(postgres_address(address), table, window, choice_of(on_unsupported, "sinks.postgres"), latest)
+    _check_table(table)
+    return PostgresSink(_postgres_address(address), table, window, choice_of(on_unsupported, "sinks.postgres"), latest)
+
+
+def _check_table(table: object) -> None:
+    """Refuse what cannot be the name of a table, with a schema or without."""
+    if not isinstance(table, str) or not _TABLE.fullmatch(table):
+        raise DefinitionError(f'sinks.postgres: {table!r} is not the name of a table; write "flights_day" or "schema.flights_day"')
+    for part in table.split("."):
+        _check_length("sinks.postgres: the name", part)
+    check_not_ours("sinks.postgres", table.rpartition(".")[2])
+
+
+def _check_columns(sink: str, names: Sequence[str]) -> None:
+    """Refuse names of columns that PostgreSQL does not take as they are: too long, too many, or of a column that each table has anyway."""
+    for name in names:
+        _check_length(f"to: the {sink}: the column", name)
+        if name in _SYSTEM_COLUMNS or "\0" in name:
+            raise DefinitionError(f"to: the {sink}: a table of PostgreSQL can have no column {name!r}; give the key or result another name")
+    if len(names) > _MOST_COLUMNS:
+        raise DefinitionError(f"to: the {sink}: a table of PostgreSQL has {_MOST_COLUMNS:,} columns at most, and these are {len(names):,}")
+
+
+def _check_length(what: str, name: str) -> None:
+    if (length := len(name.encode())) > _LONGEST_NAME:
+        raise DefinitionError(
+            f"{what} {name!r} has {length} bytes, and PostgreSQL cuts names after {_LONGEST_NAME}; give it a shorter name"
+        )
+
+
+def _postgres_address(address: object) -> str:
+    """An address of PostgreSQL without secrets, or a name that stands for it. An error repeats no address: it may hold a password."""
+    if not isinstance(address, str) or not address.strip():
+        raise DefinitionError('sinks.postgres: give an address, as "postgresql://db.example/warehouse", or the name of a connection')
+    plain = address.strip().removeprefix("jdbc:")
+    if is_a_name(plain):
+        return plain
+    if "://" in plain:
+        parts = _parts(plain)
+        if parts.scheme.partition("+")[0] not in ("postgresql", "postgres"):
+            raise DefinitionError(
+                f"sinks.postgres: {parts.scheme} is not known; results go to PostgreSQL, as postgresql://db.example/warehouse"
+            )
+        secret = bool(parts.password) or any(name.lower() in _SECRETS for name in parse_qs(parts.query))
+    elif "=" in plain:
+        secret = _SECRET.search(plain) is not None
+    else:
+        raise DefinitionError("sinks.postgres: the address is neither postgresql://..., nor key=value words, nor the name of a connection")
+    if secret:
+        raise DefinitionError(
+            "sinks.postgres: the address holds a password, which must not stand in code; put the address into an environment variable and "
+            'write sinks.postgres("env:WAREHOUSE", ...), or into an Airflow connection and write its name'
+        )
+    return plain
+
+
+def _parts(address: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError:
+        raise DefinitionError("sinks.postgres: the address cannot be read; write postgresql://db.example:5432/warehouse") from None

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from muntin.extensions.redis.ledger import Ledger, Standing
-from muntin.extensions.redis.values import name_of, place_of, until_ms, value_of
 from muntin.sinks.delivery import sliced
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, RefusedError
-from muntin.sinks.json_values import plain_rows, widest
+from muntin.sinks.json_values import as_json, plain_rows, widest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -32,6 +32,8 @@ CHUNK = 5_000
 COUNTED = 100_000
 """Keys of a database that are looked through to count rows."""
 _LARGEST = 512 * 1024 * 1024
+_PLACE = ("window_index", "window_end", "window_start")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +106,13 @@ class RedisKeys:
         A text that is larger than the server takes is refused, and an instant beyond the year 9999 where it has to be compared.
         """
         expires = self.sink.expires_us
-        changes = [(name_of(self.sink.prefix, row, delivery.identity), value_of(row), row) for row in plain_rows(rows)]
+        changes = [(_name_of(self.sink.prefix, row, delivery.identity), _value_of(row), row) for row in plain_rows(rows)]
         names = [name for name, *_ in changes]
         for name, value, row in changes:
             if len(name.encode()) > largest or len(value.encode()) > largest:
                 raise RefusedError(f"larger than {largest:,} bytes, which the server takes (proto-max-bulk-len)", widest(row))
             if self.sink.latest or expires:
-                place_of(row)
+                _place_of(row)
 
         def write(batch: Any) -> None:  # noqa: ANN401 - a pipeline of redis-py
             compared = names if delivery.latest and not delivery.whole else []
@@ -121,8 +123,8 @@ class RedisKeys:
                 if row["change"] == "gone":
                     newest.pop(name, None)
                     batch.delete(name)
-                elif name not in newest or place_of(newest[name]) <= place_of(row):
-                    batch.set(name, value, pxat=until_ms(row, expires) if expires else None)
+                elif name not in newest or _place_of(newest[name]) <= _place_of(row):
+                    batch.set(name, value, pxat=_until_ms(row, expires) if expires else None)
 
         self._fenced(claim, write)
         return names
@@ -189,3 +191,38 @@ class RedisKeys:
             return int(self.client.config_get("proto-max-bulk-len").get("proto-max-bulk-len", _LARGEST))
         except ResponseError:  # hosted servers do not tell
             return _LARGEST
+
+
+def _name_of(prefix: str, row: Mapping[str, Any], identity: Sequence[str]) -> str:
+    """The key of a row.
+
+    >>> _name_of("flights", {"origin": "JFK", "kind": None}, ["origin", "kind"])
+    'flights/JFK/%null'
+    """
+    return "/".join([prefix, *(_part(row[name]) for name in identity)])
+
+
+def _value_of(row: Mapping[str, Any]) -> str:
+    """A row as JSON."""
+    return as_json({name: value for name, value in row.items() if name != "change"})
+
+
+def _place_of(row: Mapping[str, Any]) -> list[Any]:
+    """The order that tells an older window of a key from a newer window. An instant beyond the year 9999 is refused."""
+    try:
+        return [each if isinstance(each := row[name], int | datetime) else datetime.fromisoformat(each) for name in _PLACE if name in row]
+    except ValueError:
+        raise RefusedError("an instant after the year 9999, which cannot be compared", "window_end") from None
+
+
+def _until_ms(row: Mapping[str, Any], expires_us: int) -> int:
+    """The instant at which a key vanishes, in milliseconds since 1970; at least 1, as Redis knows no instant before."""
+    return max((row["window_end"] - _EPOCH + timedelta(microseconds=expires_us)) // timedelta(milliseconds=1), 1)
+
+
+def _part(value: Any) -> str:  # noqa: ANN401 - whatever a key holds
+    """A value as a part of a key, in which "/" and "%" are written otherwise; null as no text can be."""
+    if value is None:
+        return "%null"
+    text = value if isinstance(value, str) else as_json(value).strip('"')
+    return text.replace("%", "%25").replace("/", "%2F")

@@ -1,7 +1,9 @@
 """`muntin timeline`: batches, and the windows of a key above them."""
 
 import shutil
+from collections.abc import Callable
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,22 +18,27 @@ from muntin.cli.selection import one_key
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.definition.extras import need
-from muntin.definition.instants import from_us, instant_us
-from muntin.extensions.page.commands.text_timeline import LEGEND, text_timeline
+from muntin.definition.instants import from_us, instant_us, spell_instant
 from muntin.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from muntin.extensions.page.views.seen import Seen
     from muntin.extensions.page.views.timeline import Timeline
 
+
 _BATCHES = 24
+_Painted = Callable[[str, str], str]
 Last = Annotated[int, typer.Option("--last", min=1, metavar="BATCHES", help="So many batches, missing ones too.")]
 Until = Annotated[
     datetime | None, typer.Option("--to", parser=opt.instant, metavar="INSTANT", help="Only batches that end at or before it.")
 ]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Draw a picture instead; .png, .svg, .pdf or .html.")]
+_LEGEND = "[==) closed window   [//) open window   [--) batch   [~~) not published yet   [..) missing   ! late rows"
+_MARGIN = 10  # "windows   "
+_INKS = {"=": "blue", "/": "yellow", ".": "red", "!": "yellow", "~": "yellow"}
+_FILLS = {"published": "-", "read": "~", "waiting": "~", "missing": "."}
 
 
 def timeline(
@@ -71,7 +78,7 @@ def timeline(
         return say_json({"pipeline": pipeline.name, "timelines": [plain_timeline(at, one) for one in shown]})
     if out:
         return _draw(shown, out)
-    return say_painted("\n\n".join(_block(at, one) for one in shown) + f"\n\n{LEGEND}; instants in UTC")
+    return say_painted("\n\n".join(_block(at, one) for one in shown) + f"\n\n{_LEGEND}; instants in UTC")
 
 
 def _timelines(
@@ -133,3 +140,60 @@ def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
     windows = [{"start": moment(bar.start_us), "end": moment(bar.end_us), "closed_by": moment(bar.closed_us)} for bar in shown.bars]
     key = None if shown.key is None else dict(zip(at.pipeline.keys_of(shown.window), shown.key, strict=True))
     return {"window": shown.window, "key": key, "batches": batches, "windows": windows, "left_out": shown.left_out}
+
+
+def text_timeline(shown: "Timeline", width: int, painted: _Painted = lambda text, _: text) -> list[str]:
+    """The lines of a timeline: lanes of windows, the topmost first, then batches, then instants in UTC.
+
+        windows   [======)
+                     [======)            closed: [===)
+                        [//////)         open:   [///)
+        batches   [--)[--)[!-)[..)[~~)   published [--), late rows [!-), missing [..), read and not published [~~)
+
+    `width`: columns of the terminal; `painted`: a text and a colour -> the text in this colour.
+    """
+    low, high, room = shown.low_us, shown.high_us, max(20, width - _MARGIN)
+
+    def column(us: int) -> int:
+        return (min(max(us, low), high) - low) * room // max(1, high - low)
+
+    lanes = [[" "] * room for _ in range(max((bar.lane for bar in shown.bars), default=0) + 1)]
+    for bar in shown.bars:
+        _put(lanes[bar.lane], column(bar.start_us), column(bar.end_us), "/" if bar.closed_us is None else "=")
+    batches = [" "] * room
+    for batch in shown.batches:
+        _put(batches, column(batch.start_us), column(batch.end_us), _FILLS[batch.standing])
+        if batch.late:
+            batches[min(room - 1, (column(batch.start_us) + column(batch.end_us)) // 2)] = "!"
+    lines = [f"{'' if at else 'windows':{_MARGIN}}{_in_colours(lane, painted)}" for at, lane in enumerate(reversed(lanes))]
+    axis = _axis([(column(batch.start_us), spell_instant(batch.start_us)) for batch in shown.batches], room)
+    return [line.rstrip() for line in (*lines, f"{'batches':{_MARGIN}}{_in_colours(batches, painted)}", " " * _MARGIN + axis)]
+
+
+def _put(cells: list[str], first: int, end: int, fill: str) -> None:
+    """A half-open stretch. One without room for both brackets has the first one, or none."""
+    end = min(len(cells), max(end, first + 1))
+    first = min(first, end - 1)
+    room = end - first
+    cells[first:end] = f"[{fill * (room - 2)})" if room > 2 else f"[{fill}"[-room:]  # noqa: PLR2004 - two brackets
+
+
+def _in_colours(cells: list[str], painted: _Painted) -> str:
+    return "".join(_run(ink, "".join(run), painted) for ink, run in groupby(cells, _INKS.get))
+
+
+def _run(ink: str | None, text: str, painted: _Painted) -> str:
+    return painted(text, ink) if ink else text
+
+
+def _axis(marks: list[tuple[int, str]], room: int) -> str:
+    """The line with as many instants as have room, each from its column on."""
+    return "".join(_spaced(marks, room))
+
+
+def _spaced(marks: list[tuple[int, str]], room: int) -> "Iterator[str]":
+    at = 0
+    for column, text in marks:
+        if (column >= at + 2 or not at) and column + len(text) <= room:
+            yield " " * (column - at) + text
+            at = column + len(text)

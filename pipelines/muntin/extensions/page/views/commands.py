@@ -29,7 +29,7 @@ class Again:
 
 
 def again(pipeline_place: Known, first_us: int, end_us: int, last_us: int, *, reprocess: bool = True) -> Again:
-    """How the batches from the first to the last run again. `last_us`: start of the last batch; `reprocess`: whether they have run before."""
+    """How the batches from the first to the last run again. `last_us`: start of the last batch; `reprocess`: whether they ran before."""
     command = None
     if pipeline_place.file:
         said = pipeline_place.pipeline.intervals.argument if pipeline_place.pipeline else spell_instant

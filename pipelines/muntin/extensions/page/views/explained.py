@@ -87,7 +87,7 @@ class Reported:
 
 
 def reported(at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, ends: datetime | None = None) -> Reported:
-    """Explain the windows of a key that hold an instant; `ends`: only the window that starts then and ends at this instant, if it is there."""
+    """Explain the windows of a key that hold an instant; `ends`: only the window that starts then and ends at this instant."""
     schema = at.bound.store.snapshot(at.bound.frames_of(window).table).schema
     names = () if schema is None else at.pipeline.keys_of(window)
     values = [value_of(name, text, schema.field(name).type).as_py() for name, text in zip(names, key, strict=False) if schema]
