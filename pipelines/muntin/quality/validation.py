@@ -39,7 +39,8 @@ def validate(
     a warning. An expectation that Spark alone judges is refused without a session; `needs_spark` tells of most before.
     """
     paths = [str(path) for path in files]
-    guarded = replace(suite, expectations=(*suite.expectations, _row_count(rows)))
+    guard = Expectation("expect_table_row_count_to_equal", {"value": rows})  # costs nothing: Great Expectations counts the rows anyway
+    guarded = replace(suite, expectations=(*suite.expectations, guard))
     built = gx.build(guarded)
     with _frame(spark, guarded, paths, rows) as frame:
         decided = _missing_columns(guarded, frame.columns) if rows and paths else _unasked(guarded, empty=not (rows or paths))
@@ -58,11 +59,6 @@ def _frame(spark: SparkSession | None, suite: Suite, files: Sequence[str], rows:
     from muntin.quality.spark_frame import spark_frame
 
     return spark_frame(spark, files, rows=rows)
-
-
-def _row_count(rows: int) -> Expectation:
-    """The guard: the last check of every validation. It costs nothing, as Great Expectations counts the rows anyway."""
-    return Expectation("expect_table_row_count_to_equal", {"value": rows})
 
 
 def _without_passed_guard(checks: Sequence[Check], rows: int) -> tuple[Check, ...]:

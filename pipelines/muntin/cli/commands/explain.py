@@ -1,7 +1,7 @@
 """`muntin explain`: what a window is made of."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -50,14 +50,8 @@ def explain(
         if explanation.why_none and explanation.why_none.startswith(jobs.NO_EVENT):
             explanation = replace(explanation, why_none=explanation.why_none + key_hint(pipeline, window, folder, asked))
     if as_json:
-        return say_json(_document(explanation))
+        return say_json(asdict(explanation))
     return _say(explanation, limit)
-
-
-def _document(explanation: "Explanation") -> dict[str, object]:
-    from dataclasses import asdict
-
-    return asdict(explanation)
 
 
 def _say(explanation: "Explanation", limit: int) -> None:

@@ -44,13 +44,9 @@ def late(
         names = sorted({one.window for one in batches}) if states else []
         table_of_window = {each: jobs.late_states(pipeline, each, root=folder) for each in names}
     if as_json:
-        return say_json(_document(batches, table_of_window))
+        rows = [{"window": one.window, "batch": one.batch, "rows": one.rows, "windows": one.windows} for one in batches]
+        return say_json({"batches": rows, "states": {each: table.to_pylist() for each, table in table_of_window.items()}})
     return _say(batches, table_of_window, limit)
-
-
-def _document(batches: "list[LateBatch]", table_of_window: "dict[str, pa.Table]") -> dict[str, object]:
-    rows = [{"window": one.window, "batch": one.batch, "rows": one.rows, "windows": one.windows} for one in batches]
-    return {"batches": rows, "states": {window: table.to_pylist() for window, table in table_of_window.items()}}
 
 
 def _say(batches: "list[LateBatch]", table_of_window: "dict[str, pa.Table]", limit: int) -> None:

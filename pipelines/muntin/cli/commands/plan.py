@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.inspect.plan import Plan, PlannedBatch
+    from muntin.jobs.inspect.plan import Plan
     from muntin.jobs.inspect.planned_windows import PlannedWindows
     from muntin.jobs.inspect.redefined import Redefined
 
@@ -75,8 +75,8 @@ def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, objec
             batch.reading,
             len(batch.files),
             size(batch.bytes),
-            _first(batch),
-            _why(batch),
+            batch.files[0] if batch.files else None,
+            batch.why if batch.reading == "changed" else None,  # missing files are reported below the table
         ]
         for batch in planned.batches
     ]
@@ -125,15 +125,6 @@ def _definition(redefinition: "Redefined | None") -> Iterator[str]:
         yield f"  cost: states hold something else now; {volume} must be read again, as by muntin rebuild; {stays}"
     for window, count in redefinition.windows.items():
         yield f"  cost: {window}: {many(count, 'window')} derived anew from the states; no file is read again"
-
-
-def _why(batch: "PlannedBatch") -> str | None:
-    """The reason why a batch is read again. Missing files are reported below the table."""
-    return batch.why if batch.reading == "changed" else None
-
-
-def _first(batch: "PlannedBatch") -> str | None:
-    return batch.files[0] if batch.files else None
 
 
 def _range(starts: Sequence[datetime]) -> str:

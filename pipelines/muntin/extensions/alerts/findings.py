@@ -80,12 +80,9 @@ def _checks(alerts: Alerts, run: Run) -> Iterator[Finding]:
         severities = warnings if report["window"] in approved else ("critical", *warnings)
         for check in report["checks"]:
             if check["success"] is False and check["severity"] in severities:
-                yield _of_check(alerts, run, report["window"], check)
-
-
-def _of_check(alerts: Alerts, run: Run, window: str, check: Mapping[str, Any]) -> Finding:
-    hidden, rows = _masked(check, alerts.mask)
-    return Finding("check", check["severity"], expected(window, check), _observed(check, hidden=hidden), run.interval, rows)
+                hidden, rows = _masked(check, alerts.mask)
+                what, observed = expected(report["window"], check), _observed(check, hidden=hidden)
+                yield Finding("check", check["severity"], what, observed, run.interval, rows)
 
 
 def masked_report(report: Mapping[str, Any], mask: Collection[str]) -> dict[str, Any]:

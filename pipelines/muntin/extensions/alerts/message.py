@@ -71,12 +71,8 @@ def message(run: Run, findings: Sequence[Finding], over: Sequence[Finding] = (),
 def kept_held(run: Run) -> Message:
     """The message of a question that was answered by no, or not at all: what failed was reported when it was put."""
     parts = [Part(f"pipeline {run.pipeline}, interval {run.interval} UTC"), Part("stays held:", (shortened(run.kept),))]
-    parts += [*_data(run, ()), *_go_on(run.link, failed=True), Part("or publish it all the same:", (_despite(run),))]
+    parts += [*_data(run, ()), *_go_on(run.link, failed=True), Part("or publish it all the same:", (PUBLISH_DESPITE.format(run.verdict),))]
     return _of_parts("failure", f"{run.pipeline}: stays held, {run.interval}", parts)
-
-
-def _despite(run: Run) -> str:
-    return PUBLISH_DESPITE.format(run.verdict)
 
 
 def _approved(run: Run, settled: Sequence[Finding]) -> Iterator[Part]:
@@ -123,7 +119,9 @@ def _waiting(question: Question) -> Part:
 
 
 def _written(pipeline: str, title: str, findings: Sequence[Finding], parts: Sequence[Part]) -> Message:
-    return _of_parts(_tone(findings), f"{pipeline}: {title}", parts)
+    is_critical = any(one.severity == "critical" for one in findings)
+    tone: Tone = "failure" if is_critical else "warning" if findings else "success"
+    return _of_parts(tone, f"{pipeline}: {title}", parts)
 
 
 def _of_parts(tone: Tone, title: str, parts: Sequence[Part]) -> Message:
@@ -139,12 +137,6 @@ def _markdown(part: Part) -> str:
     inside = "\n".join(part.lines).replace("`", "'")
     head = "".join(f"\\{letter}" if letter in "\\`*_[]<>#|~" else letter for letter in part.head)
     return f"**{head}**" + (f"\n```\n{inside}\n```" if part.lines else "")
-
-
-def _tone(findings: Sequence[Finding]) -> Tone:
-    if any(one.severity == "critical" for one in findings):
-        return "failure"
-    return "warning" if findings else "success"
 
 
 def _counted(findings: Sequence[Finding]) -> str:

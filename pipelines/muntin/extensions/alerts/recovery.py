@@ -58,11 +58,7 @@ def _is_published(problem: Finding, run: Run) -> bool:
 
 
 def _is_own(problem: Finding, run: Run) -> bool:
-    return _spans(run.interval, problem.interval)
-
-
-def _spans(whole: Interval, part: Interval) -> bool:
-    return whole.start_us <= part.start_us and part.end_us <= whole.end_us
+    return run.interval.start_us <= problem.interval.start_us and problem.interval.end_us <= run.interval.end_us
 
 
 def _covers(interval: Interval, instant_us: int) -> bool:

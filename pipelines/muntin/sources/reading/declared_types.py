@@ -65,7 +65,7 @@ def _check_type(source: Source, path: str, field: pa.Field) -> None:
             continue
         if pa.types.is_decimal(kind) and kind.precision > _MOST_DIGITS:
             raise SourceError(
-                f"{where} is {_sql_name(kind)}, and states have {_MOST_DIGITS} digits at most; write it as "
+                f"{where} is decimal({kind.precision},{kind.scale}), and states have {_MOST_DIGITS} digits at most; write it as "
                 f'decimal({_MOST_DIGITS},{kind.scale}), or say types={{"{field.name}": "DOUBLE"}} in {source.call}, which rounds it'
             )
         if pa.types.is_duration(kind):
@@ -73,10 +73,6 @@ def _check_type(source: Source, path: str, field: pa.Field) -> None:
                 f"{where} is a {field.type}, of which Parquet keeps the number alone, and other files may have another unit; say "
                 f'types={{"{field.name}": "BIGINT"}} in {source.call} for the number of this unit, or write seconds'
             )
-
-
-def _sql_name(kind: pa.DataType) -> str:
-    return f"decimal({kind.precision},{kind.scale})"
 
 
 def _inside(kind: pa.DataType) -> Iterator[pa.DataType]:

@@ -166,7 +166,7 @@ def text_timeline(shown: "Timeline", width: int, painted: _Painted = lambda text
         if batch.late:
             batches[min(room - 1, (column(batch.start_us) + column(batch.end_us)) // 2)] = "!"
     lines = [f"{'' if at else 'windows':{_MARGIN}}{_in_colours(lane, painted)}" for at, lane in enumerate(reversed(lanes))]
-    axis = _axis([(column(batch.start_us), spell_instant(batch.start_us)) for batch in shown.batches], room)
+    axis = "".join(_spaced([(column(batch.start_us), spell_instant(batch.start_us)) for batch in shown.batches], room))
     return [line.rstrip() for line in (*lines, f"{'batches':{_MARGIN}}{_in_colours(batches, painted)}", " " * _MARGIN + axis)]
 
 
@@ -186,12 +186,8 @@ def _run(ink: str | None, text: str, painted: _Painted) -> str:
     return painted(text, ink) if ink else text
 
 
-def _axis(marks: list[tuple[int, str]], room: int) -> str:
-    """The line with as many instants as have room, each from its column on."""
-    return "".join(_spaced(marks, room))
-
-
 def _spaced(marks: list[tuple[int, str]], room: int) -> "Iterator[str]":
+    """The instants that have room in a line, each from its column on, with the spaces before it."""
     at = 0
     for column, text in marks:
         if (column >= at + 2 or not at) and column + len(text) <= room:
