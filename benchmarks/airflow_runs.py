@@ -36,7 +36,7 @@ from examples.demo.watch import Inspection
 from examples.flights_log import FOLDER, write_flights_log
 from muntin import run
 from muntin.cli.definition import load_pipeline
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.tasks import Local
 
 OURS, EMPTY, LAST_FILE = "flights", "empty", "2014-01-01.parquet"

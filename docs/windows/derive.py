@@ -14,8 +14,7 @@ from muntin.definition.instants import instant_us
 from muntin.engine.windows import combine_arranged
 from muntin.laws.states import lifted, queried
 from muntin.states.columns import ARRIVAL_TIME, BATCH_POSITION, EVENT_TIME, INSTANT
-from muntin.states.sorted import arrange
-from muntin.states.sorted_rows import Batches, arrange_rows
+from muntin.states.sorted import Batches, arrange, arrange_rows
 from muntin.timeline.closing import closing
 
 if TYPE_CHECKING:

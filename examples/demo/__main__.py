@@ -19,7 +19,7 @@ from examples.demo.waiting import finish
 from examples.flights_log import FOLDER, write_flights_log
 from muntin import Pipeline, RunReport, run
 from muntin.cli.definition import load_pipeline
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 
 DEMO = PROJECT / ".demo"
 DEFINITION = "dags/flights.py"

@@ -15,7 +15,7 @@ from benchmarks.workloads import EPOCH, SLIDING
 from examples.flights_log import write_flights_log
 from muntin import Pipeline, run
 from muntin.cli.definition import load_pipeline
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from tests.cluster.driver import session
 from tests.cluster.standalone import CHECKOUT
 from tests.end_to_end.judge import user_files

@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from muntin import read
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.testing import run_here
 from tests.tables.delta_tables import append, dated
 

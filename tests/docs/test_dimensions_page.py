@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from muntin import Pipeline, plan, read
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.jobs.inputs.dimensions.met_rows import TEXTS
 from muntin.testing import run_here
 

@@ -8,7 +8,7 @@ import pytest
 
 from muntin import read, run
 from muntin.cli.main import main
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.extensions.forgetting.forget import plan_forget
 
 TEXT = (Path(__file__).parents[2] / "docs/forgetting.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from muntin import as_of
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.testing import run_here
 
 PAGE = Path(__file__).parents[2] / "docs/lookups.md"

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from muntin import Pipeline, read
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.testing import run_here, windows_of
 from tests.tables.delta_tables import append
 

@@ -23,7 +23,7 @@ from deltalake import DeltaTable, write_deltalake
 from muntin import aggregates as agg
 from muntin import plan, read, sources, windows
 from muntin.definition.instants import instant_us
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.engine.given_spans import END as END_OF_SPAN
 from muntin.engine.given_spans import START as START_OF_SPAN
 from muntin.engine.given_spans import given_spans

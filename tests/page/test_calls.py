@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import instant_us
+from muntin.definition.time_limits import Freshness
 from muntin.extensions.page.installation import Known
 from muntin.extensions.page.views.around import NOTHING, Around, Dead
 from muntin.extensions.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished

@@ -8,8 +8,7 @@ import pyarrow as pa
 from muntin.engine.protocols import Aggregate, Assigner, Closing
 from muntin.engine.windows import Combined, combine_arranged
 from muntin.states.frames import Ints
-from muntin.states.sorted import Arranged, arrange
-from muntin.states.sorted_rows import Batches, arrange_rows
+from muntin.states.sorted import Arranged, Batches, arrange, arrange_rows
 from tests.properties.naive_lift import Rows, states_of_rows
 from tests.properties.naive_lift import states as states_of
 from tests.properties.random_cases import Case

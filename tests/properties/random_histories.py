@@ -11,8 +11,8 @@ from muntin.aggregates import Aggregate
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Carried, Chained, Kind
 from muntin.definition.schedule import Schedule
-from muntin.definition.watermark import Watermarking
-from muntin.engine.arrival.notes import note_after
+from muntin.definition.several_sources import Watermarking
+from muntin.engine.arrival.reading import note_after
 from muntin.engine.tallies import tallies
 from muntin.engine.windows import Combined, combine_arranged, still_open
 from muntin.jobs.published.pending import Pending
@@ -23,12 +23,11 @@ from muntin.states.sorted import Arranged
 from muntin.store.paths import digest_of
 from muntin.store.store import Snapshot
 from muntin.timeline.batches import Batches
-from muntin.timeline.chained import settled_us
+from muntin.timeline.carried import first_part, part_behind
 from muntin.timeline.closing import closing, watermarks
 from muntin.timeline.history import history
 from muntin.timeline.ledger import Entries, Ledger
-from muntin.timeline.parts import first_part, part_behind
-from muntin.timeline.reconcile import reconcile
+from muntin.timeline.reconcile import reconcile, settled_us
 from muntin.timeline.work import Work
 from tests.properties.combining import arranged, lifted
 from tests.properties.equal_values import bitwise

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.arrival.notes import note_after
+from muntin.engine.arrival.reading import note_after
 from muntin.engine.windows import Combined, combine_arranged
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from muntin.engine.arrival.notes import note_after
+from muntin.engine.arrival.reading import note_after
 from muntin.engine.windows import Combined, combine_arranged
 from muntin.states.columns import ARRIVAL_TIME, FILE_NUMBER, ROW_IN_BATCH
-from muntin.states.sorted_rows import Batches, arrange_rows
+from muntin.states.sorted import Batches, arrange_rows
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds
 from tests.catalogue.kinds import ARRIVAL_DRAWS

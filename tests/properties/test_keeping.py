@@ -16,7 +16,7 @@ from muntin import Pipeline, sources
 from muntin import aggregates as agg
 from muntin.aggregates import Aggregate, theta_sets
 from muntin.aggregates.aggregate import sealed
-from muntin.aggregates.parts.shared_fields import shared_fields
+from muntin.aggregates.counting import shared_fields
 from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import BEFORE_ALL
 from muntin.sources.new_session import connect

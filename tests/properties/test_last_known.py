@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.last_known import last_known, settled
-from muntin.timeline.closing import Closing
-from muntin.timeline.known import Known, last_before
+from muntin.engine.versions import last_known, settled
+from muntin.timeline.closing import Closing, Known, last_before
 from tests.case_counts import cases, random_seeds
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from muntin.aggregates.parts.shared_fields import shared_fields
+from muntin.aggregates.counting import shared_fields
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.runs import runs
+from muntin.engine.merged_states import runs
 from muntin.engine.tallies import tallies
 from muntin.engine.windows import Combined
 from muntin.states.checkpoint import frame_range

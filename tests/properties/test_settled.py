@@ -2,7 +2,7 @@
 
 import pytest
 
-from muntin.timeline import chained
+from muntin.timeline import reconcile
 from muntin.windows import Session
 from tests.case_counts import cases
 from tests.properties.random_cases import Case, case
@@ -19,7 +19,7 @@ def sessions(count: int) -> list[Case]:
 
 def test_every_history_equals_a_clean_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Notes are read wherever they may be, however short the sessions."""
-    monkeypatch.setattr(chained, "LONG_OPEN", -1000)
+    monkeypatch.setattr(reconcile, "LONG_OPEN", -1000)
     read: list[int] = []
     plain = Desk.finalize
 

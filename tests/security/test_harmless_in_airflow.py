@@ -12,7 +12,7 @@ import pytest
 from muntin.cli.definition import load_pipeline
 from muntin.cli.main import main
 from muntin.definition.instants import instant_us
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.extensions.airflow import steps

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from muntin.definition.watermark import Watermarking
+from muntin.definition.several_sources import Watermarking
 from muntin.testing import windows_of
 from muntin.timeline.batches import Batches
 from muntin.timeline.closing import watermarks

@@ -12,7 +12,7 @@ from muntin.jobs.finalize import finalize
 from muntin.jobs.publish import publish
 from muntin.jobs.upkeep import vacuum
 from muntin.timeline import carried
-from muntin.timeline.parts import part_behind
+from muntin.timeline.carried import part_behind
 from tests.simulation.tables import MemoryStore
 
 Mutation = Callable[[pytest.MonkeyPatch], None]

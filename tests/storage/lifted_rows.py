@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
 from muntin.jobs.accumulate import slot_lift
-from muntin.states import linked
-from muntin.states.dense import fits
+from muntin.states import slot_tables
 from muntin.states.rows_in_slots import LiftedStates, rows_in_slots
+from muntin.states.slot_tables import fits
 from muntin.tasks import Local
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -108,7 +108,7 @@ def slots_made(layout: str) -> Iterator[list[LiftedStates | None]]:
         mock.patch.object(slot_lift, "_AT_ONCE", 700),
         mock.patch.object(slot_lift, "rows_in_slots", kept),
         mock.patch.object(slot_lift, "fits", lambda *sizes: layout == "dense" and fits(*sizes)),
-        mock.patch.object(linked, "_LINKS_PER_ROW", 100),
+        mock.patch.object(slot_tables, "_LINKS_PER_ROW", 100),
     ):
         yield made
 

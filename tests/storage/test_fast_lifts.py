@@ -11,7 +11,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.jobs.accumulate import slot_lift
-from muntin.states import linked
+from muntin.states import slot_tables
 from muntin.states.rows_in_slots import rows_in_slots
 from tests.case_counts import some
 from tests.storage.lifted_rows import AGGREGATES, OF_SEVERAL_ROWS, definition, slots_made, write_rows, written
@@ -56,7 +56,7 @@ def test_linked_states_of_many_frames(tmp_path: Path, seed: int, seconds: int) -
     kinds = {"gaps": windows.session(f"{seconds}s"), "short": windows.tumbling(f"{seconds}s")}
     pipeline = definition(tmp_path / "data", 1, kinds, AGGREGATES)
     expected = written(tmp_path, "groups", pipeline)
-    with slots_made("linked") as made, mock.patch.object(linked, "_LINKS_PER_ROW", 10_000):
+    with slots_made("linked") as made, mock.patch.object(slot_tables, "_LINKS_PER_ROW", 10_000):
         assert written(tmp_path, "linked", pipeline) == expected
     assert made
     assert made
@@ -75,7 +75,7 @@ def test_runs_of_rows_are_those_of_frames(tmp_path: Path, seed: int, seconds: in
     pipeline = definition(tmp_path / "data", 1, kinds, {name: AGGREGATES[name] for name in EXACT})
     expected = written(tmp_path, "groups", pipeline)
     assert "runs" in expected[0]
-    with slots_made("linked") as made, mock.patch.object(linked, "_LINKS_PER_ROW", 10_000):
+    with slots_made("linked") as made, mock.patch.object(slot_tables, "_LINKS_PER_ROW", 10_000):
         assert written(tmp_path, "linked", pipeline) == expected
     assert made
     assert made

@@ -16,14 +16,14 @@ from muntin import run, windows
 from muntin.errors import SourceError
 from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
 from muntin.jobs.inspect.quarantine import quarantined
-from muntin.states import key_dictionary, linked
+from muntin.states import key_dictionary, slot_tables
 from muntin.tasks import Local
 from tests.storage.lifted_rows import AGGREGATES, START, definition, slots_made, write_rows, written
 
 # rows of an odd seed come in no order of time
 BEYOND: dict[str, tuple[int, tuple[str, ...], Any, str, int]] = {
-    "rows go far back": (3, ("texts",), linked, "_LINKS_PER_ROW", 4),
-    "many states": (0, ("far apart",), linked, "MOST_STATES", 1_000),
+    "rows go far back": (3, ("texts",), slot_tables, "_LINKS_PER_ROW", 4),
+    "many states": (0, ("far apart",), slot_tables, "MOST_STATES", 1_000),
     "many keys": (0, ("far apart",), key_dictionary, "MOST_LOOKED_UP", 4),
     "many keys of two columns": (0, ("texts", "far apart"), key_dictionary, "MOST_LOOKED_UP", 4),
 }

@@ -20,10 +20,8 @@ from muntin.files.paths import path_of
 from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.sources import listing
-from muntin.states.dense import Dense
-from muntin.states.layout import Layout, Lifted
-from muntin.states.linked import Linked
 from muntin.states.rows_in_slots import Extent, rows_in_slots
+from muntin.states.slot_tables import Dense, Layout, Lifted, Linked
 from muntin.tasks import Local
 from tests.case_counts import paired
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from muntin.definition.asking import ask_within_us
+from muntin.definition.time_limits import ask_within_us
 from muntin.errors import DefinitionError
 
 SUITES = {"day": "day.json"}

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muntin.timeline.borders import between_neighbours, highest
+from muntin.timeline.batches import between_neighbours, highest
 
 Log = dict[int, list[int]]
 """Partition -> the times of its messages, in the order of their offsets."""

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from muntin.aggregates.parts.lifts import Narrowed
-from muntin.definition.plain_lifts import Plain
+from muntin.aggregates.lifts import Narrowed
+from muntin.definition.expressions import Plain
 from muntin.sources.reading.row_times import is_event_time
 from muntin.sources.reading.values_once import values_once
 from muntin.sources.sessions.duckdb_session import any_session

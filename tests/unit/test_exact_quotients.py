@@ -7,7 +7,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from muntin.engine.reduce.exact_quotients import exact_quotients
+from muntin.engine.reduce.exact import exact_quotients
 from tests.case_counts import random_seeds
 
 HUGE = 10**38 - 1

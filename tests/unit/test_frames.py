@@ -10,14 +10,14 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin.aggregates import count
 from muntin.aggregates.aggregate import sealed
-from muntin.aggregates.parts.shared_fields import shared_fields
+from muntin.aggregates.counting import shared_fields
 from muntin.definition.durations import UNITS
 from muntin.definition.frame_sets import FrameSet, frame_sets
 from muntin.errors import DefinitionError
 from muntin.sources.reading.lift import states as lift_sql
 from muntin.sources.reading.sql_types import stored
 from muntin.sources.reading.taken_times import Taken
-from muntin.windows.clock.alignment import alignment_us
+from muntin.windows.clock import alignment_us
 from tests.properties.equal_values import alike
 from tests.properties.laws.states import lifted
 from tests.properties.naive_lift import AGGREGATES, FIELDS, SCHEMA, states

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from muntin.definition.clocks.freshness import Freshness
+from muntin.definition.time_limits import Freshness
 from muntin.errors import DefinitionError
 from muntin.jobs.state.fingerprint import derivation, fingerprint
 from tests.end_to_end.hourly import Hourly

@@ -10,7 +10,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import from_us, instant_us
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.definition.schedule import schedule_of
 from muntin.errors import DefinitionError
 from muntin.jobs.state.definition_note import described, differences

@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from muntin.timeline import carried
 from muntin.timeline.batches import Batches
+from muntin.timeline.carried import carried_work, first_part, notes_after, part_behind
 from muntin.timeline.ledger import NOTES, Entries, Ledger
-from muntin.timeline.parts import first_part, part_behind
 from muntin.timeline.work import Work
 
 COUNT = 10
@@ -34,7 +33,7 @@ def ledger(noted: Mapping[int, tuple[str, ...]] = NOTED) -> Ledger:
 
 def work(changed: set[int], count: int = COUNT, moved: int = 0, *, flushes: bool = False) -> Work:
     """`moved`: how many batches, from the first one on, have another watermark than in the ledger."""
-    return carried.work(history(changed, count), (np.arange(count) < moved).astype(np.int64), ledger(), flushes=flushes)
+    return carried_work(history(changed, count), (np.arange(count) < moved).astype(np.int64), ledger(), flushes=flushes)
 
 
 Part = tuple[int, int, int, tuple[str, ...]]
@@ -86,7 +85,7 @@ def test_batches_with_another_watermark_are_derived_as_well() -> None:
 
 
 def test_nothing_was_derived_before() -> None:
-    whole = carried.work(history(set()), np.zeros(COUNT, np.int64), None, flushes=False)
+    whole = carried_work(history(set()), np.zeros(COUNT, np.int64), None, flushes=False)
     assert parts(whole, set()) == [(0, 9, 0, ())]
 
 
@@ -98,11 +97,11 @@ def test_a_lost_note_is_not_gone_on_from() -> None:
 
 
 def test_a_part_makes_as_many_files_of_a_note_as_it_is_compared_with() -> None:
-    found = carried.work(history({2}), np.zeros(COUNT, np.int64), ledger({4: ("a", "b", "c")}), flushes=False)
+    found = carried_work(history({2}), np.zeros(COUNT, np.int64), ledger({4: ("a", "b", "c")}), flushes=False)
     assert (first_part(found).shards, found.shards) == (3, 0)
 
 
 def test_notes_of_a_long_history_lie_near_each_other() -> None:
-    notes = carried.notes_after(np.arange(100_000))
+    notes = notes_after(np.arange(100_000))
     assert max(np.diff(notes)) == 1024
     assert len(notes) == 99

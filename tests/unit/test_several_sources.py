@@ -9,7 +9,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import BEFORE_ALL
-from muntin.definition.watermark import Watermarking
+from muntin.definition.several_sources import Watermarking
 from muntin.errors import DefinitionError
 from muntin.jobs.state.definition_note import described, differences
 from muntin.jobs.state.fingerprint import fingerprint

@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muntin.definition.kinds import Cycle
-from muntin.states import linked
-from muntin.states.dense import Dense
-from muntin.states.layout import Layout
-from muntin.states.linked import Linked
+from muntin.states import slot_tables
+from muntin.states.slot_tables import Dense, Layout, Linked
 
 KEYS, WIDTH, REACH = 5, 4, 4
 FOURS = Cycle(WIDTH, (1,))
@@ -33,7 +31,7 @@ def arrays(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 @contextmanager
 def any_order() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linked, "_LINKS_PER_ROW", 100)
+        patch.setattr(slot_tables, "_LINKS_PER_ROW", 100)
         yield
 
 
@@ -110,7 +108,7 @@ def test_rows_that_go_far_back_end_soon() -> None:
     backwards, one_key = np.arange(rows)[::-1].copy(), np.zeros(rows, np.int64)
     assert layout.slots(backwards, one_key, 1) is None
     assert layout.outgrown
-    assert layout.links <= linked._LINKS_PER_ROW * rows + layout.states
+    assert layout.links <= slot_tables._LINKS_PER_ROW * rows + layout.states
 
 
 # time    0 0 1 0 1 2 1 2 3 ...     rows somewhat late, as sources give them
@@ -123,8 +121,8 @@ def test_rows_that_are_somewhat_late_are_found() -> None:
 
 # a state for each row: of 4,000 rows, a quarter came
 def test_too_many_states_are_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linked, "MOST_STATES", 3_000)
-    monkeypatch.setattr(linked, "_TELLING", 1_000)
+    monkeypatch.setattr(slot_tables, "MOST_STATES", 3_000)
+    monkeypatch.setattr(slot_tables, "_TELLING", 1_000)
     layout, key = Linked(Cycle(1, (0,)), 4_000), np.zeros(500, np.int64)
     assert layout.slots(np.arange(500), key, 1) is not None
     assert layout.slots(np.arange(500, 1_000), key, 1) is None
@@ -134,8 +132,8 @@ def test_too_many_states_are_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # 500 keys, all of which are new at first: no more states come than there are keys
 def test_first_rows_tell_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linked, "MOST_STATES", 3_000)
-    monkeypatch.setattr(linked, "_TELLING", 1_000)
+    monkeypatch.setattr(slot_tables, "MOST_STATES", 3_000)
+    monkeypatch.setattr(slot_tables, "_TELLING", 1_000)
     layout, key = Linked(Cycle(10_000, (0,)), 4_000), np.arange(500)
     for begin in range(0, 4_000, 500):
         assert layout.slots(np.arange(begin, begin + 500), key, 500) is not None

@@ -10,7 +10,7 @@ import pytest
 from muntin.definition.durations import UNITS, microseconds, not_negative, positive, spell
 from muntin.definition.instants import BEFORE_ALL, from_us, instant_us
 from muntin.definition.schedule import Interval, Schedule, schedule_of
-from muntin.definition.watermark import Watermarking
+from muntin.definition.several_sources import Watermarking
 from muntin.errors import DefinitionError
 from muntin.timeline.batches import GAP, Batches
 from muntin.timeline.closing import closing, watermarks

@@ -9,7 +9,7 @@ import pytest
 from muntin.definition.instants import from_us, instant_us
 from muntin.errors import DefinitionError
 from muntin.windows import tumbling
-from muntin.windows.clock.zones import zone
+from muntin.windows.clock import zone
 
 HOUR = timedelta(hours=1)
 HALF = HOUR / 2

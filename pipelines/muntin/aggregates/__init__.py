@@ -4,21 +4,18 @@ from muntin.aggregates.aggregate import Aggregate, Carry, Field
 from muntin.aggregates.algebra import SUM, AtExtreme, Fold, Monoid, Select, Sum
 from muntin.aggregates.behaviour import active_periods, funnel, retention
 from muntin.aggregates.by_extremes import all_max_by, all_min_by, max_by, min_by
-from muntin.aggregates.candles import candlestick
 from muntin.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
-from muntin.aggregates.counting import count, count_if, max_count, min_count
+from muntin.aggregates.counting import all_of, any_of, count, count_if, max_count, min_count
 from muntin.aggregates.distribution import count_by, count_distinct, entropy, histogram, median, mode, percentile
-from muntin.aggregates.elements import elementwise
 from muntin.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
-from muntin.aggregates.grouping import by
+from muntin.aggregates.grouping import by, elementwise
 from muntin.aggregates.lasting import integral, time_in_state
-from muntin.aggregates.logic import all_of, any_of
+from muntin.aggregates.merging import Merge, merge
 from muntin.aggregates.moments import stddev, variance
-from muntin.aggregates.order import any_value, first, first_k, last, last_k
+from muntin.aggregates.order import any_value, candlestick, first, first_k, last, last_k
 from muntin.aggregates.over_time import counter_rate, longest_silence, state_duration, time_weighted_mean
 from muntin.aggregates.own import apply, own
 from muntin.aggregates.pairs import correlation, covariance, linear_trend
-from muntin.aggregates.parts.merging import Merge, merge
 from muntin.aggregates.products import geometric_mean, harmonic_mean, product
 from muntin.aggregates.shape import kurtosis, skewness
 from muntin.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from muntin.aggregates.parts.lifts import Narrowed, OfNothing
+from muntin.aggregates.algebra import Monoid
+from muntin.aggregates.lifts import Expression, Lift, Narrowed, OfNothing, PerGroup
 from muntin.definition.expressions import expression, stem
 from muntin.definition.function_marks import mark
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.algebra import Monoid
-    from muntin.aggregates.parts.lifts import Expression, Lift, PerGroup
 
 
 class About(TypedDict, total=False):

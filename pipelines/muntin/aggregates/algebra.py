@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from muntin.engine.assignment import Assignment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import pyarrow as pa
 
-    from muntin.engine.assignment import Assignment
-
-    Columns = Mapping[str, pa.Array]
+Columns: TypeAlias = "Mapping[str, pa.Array]"
 
 
 class Monoid(Protocol):
@@ -139,7 +138,7 @@ class AtExtreme:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
-        from muntin.engine.lists.holders import holders, sums_over, united_over
+        from muntin.engine.lists.groups import holders, sums_over, united_over
 
         window, row, first = holders(parts[self.by], windows, least=self.least)
         out = {self.by: parts[self.by].take(pa.array(first, mask=first < 0))}

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.counting import count_if
 from muntin.aggregates.distribution import counts_of
-from muntin.aggregates.parts.listing import Listed
-from muntin.definition.durations import not_negative, positive, spell
+from muntin.aggregates.listing import Listed
+from muntin.definition.durations import Duration, not_negative, positive, spell
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 from muntin.states.columns import EVENT_TIME, ORDINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
-    from muntin.definition.durations import Duration
 
 _MOST = 32  # conditions, as in ClickHouse
 
@@ -54,7 +49,7 @@ def funnel(*steps: str, within: Duration, where: str | None = None, **about: Unp
 
 def _furthest(steps: int, within_us: int) -> Callable[..., pa.Array]:
     def found(time: pa.Array, met: pa.Array) -> pa.Array:
-        from muntin.engine.lists.funnels import furthest
+        from muntin.engine.lists.counted import furthest
 
         return furthest(time, met, steps, within_us)
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import AtExtreme, Select
 from muntin.aggregates.extremes import some
+from muntin.aggregates.listing import Listed
 from muntin.aggregates.order import PLACE
-from muntin.aggregates.parts.listing import Listed
-from muntin.definition.expressions import expression
-from muntin.definition.plain_lifts import Plain
+from muntin.definition.expressions import Plain, What, expression
 from muntin.states.columns import ORDER
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
-    from muntin.definition.plain_lifts import What
 
 
 def _value(by: pa.Array, time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.distribution import counts_of
-from muntin.aggregates.parts.listing import NEWEST, Listed, checked_limit, items
+from muntin.aggregates.listing import NEWEST, Listed, checked_limit, items
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 from muntin.states.columns import ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
 
 
 def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:

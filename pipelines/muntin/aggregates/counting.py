@@ -1,22 +1,20 @@
-"""Counts: of rows, of values, of rows that meet a condition, of rows that hold an extreme."""
+"""Counts: of rows, of values, of rows that meet a condition, of rows that hold an extreme; and whether all or any rows meet it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
-from muntin.aggregates.algebra import SUM, AtExtreme
+from muntin.aggregates.aggregate import About, Aggregate, Field
+from muntin.aggregates.algebra import SUM, AtExtreme, Select
 from muntin.aggregates.distribution import count_distinct
-from muntin.definition.expressions import expression
-from muntin.definition.plain_lifts import EVERY_ROW, Plain
+from muntin.definition.expressions import EVERY_ROW, Plain, expression
+from muntin.definition.parts import Aggregate as AnyAggregate
+from muntin.definition.parts import distinct
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
 
 ROW_COUNT = Field("rows", "", (("", Plain("count(*)", "count", EVERY_ROW)),), SUM)
 
@@ -78,3 +76,22 @@ def max_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Ag
     """The number of rows that hold the greatest value of `x`; 0 where every value is null."""
     x = expression(x, "max_count")
     return Aggregate("max_count", x, (_extreme_count(x, "maxcount", least=False),), _holders).only(where, **about)
+
+
+def shared_fields(aggregates: Mapping[str, AnyAggregate]) -> list[Field]:
+    """The distinct fields of some aggregates. The number of rows comes first."""
+    return distinct([("the number of rows", [ROW_COUNT]), *((each, each.fields) for each in aggregates.values())])
+
+
+def all_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """Whether a SQL condition is true in every row in which it is not null; null where it is null in every row."""
+    condition = expression(condition, "all_of")
+    field = Field("all", condition, (("", Plain(f"bool_and({condition})", "value", condition)),), Select("all", by="", least=True))
+    return Aggregate("all_of", condition, (field,), _itself).only(where, **about)
+
+
+def any_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """Whether a SQL condition is true in at least one row; null where it is null in every row."""
+    condition = expression(condition, "any_of")
+    field = Field("any", condition, (("", Plain(f"bool_or({condition})", "value", condition)),), Select("any", by="", least=False))
+    return Aggregate("any_of", condition, (field,), _itself).only(where, **about)

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import SUM
-from muntin.aggregates.parts.listing import COUNTED
-from muntin.definition.expressions import expression
-from muntin.definition.plain_lifts import Plain
+from muntin.aggregates.listing import COUNTED
+from muntin.definition.expressions import Plain, expression
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
 
 
 def counts_of(x: str, need: str = "order") -> Field:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import Select
-from muntin.aggregates.parts.listing import GATHER, Listed
-from muntin.definition.expressions import expression
-from muntin.definition.plain_lifts import Plain
+from muntin.aggregates.listing import GATHER, Listed
+from muntin.definition.expressions import Plain, expression
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
 
 _MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
 
@@ -44,7 +39,7 @@ def _list(value: pa.Array) -> pa.Array:
 
 
 def _range(low: pa.Array, high: pa.Array) -> pa.Array:
-    from muntin.engine.reduce.differences import difference
+    from muntin.engine.reduce.exact import difference
 
     return difference(high, low)
 

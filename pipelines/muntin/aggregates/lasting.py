@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
-from muntin.aggregates.aggregate import Aggregate, Carry, Field
-from muntin.aggregates.parts.listing import GATHER, Listed
-from muntin.definition.durations import not_negative, spell
+from muntin.aggregates.aggregate import About, Aggregate, Carry, Field
+from muntin.aggregates.listing import GATHER, Listed
+from muntin.definition.durations import Duration, not_negative, spell
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 from muntin.states.columns import EVENT_TIME, ORDINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
-    from muntin.definition.durations import Duration
 
 Method = Literal["locf", "linear"]
 

@@ -7,19 +7,33 @@ The mean has two doubles (Knuth's two-sum), so that an offset of 1e15 costs no d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import Fold
-from muntin.aggregates.parts.moment_lifts import counted_columns, doubles
-from muntin.definition.expressions import expression
+from muntin.definition.expressions import Plain, expression
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
 
-    from muntin.aggregates.aggregate import About
+    from muntin.engine.reduce.central_moments import Sums
+
+
+def doubles(**of: str) -> tuple[tuple[str, str], ...]:
+    """(name, lift) for each SQL expression. The lifts give lists of doubles of equal length, nulls included.
+
+    >>> doubles(a="x")
+    (('a', 'coalesce(list((x)::DOUBLE), [])'),)
+    """
+    return tuple((name, Plain(f"coalesce(list(({x})::DOUBLE), [])", "numbers", x)) for name, x in of.items())
+
+
+def counted_columns(sums: Sums) -> list[pa.Array]:
+    """The columns of a matrix. The first column, a count, becomes int64."""
+    import pyarrow as pa
+
+    count, *rest = (pa.array(column) for column in sums.T)
+    return [count.cast(pa.int64()), *rest]
 
 
 def _chan(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Carry, Field
+from muntin.aggregates.aggregate import About, Aggregate, Carry, Field
 from muntin.aggregates.algebra import Select
-from muntin.aggregates.extremes import some
-from muntin.aggregates.parts.listing import GATHER, Listed
-from muntin.definition.durations import not_negative, spell
-from muntin.definition.expressions import expression
-from muntin.definition.plain_lifts import Plain
+from muntin.aggregates.extremes import greatest, least, some
+from muntin.aggregates.listing import GATHER, Listed
+from muntin.aggregates.sums import quotient, weighted
+from muntin.definition.durations import Duration, not_negative, spell
+from muntin.definition.expressions import Plain, expression
 from muntin.states.columns import ORDER, ORDINAL
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
-    from muntin.definition.durations import Duration
 
 # Event time and position in the batch in one number: DuckDB compares it far faster than a struct of the two.
 PLACE = f"({ORDER}::HUGEINT * 1152921504606846976 + {ORDINAL})"
@@ -128,3 +123,30 @@ def last_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) 
     monoid = Listed("last_k", by=("time",), limit=k, newest=True, known_as=GATHER)
     field = Field(f"last{k}", x, parts, monoid, uses_order=True)
     return Aggregate("last_k", x, (field,), _list, gives_lists=True).only(where, **about)
+
+
+def _candle(
+    opened: pa.Array,  # noqa: ARG001 - finish gets every part
+    first: pa.Array,
+    closed: pa.Array,  # noqa: ARG001 - finish gets every part
+    last: pa.Array,
+    low: pa.Array,
+    high: pa.Array,
+    paid: pa.Array,
+    volume: pa.Array,
+) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = {"open": first, "high": high, "low": low, "close": last, "vwap": quotient(paid, volume)}
+    return pa.StructArray.from_arrays(list(columns.values()), list(columns), mask=pc.is_null(first))
+
+
+def candlestick(price: str, volume: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """A struct of open, high, low, close (of the price's type) and vwap, the mean price weighted by volume (a double).
+
+    Null where every price is null. Only vwap is null where the sum of the volumes is 0.
+    """
+    price, volume = expression(price, "candlestick"), expression(volume, "candlestick")
+    fields = (earliest(price), latest(price), least(price), greatest(price), weighted(price, volume))
+    return Aggregate("candlestick", f"{price}, {volume}", fields, _candle).only(where, **about)

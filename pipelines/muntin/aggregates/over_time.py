@@ -4,22 +4,17 @@ exactly. Rows with a null value are left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
-from muntin.aggregates.lasting import how_long, lasting, points
-from muntin.aggregates.parts.listing import GATHER, Listed
+from muntin.aggregates.aggregate import About, Aggregate, Field
+from muntin.aggregates.lasting import Method, how_long, lasting, points
+from muntin.aggregates.listing import GATHER, Listed
+from muntin.definition.durations import Duration
 from muntin.definition.expressions import expression
 from muntin.states.columns import EVENT_TIME
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
-    from muntin.aggregates.lasting import Method
-    from muntin.definition.durations import Duration
 
 TIMES = Field(
     name="times",

@@ -6,24 +6,20 @@ They are about a hundred times slower than the catalogue, since Python sees ever
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
-from muntin.aggregates.parts.listing import Listed, items
-from muntin.aggregates.parts.objects import Objects, plain
+from muntin.aggregates.aggregate import About, Aggregate, Field
+from muntin.aggregates.listing import Listed, items
+from muntin.aggregates.objects import Objects, plain
 from muntin.definition.expressions import expression
 from muntin.definition.function_marks import mark
 from muntin.errors import DefinitionError
 from muntin.states.columns import ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
 
 _DUMPED = partial(pickle.dumps, protocol=5)
 

@@ -4,19 +4,15 @@ either value is null are left out. A mean has two doubles, as in `shape`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import Fold
-from muntin.aggregates.parts.moment_lifts import counted_columns, doubles
+from muntin.aggregates.moments import counted_columns, doubles
 from muntin.definition.expressions import expression
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
 
 
 def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
@@ -76,7 +72,7 @@ def _population(*parts: pa.Array) -> pa.Array:
 def _covariance(parts: tuple[pa.Array, ...], fewer: int) -> pa.Array:
     import pyarrow as pa
 
-    from muntin.engine.reduce.differences import quotients
+    from muntin.engine.reduce.exact import quotients
 
     n, ab = parts[0].to_numpy(), parts[7].to_numpy()
     return pa.array(quotients(ab, n - fewer), mask=n <= fewer)
@@ -86,7 +82,7 @@ def _correlation(*parts: pa.Array) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    from muntin.engine.reduce.differences import quotients
+    from muntin.engine.reduce.exact import quotients
 
     aa, bb, ab = (part.to_numpy() for part in parts[5:])
     with np.errstate(invalid="ignore"):  # of a spread beyond 1e154 with none
@@ -98,7 +94,7 @@ def _trend(*parts: pa.Array) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    from muntin.engine.reduce.differences import quotients
+    from muntin.engine.reduce.exact import quotients
 
     a, a_rest, b, b_rest, aa, bb, ab = (part.to_numpy() for part in parts[1:])
     slope = quotients(ab, aa)

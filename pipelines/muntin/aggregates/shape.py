@@ -5,19 +5,15 @@ of 1e15 costs no digit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import Fold
-from muntin.aggregates.parts.moment_lifts import counted_columns, doubles
+from muntin.aggregates.moments import counted_columns, doubles
 from muntin.definition.expressions import expression
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import About
 
 
 def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202

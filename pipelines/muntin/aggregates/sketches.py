@@ -8,22 +8,61 @@ t-digest (Dunning, Ertl, "Computing Extremely Accurate Quantiles Using t-Digests
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
+from muntin.aggregates.algebra import Columns
 from muntin.aggregates.distribution import fraction
 from muntin.aggregates.extremes import min as least
-from muntin.aggregates.parts.sketch_states import Sketches
 from muntin.definition.expressions import expression
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Unpack
-
     import pyarrow as pa
 
-    from muntin.aggregates.aggregate import About
+
+@dataclass(frozen=True, slots=True)
+class Sketches:
+    """Sketches of a kind.
+
+    Attributes:
+        name: "hll", "theta", "tdigest" or "frequent".
+        size: k or lg_k of the library.
+    """
+
+    name: str
+    size: int
+
+    ordered = False
+
+    @property
+    def hashes(self) -> bool:
+        """Whether values are distinguished by a hash or a text."""
+        return self.name != "tdigest"
+
+    def sealed(self, lists: pa.Array) -> list[pa.Array]:
+        """A sketch of each list of values."""
+        from muntin.engine.reduce.sketch_bytes import KINDS
+
+        return [KINDS[self.name].states(lists, self.size)]
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from muntin.engine.reduce.python_objects import combinations
+        from muntin.engine.reduce.sketch_bytes import KINDS
+
+        kind = KINDS[self.name]
+        empty = kind.write(kind.made(self.size, []))
+        return {part: combinations(column, windows, kind.algebra(self.size), empty) for part, column in parts.items()}
+
+    def shown(self, states: pa.Array) -> list[Any]:
+        """Each state as a value that can be compared and printed."""
+        from muntin.engine.reduce.sketch_bytes import KINDS
+
+        kind = KINDS[self.name]
+        return [kind.show(kind.read(state)) for state in states.to_pylist()]
 
 
 def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
@@ -132,7 +171,7 @@ def _most_frequent(k: int) -> Callable[[pa.Array, pa.Array], pa.Array]:
         from datasketches import frequent_strings_sketch
 
         from muntin.engine.ordered_lists import listed
-        from muntin.engine.reduce.frequent_items import top, values_of
+        from muntin.engine.reduce.sketch_bytes import top, values_of
 
         rows = [top(frequent_strings_sketch.deserialize(sketch), k) for sketch in sketches.to_pylist()]
         values = values_of([value for row in rows for value, _, _ in row], like.type)

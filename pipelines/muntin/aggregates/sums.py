@@ -1,22 +1,44 @@
-"""Sums and means. Sums of integers and decimals are exact; a sum that does not fit is an error. Floats are deterministic."""
+"""Sums and means. Sums of integers and decimals are exact; a sum that does not fit is an error. Floats are deterministic.
+
+With `distinct=True` they share the field of `count_distinct`, which keeps each value once.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import SUM
 from muntin.aggregates.counting import ROW_COUNT, present
-from muntin.aggregates.distinct import mean_distinct, sum_distinct
-from muntin.definition.expressions import expression
-from muntin.definition.plain_lifts import Plain
+from muntin.aggregates.distribution import counts_of
+from muntin.definition.expressions import Plain, expression
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
 
-    from muntin.aggregates.aggregate import About
+
+def sum_distinct(x: str) -> Aggregate:
+    """The sum of the distinct values of `x`; null where every value is null."""
+    x = expression(x, "sum")
+    return Aggregate("sum", f"DISTINCT {x}", (counts_of(x, "number"),), _total)
+
+
+def mean_distinct(x: str) -> Aggregate:
+    """The mean of the distinct values of `x` as a double; null where every value is null."""
+    x = expression(x, "mean")
+    return Aggregate("mean", f"DISTINCT {x}", (counts_of(x, "number"),), _middle)
+
+
+def _total(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    from muntin.engine.lists.counted import summed
+
+    return summed(values)
+
+
+def _middle(values: pa.Array, counts: pa.Array) -> pa.Array:
+    from muntin.engine.reduce.exact import exact_quotients
+
+    return exact_quotients(_total(values, counts), values.value_lengths())
 
 
 def total(x: str) -> Field:
@@ -39,7 +61,7 @@ def _sum(n: pa.Array, total: pa.Array) -> pa.Array:
 
 
 def _mean(n: pa.Array, total: pa.Array) -> pa.Array:
-    from muntin.engine.reduce.exact_quotients import exact_quotients
+    from muntin.engine.reduce.exact import exact_quotients
 
     return exact_quotients(total, n)
 

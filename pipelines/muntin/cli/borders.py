@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from muntin.definition.clocks.time_zones import zone_info
+from muntin.definition.clocks import zone_info
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.errors import DefinitionError
-from muntin.windows.clock.zones import zone
+from muntin.windows.clock import zone
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli.definition import load_pipeline
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.jobs.state import home
 from muntin.jobs.state.same_names import check_alone
 

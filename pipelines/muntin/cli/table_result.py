@@ -9,7 +9,7 @@ from muntin.cli.local_time import in_zone
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.table_formats import Format, print_table, write_table
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     import pyarrow as pa

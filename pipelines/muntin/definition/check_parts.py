@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
+from muntin.definition.kinds import Kind
+from muntin.definition.parts import Sink, Source
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from muntin.definition.kinds import Kind
-    from muntin.definition.parts import Sink, Source
-
 
 _BOUNDS = ("window_start", "window_end")
 _OWN = ("revision", "change")  # columns that changes have in addition to the columns of windows

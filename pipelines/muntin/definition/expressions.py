@@ -6,13 +6,12 @@ SQL that gives something else each time it is asked: the clock, chance, the sess
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import Literal, Self, get_args
 
+from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # What DuckDB's catalogue calls VOLATILE or CONSISTENT_WITHIN_QUERY, but for `error`, which gives nothing at all.
 CATALOGUED = frozenset([
@@ -133,3 +132,79 @@ def _arguments(words: Sequence[str]) -> int:
         if depth == 0:
             break
     return commas + 1
+
+
+_Listed = Literal["distinct", "occurrences", "all_at_least", "all_at_greatest"]
+What = Literal[
+    "count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "at_least", "at_greatest", "value", "numbers", _Listed
+]
+LISTS = get_args(_Listed)
+"""What is a sorted list of distinct values, or belongs to it."""
+EVERY_ROW = "1"
+"""SQL of a value that every row has."""
+
+
+class Plain(str):
+    """The text of a SQL aggregate that takes one value of each row, and what it makes of the values.
+
+    `of`: the SQL expression of the value, without aggregates; `by`: that of what decides between rows. `what`: how many values are not
+    null; their sum, 0 without any; the least; the greatest; the value in the first or in the last row by (event time, arrival), nulls left
+    out, or, as "first_row" and "last_row", nulls too; the value, null or not, in the row where `by` is least or greatest, of several such
+    rows in the first; "value": the value, where there is one row, and the text alone tells what else; "numbers": a list of
+    all values as doubles, for a seal to which nulls say nothing; "distinct": a sorted list of the distinct values without null, and
+    "occurrences": how often each of these came; "all_at_least", "all_at_greatest": such a list of the rows where `by` is least or greatest.
+
+    >>> Plain("count(x)", "count", "x").of
+    'x'
+    """
+
+    __slots__ = ("by", "of", "what")
+    what: What
+    of: str
+    by: str
+
+    def __new__(cls, text: str, what: What, of: str, by: str = "") -> Self:
+        made = super().__new__(cls, text)
+        made.what, made.of, made.by = what, of, by
+        return made
+
+    def __getnewargs__(self) -> tuple[str, What, str, str]:  # type: ignore[override]  # what pickles it
+        return str(self), self.what, self.of, self.by
+
+
+_UNKNOWN = re.compile(r'column "(.+?)" not found')
+_PLAIN = re.compile(r"[^\W\d]\w*")
+_OF_PYTHON = {"none": "x IS NOT NULL", "nan": "NOT isnan(x)"}
+
+
+def hint(sql: str, error: str, columns: Mapping[str, str], call: str) -> str:
+    """A question or a mend to put behind an error of DuckDB's; "" where nothing is likely.
+
+    >>> hint("sum(price)", "No function matches 'sum(VARCHAR)'", {"price": "VARCHAR"}, "sources.files(...)")
+    '; price is a text: say types={"price": "DOUBLE"} in sources.files(...), or write price::DOUBLE'
+
+    Args:
+        sql: as the user wrote it.
+        error: DuckDB's words.
+        columns: name -> SQL type of the source's columns.
+        call: how the source is written; "" where a window's columns are meant.
+    """
+    odd = [name for name in columns if not _PLAIN.fullmatch(name) and name in sql and f'"{name}"' not in sql]
+    if odd:
+        return f"; write '\"{max(odd, key=len)}\"' for the column of this name: it is no plain word"
+    if found := _UNKNOWN.search(error):
+        return _of_unknown(sql, found[1], columns)
+    used = [name for name, kind in columns.items() if kind == "VARCHAR" and re.search(rf"\b{re.escape(name)}\b", sql)]
+    if not used or "VARCHAR" not in error:
+        return ""
+    types = ", ".join(f'"{name}": "DOUBLE"' for name in used)
+    are = f"{used[0]} is a text" if len(used) == 1 else f"{', '.join(used)} are texts"
+    return f"; {are}: {f'say types={{{types}}} in {call}, or ' if call else ''}write {used[0]}::DOUBLE"
+
+
+def _of_unknown(sql: str, name: str, columns: Mapping[str, str]) -> str:
+    if mend := _OF_PYTHON.get(name.lower()):
+        return f"; {name} is of Python; in SQL write {mend}"
+    if near := did_you_mean(name, columns):
+        return near
+    return f"; a text stands in single quotes, as '{name}'" if f'"{name}"' in sql else ""

@@ -5,19 +5,14 @@ Windows of a time zone alone are made of longer frames: of pieces between the ti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import gcd
-from typing import TYPE_CHECKING
 
 from muntin.definition.durations import spell
-from muntin.definition.kinds import Bounded, Cycle, RowStates
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.definition.kinds import Kind
-    from muntin.definition.pipeline import Pipeline
+from muntin.definition.kinds import Bounded, Cycle, Kind, RowStates
+from muntin.definition.pipeline import Pipeline
 
 FAR_APART = 10_000  # frames per window: beyond it a second, coarser set is cheaper than reading the fine one
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from hashlib import sha256
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 _OURS = "muntin."

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.checks import is_taken, listed
 from muntin.definition.relative_paths import is_object_store, known
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _TAKEN = {"sources.files(...)", "sources.table(...)", "sources.iceberg(...)"}
 _MEND = 'give the path of files that do not change with the batches, as "data/shifts.csv", or sources.table("data/shifts", ...)'

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
+from muntin.definition.schedule import Interval, Schedule
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from muntin.definition.schedule import Interval, Schedule
 
 
 class Dialect(Protocol):

@@ -2,49 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from pathlib import Path
+from typing import Literal, cast, get_args
 
-from muntin.definition.amounts import size_of
-from muntin.definition.asking import OnFailure, ask_within_us
 from muntin.definition.check_parts import check_lookups, sinks_of
-from muntin.definition.checks import (
+from muntin.definition.check_windows import (
     carrying,
     check_aggregates,
     check_alerts,
+    check_columns,
+    check_given_keys,
+    check_windows,
+    resolved,
+)
+from muntin.definition.checks import (
     check_batches,
     check_choice,
-    check_columns,
     check_derive,
-    check_given_keys,
     check_mapping,
     check_name,
     check_renamed,
     check_share,
     check_where,
-    check_windows,
     listed,
-    resolved,
 )
-from muntin.definition.clocks.freshness import within_us
-from muntin.definition.clocks.time_zones import UTC_NAME
+from muntin.definition.clocks import UTC_NAME
 from muntin.definition.durations import Duration, not_negative
 from muntin.definition.instants import instant_us
-from muntin.definition.kinds import as_window
-from muntin.definition.retention import Retain, Retention, check_retention, retention_of
+from muntin.definition.kinds import Kind, as_window
+from muntin.definition.parts import Aggregate, Alerts, Lookup, Sink, Source
 from muntin.definition.rollups import given_windows, rollup_name, rollups_of, with_rollups
 from muntin.definition.schedule import Schedule, schedule_of
-from muntin.definition.several_sources import SeveralSources, check_arrival, check_sources, member_of, sources_of
-from muntin.definition.watermark import Watermark, Watermarking, check_idle
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime, timedelta
-    from pathlib import Path
-
-    from muntin.definition.kinds import Kind
-    from muntin.definition.parts import Aggregate, Alerts, Lookup, Sink, Source
+from muntin.definition.several_sources import (
+    SeveralSources,
+    Watermark,
+    Watermarking,
+    check_arrival,
+    check_idle,
+    check_sources,
+    member_of,
+    sources_of,
+)
+from muntin.definition.spelling import size_of
+from muntin.definition.time_limits import OnFailure, Retain, Retention, ask_within_us, check_retention, retention_of, within_us
 
 OnGap = Literal["wait", "empty"]
 
@@ -251,3 +255,14 @@ class Pipeline:
     @property
     def max_behind_us(self) -> int | None:
         return None if self.max_behind is None else not_negative(self.max_behind, "max_behind")
+
+
+def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
+    """The same pipeline with the relative paths of its source, its windows' tables and its suites below `home`.
+
+    Absolute paths stay as they are. Paths are no part of a state's fingerprint.
+    """
+    suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
+    windows = {name: kind.below(home) for name, kind in given_windows(pipeline.windows).items()}
+    looked_up = {name: each.below(home) for name, each in pipeline.lookups.items()}
+    return replace(pipeline, source=pipeline.origin.below(home), windows=windows, expectations=suites, lookups=looked_up)

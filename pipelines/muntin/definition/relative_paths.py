@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from muntin.definition.rollups import given_windows
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from muntin.definition.pipeline import Pipeline
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # one slash: `Path` leaves no more of `file://host`; one letter is a drive
 OBJECT_STORES = ("s3", "s3a", "gs", "az", "abfs", "abfss")
@@ -60,14 +54,3 @@ def local(path: str | Path, what: str) -> str | Path:
             f"mount what is there, and give the path of a file or folder, as /mnt/data"
         )
     return path
-
-
-def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
-    """The same pipeline with the relative paths of its source, its windows' tables and its suites below `home`.
-
-    Absolute paths stay as they are. Paths are no part of a state's fingerprint.
-    """
-    suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
-    windows = {name: kind.below(home) for name, kind in given_windows(pipeline.windows).items()}
-    looked_up = {name: each.below(home) for name, each in pipeline.lookups.items()}
-    return replace(pipeline, source=pipeline.origin.below(home), windows=windows, expectations=suites, lookups=looked_up)

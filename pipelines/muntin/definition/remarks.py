@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from muntin.definition.durations import DAY_US, UNITS, spell
 from muntin.definition.instants import spell_instant
+from muntin.definition.kinds import Kind
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.rollups import given_windows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from muntin.definition.kinds import Kind
-    from muntin.definition.pipeline import Pipeline
 
 _ZONELESS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "DATE")
 _CALENDAR_UNITS = ("d", "w")

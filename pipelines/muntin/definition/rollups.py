@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from muntin.definition.checks import check_mapping, listed
+from muntin.definition.kinds import Kind
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.definition.kinds import Kind
 
 _EXAMPLE = '{"by_city": ["city"], "all": []}'
 _NAME = re.compile(r"[A-Za-z0-9_-]+")

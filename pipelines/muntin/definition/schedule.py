@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from muntin.definition.clocks.local_ticks import tick_after, tick_before
-from muntin.definition.clocks.time_zones import UTC_NAME, zone_info
+from muntin.definition.clocks import UTC_NAME, tick_after, tick_before, zone_info
 from muntin.definition.durations import UNITS, positive, spell
 from muntin.definition.instants import from_us, instant_us, spell_instant
 from muntin.definition.spelling import did_you_mean

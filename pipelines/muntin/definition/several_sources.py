@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, Literal, cast
 
 from muntin.definition.checks import check_source
+from muntin.definition.durations import Duration, not_negative
+from muntin.definition.parts import Aggregate, Dialect, Source
+from muntin.definition.schedule import Schedule
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muntin.definition.parts import Aggregate, Dialect, Source
-    from muntin.definition.schedule import Schedule
 
 MOST = 9
 """So many sources one pipeline may have: files of states have one digit for the number of their source."""
@@ -165,4 +163,40 @@ def check_arrival(source: Source, windows: Mapping[str, Any]) -> None:
         lacking = next(name for name, has in told.items() if not has)
         raise DefinitionError(
             f"source[{lacking!r}]: other sources have arrival_time=, and windows made of single rows need it of all sources or of none"
+        )
+
+
+Watermark = Literal["interval", "events"]
+
+
+@dataclass(frozen=True, slots=True)
+class Watermarking:
+    """How the watermark follows from batches.
+
+    Attributes:
+        policy: "interval": the end of a batch's interval; "events": the largest event time so far.
+        sources: how many sources there are. Of several, the least of their largest event times counts.
+        idle_us: a source is idle where its largest event time is further than this behind the end of the batch, microseconds; an idle
+            source does not count. None: no source is idle.
+    """
+
+    policy: Watermark
+    sources: int = 1
+    idle_us: int | None = None
+
+
+def check_idle(idle_after: Duration | None, watermark: Watermark, source: Source) -> None:
+    """A duration for several sources whose events make the watermark, or None.
+
+    Raises:
+        DefinitionError: the argument would mean nothing here.
+    """
+    if idle_after is None or source.member:
+        return
+    not_negative(idle_after, "idle_after")
+    if not isinstance(source, SeveralSources):
+        raise DefinitionError("idle_after is for several sources: a single source holds nobody back; leave it out")
+    if watermark != "events":
+        raise DefinitionError(
+            'idle_after is for watermark="events"; under "interval" windows close on schedule, whatever a source brings; leave it out'
         )

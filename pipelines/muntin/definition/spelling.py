@@ -1,13 +1,11 @@
-"""Names that are similar to a misspelt name, and names that no column can have."""
+"""Words for people: numbers of things and bytes, lengths of time, names similar to a misspelt name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterable
 
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -34,3 +32,53 @@ def check_whole(what: str, names: Iterable[object]) -> None:
     for name in names:
         if isinstance(name, str) and "\0" in name:
             raise DefinitionError(f"{what}: {name!r} holds a NUL, at which Arrow ends a name; give the column another name")
+
+
+_TIMES = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"))
+_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def size_of(text: str | int, what: str) -> int:
+    """A number of bytes.
+
+    >>> size_of("1.5GB", "auto_rebuild"), size_of(0, "auto_rebuild")
+    (1500000000, 0)
+
+    Raises:
+        DefinitionError: it is no size.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMGT]?B)", text) if isinstance(text, str) else None
+    if found:
+        return int(float(found[1]) * _UNITS[found[2]])
+    if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
+        return text
+    raise DefinitionError(f'{what}: {text!r} is no size; write "500MB" or "2GB", or a number of bytes')
+
+
+def many(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> many(1, "batch"), many(1200, "row"), many(2, "batch")
+    ('1 batch', '1,200 rows', '2 batches')
+    """
+    plural = f"{noun}es" if noun.endswith(("ch", "sh", "s", "x")) else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def lasting(us: int | None) -> str:
+    """A length of time, in its largest unit and the next.
+
+    >>> lasting(90_061_000_000), lasting(500_000)
+    ('1 d 1 h', '0 s')
+    """
+    if us is None:
+        return "\N{EN DASH}"
+    parts: list[str] = []
+    rest = abs(us)
+    for size, unit in _TIMES:
+        if rest >= size and len(parts) < 2:  # noqa: PLR2004 - see above
+            parts.append(f"{rest // size:,} {unit}")
+            rest %= size
+        elif parts:
+            break
+    return ("\N{MINUS SIGN}" if us < 0 else "") + (" ".join(parts) or "0 s")

@@ -13,12 +13,11 @@ one (`order[mid:hi]`) give its result, and both are kept ready for all windows (
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     import pyarrow as pa
 

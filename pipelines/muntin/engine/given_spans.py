@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +12,9 @@ import pyarrow.compute as pc
 
 from muntin.errors import DefinitionError
 from muntin.states.columns import INSTANT
+from muntin.states.frames import Ints
 from muntin.states.keys import contiguous, key_codes
 from muntin.states.order import sorted_order
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.states.frames import Ints
 
 START, END = "window_start", "window_end"
 

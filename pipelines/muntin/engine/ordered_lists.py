@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.engine.assignment import Assignment
 from muntin.engine.lists.members import pieces
 from muntin.engine.reduce.select import sort_keys
 from muntin.errors import SourceError
-from muntin.states.frames import run_starts
+from muntin.states.frames import Ints, run_starts
 from muntin.states.order import sorted_order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from muntin.engine.assignment import Assignment
-    from muntin.states.frames import Ints
 
 _MOST = 2**31 - 1  # items in an Arrow column of lists, bytes in a column of texts
 

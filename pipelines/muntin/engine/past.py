@@ -9,21 +9,17 @@ A value is chosen by its own time, so that the width of frames decides nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numba import njit
 
+from muntin.engine.assignment import Assignment
+from muntin.engine.protocols import Aggregate, Carry
+from muntin.states.frames import Frames, Ints
 from muntin.states.keys import contiguous
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.engine.assignment import Assignment
-    from muntin.engine.protocols import Aggregate, Carry
-    from muntin.states.frames import Frames, Ints
 
 
 @dataclass(frozen=True, slots=True)

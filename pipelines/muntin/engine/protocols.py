@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from muntin.engine.assignment import Assignment
 
+if TYPE_CHECKING:
     import pyarrow as pa
 
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 

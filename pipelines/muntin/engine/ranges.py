@@ -9,26 +9,21 @@ A range of a group is a block of its own, combined from left to right: its bits 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.engine.assignment import Assignment
+from muntin.engine.protocols import Aggregate, Field
 from muntin.engine.repeats import consecutive
 from muntin.engine.windows import combined_fields, results
 from muntin.states.columns import BATCH_POSITION, FRAME, INSTANT
-from muntin.states.frames import run_numbers, run_starts
+from muntin.states.frames import Ints, run_numbers, run_starts
 from muntin.states.keys import contiguous, key_codes
 from muntin.states.order import sorted_order, taken
 from muntin.states.sorted import instants
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from muntin.engine.protocols import Aggregate, Field
-    from muntin.states.frames import Ints
 
 AT_ONCE = 2**24
 """So many pairs of a range and a state are combined at once, or those of one range."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 
 def repeated(rows: Ints, counts: Ints) -> tuple[Ints, Ints]:

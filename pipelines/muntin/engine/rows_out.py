@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.engine.repeats import repeated
 from muntin.states.columns import ITEM_POSITION
+from muntin.states.frames import Ints
 from muntin.states.keys import contiguous
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
 
 
 def exploded(windows: pa.Table, closed: Ints) -> tuple[pa.Table, Ints]:

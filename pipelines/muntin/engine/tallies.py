@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
-
-if TYPE_CHECKING:
-    from muntin.engine.windows import Combined
-    from muntin.states.frames import Ints
+from muntin.engine.windows import Combined
+from muntin.states.frames import Ints
 
 
 def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Versions of keys: which was valid at each row's time, and which stretches of validity the rows of a batch met.
+"""Which row of a key was valid or known at an instant, and which stretches of validity the rows of a batch met.
 
 key 7, versions     a [10, 20)   b [20, 30)   c [40, ...)
 stretches         0     1            2         3   4       before a, a, b, nothing, c: two for each version, and one for each key
@@ -6,15 +6,12 @@ stretches         0     1            2         3   4       before a, a, b, nothi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numba
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 NEVER = np.iinfo(np.int64).min
 """The time of a row that looks nothing up."""
@@ -91,3 +88,54 @@ def islands(ids: Ints, since: Ints, until: Ints, answer: Ints) -> NDArray[np.boo
     """
     alike = (ids[1:] == ids[:-1]) & (since[1:] == until[:-1]) & (answer[1:] == answer[:-1])
     return np.concatenate([np.ones(min(len(ids), 1), np.bool_), ~alike])
+
+
+def settled(group_begins: Ints, known_us: Ints) -> Ints:
+    """From when on a row or a later row of its group is known, microseconds.
+
+    Args:
+        group_begins: the first row of each group, and one past the last row; ascending.
+        known_us: of each row, when it is known, microseconds.
+    """
+    return _settled(group_begins, known_us)  # type: ignore[no-any-return]
+
+
+def last_known(group_begins: Ints, settled_us: Ints, group: Ints, at_us: Ints) -> Ints:
+    """For each question the last row of a group that is known at an instant; -1 if none is.
+
+    Args:
+        group_begins, settled_us: of the rows, as for `settled` and as `settled` gives it.
+        group: of each question; -1 for a group without rows.
+        at_us: of each question, microseconds.
+    """
+    return _last_known(group_begins, settled_us, group, at_us)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)
+def _settled(group_begins, known_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
+    out = np.empty(len(known_us), np.int64)
+    for group in range(len(group_begins) - 1):
+        least = np.int64(2**63 - 1)
+        for row in range(group_begins[group + 1] - 1, group_begins[group] - 1, -1):
+            least = min(least, known_us[row])
+            out[row] = least
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _last_known(group_begins, settled_us, group, at_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
+    out = np.full(len(group), -1, np.int64)
+    for question in range(len(group)):
+        if group[question] < 0:
+            continue
+        first = low = group_begins[group[question]]
+        high = group_begins[group[question] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if settled_us[middle] <= at_us[question]:
+                low = middle + 1
+            else:
+                high = middle
+        if low > first:
+            out[question] = low - 1
+    return out

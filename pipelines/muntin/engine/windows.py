@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.past import Past, nothing_before
+from muntin.engine.protocols import Aggregate, Assigner, Closing, Field
 from muntin.engine.rows_out import exploded
-from muntin.states.ascending import is_among
 from muntin.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
-from muntin.states.frames import run_starts
+from muntin.states.frames import Frames, Ints, is_among, run_starts
 from muntin.states.keys import contiguous
+from muntin.states.sorted import Arranged
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from muntin.engine.protocols import Aggregate, Assigner, Closing, Field
-    from muntin.states.frames import Frames, Ints
-    from muntin.states.sorted import Arranged
-
-    _Done = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
-    """Monoid and memory of parts -> the parts, which stay where they are while this lives, and what they were reduced to."""
+_Done = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
+"""Monoid and memory of parts -> the parts, which stay where they are while this lives, and what they were reduced to."""
 
 
 @dataclass(frozen=True, slots=True)

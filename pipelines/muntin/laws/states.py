@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
+from muntin.aggregates import Aggregate, Field
 from muntin.aggregates.aggregate import sealed
 from muntin.engine.assignment import Assignment
 from muntin.engine.past import nothing_before
@@ -20,11 +22,6 @@ from muntin.sources.sessions.duckdb_session import described
 from muntin.sources.sessions.guarded_calls import guarded
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL, SOURCE_ROWS
 from muntin.states.keys import contiguous
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from muntin.aggregates import Aggregate, Field
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]

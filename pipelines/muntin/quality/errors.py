@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from muntin.definition.asking import PUBLISH_DESPITE
+from muntin.definition.time_limits import PUBLISH_DESPITE
 from muntin.errors import DefinitionError, ExpectationsError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.printable import lines as printable_lines
 from muntin.quality.errors import ExpectationsFailed
 from muntin.quality.report_values import MOST, cut, plain, size, table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.quality.report_values import table
 
 if TYPE_CHECKING:

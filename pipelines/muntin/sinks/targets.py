@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

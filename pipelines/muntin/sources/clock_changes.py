@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
-from muntin.windows.clock.zones import first_change
+from muntin.windows.clock import first_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable

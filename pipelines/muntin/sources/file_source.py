@@ -8,13 +8,13 @@ from itertools import pairwise, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from muntin.definition.clocks.time_zones import UTC_NAME
+from muntin.definition.clocks import UTC_NAME
 from muntin.definition.relative_paths import is_object_store
 from muntin.definition.schedule import Interval
 from muntin.sources.dialect import USUAL, Dialect
 from muntin.sources.path_templates import Format, fields_of, stem
 from muntin.sources.row_source import RowSource
-from muntin.windows.clock.zones import zone
+from muntin.windows.clock import zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

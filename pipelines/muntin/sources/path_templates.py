@@ -6,7 +6,7 @@ import string
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
-from muntin.definition.clocks.time_zones import UTC_NAME, zone_info
+from muntin.definition.clocks import UTC_NAME, zone_info
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError

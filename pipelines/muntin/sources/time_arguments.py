@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from muntin.definition.checks import check_choice
 from muntin.errors import DefinitionError
-from muntin.windows.clock.zones import zone
+from muntin.windows.clock import zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

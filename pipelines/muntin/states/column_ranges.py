@@ -11,14 +11,12 @@ import math
 from datetime import date, datetime
 from decimal import Decimal
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-
-if TYPE_CHECKING:
-    import pyarrow.parquet as pq
+import pyarrow.parquet as pq
 
 RANGES = b"muntin_ranges"
 """The key of a Parquet file's footer that has the ranges, as the log is to have them."""

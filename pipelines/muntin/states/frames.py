@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from muntin.definition.instants import BEFORE_ALL
+from muntin.definition.kinds import Cycle
 from muntin.states.columns import ARRIVAL_TIME
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import pyarrow as pa
-
-    from muntin.definition.kinds import Cycle
 
 Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -112,3 +108,25 @@ def run_numbers(*columns: Ints) -> Ints:
     """For each row the number of its run of equal values, from 0."""
     numbers: Ints = np.cumsum(run_starts(*columns)) - 1
     return numbers
+
+
+def is_among(values: Ints, ascending: Ints) -> np.ndarray:
+    """Whether each value is in an ascending array, which may hold a value twice. `np.isin` would hash or sort both arrays anew.
+
+    >>> is_among(np.array([5, 1, 9]), np.array([1, 2, 5]))
+    array([ True,  True, False])
+    """
+    if not len(ascending):
+        return np.zeros(len(values), np.bool_)
+    at = np.searchsorted(ascending, values)
+    return ascending[np.minimum(at, len(ascending) - 1)] == values
+
+
+def stretch(rows: Ints) -> Ints | slice:
+    """Numbers that ascend, none twice (else the slice is wrong); as a slice if none is left out between: what it takes is not copied.
+
+    >>> stretch(np.array([3, 4, 5])), stretch(np.array([3, 5])), stretch(np.array([], np.int64))
+    (slice(3, 6, None), array([3, 5]), slice(0, 0, None))
+    """
+    first, end = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
+    return slice(first, end) if end - first == len(rows) else rows

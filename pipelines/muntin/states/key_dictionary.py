@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 _BITS = 20
 MOST_VALUES = 2**_BITS

@@ -5,16 +5,13 @@ Null is a key as any other and sorts last.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 BUCKETS = 1024
 _NULL = np.uint64(0x9E3779B97F4A7C15)
@@ -121,3 +118,13 @@ def scattered(value: np.ndarray) -> np.ndarray:
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
+
+
+def odd_floats(states: pa.Table, columns: Iterable[str]) -> np.ndarray:
+    """Whether each row has -0.0 or NaN in one of these columns: the least of 0.0 and -0.0 is the first, and depends on the order."""
+    odd = np.zeros(len(states), np.bool_)
+    for name in columns:
+        if pa.types.is_floating(states.schema.field(name).type):
+            values = contiguous(states[name].cast(pa.float64())).fill_null(1.0).to_numpy(zero_copy_only=False)
+            odd |= np.isnan(values) | ((values == 0) & np.signbit(values))
+    return odd

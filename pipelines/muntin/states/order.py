@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from muntin.states.frames import Ints
 from muntin.states.keys import contiguous
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
 
 MANY = 2**16
 """Fewer rows numpy and Arrow sort and take in a few milliseconds."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from muntin.states.columns import BATCH_POSITION, BUCKET, FIRST_EVENT, FRAME, LAST_EVENT, ROW_IN_BATCH
-from muntin.states.frames import Frames, Ints
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.states.columns import BASE, BATCH_POSITION, BUCKET, COUNTERS, FIRST_EVENT, FRAME, LAST_EVENT, ROW_IN_BATCH
+from muntin.states.derived_columns import whole
+from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
 from muntin.states.keys import contiguous, key_codes
 from muntin.states.order import sorted_order, taken
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +92,96 @@ def some_of(arranged: Arranged, rows: Ints) -> Arranged:
 def instants(column: pa.ChunkedArray) -> Ints:
     """A column of instants as microseconds."""
     return contiguous(column).view(pa.int64()).to_numpy(zero_copy_only=False)
+
+
+Evaluate = Callable[[pa.Table, Any, str], np.ndarray]
+
+BLANK = {1: np.zeros(1, np.int64), 2: np.array((BEFORE_ALL, 0)), 3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8, np.int64)}
+"""The counters of a new partition, by their number: 1 where a row pushes others out, 2 of stretches of adjacent rows, 3 of tumbling, 8 of
+sliding windows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """The facts of the history that windows of rows need.
+
+    Attributes:
+        starts, ends: of each batch's interval, microseconds.
+        origin: the pipeline's start.
+        noted_after: positions of the batches after which what is held is noted.
+    """
+
+    starts: Ints
+    ends: Ints
+    origin: int
+    noted_after: Ints
+
+
+def arrange_rows(
+    states: pa.Table,
+    carried: pa.Table | None,
+    keys: Sequence[str],
+    batches: Batches,
+    evaluate: Evaluate | None = None,
+    of_notes: Sequence[str] = (),
+    *,
+    by_arrival: bool = True,
+) -> Arranged:
+    """Sort rows by (key, order of arrival), after the rows that were held before; or, with these among them, by (key, event time, arrival).
+
+    Args:
+        states: as for `arrange`, a row a row of the source; or as files hold them, see `derived_columns`.
+        carried: what `note_after` made of an earlier batch: rows that were held, and a row for each partition with `COUNTERS`
+            (list of int64) and `BASE`. None at the beginning of history.
+        keys: names of the key columns.
+        batches: the history.
+        evaluate: states, windows over them, SQL expression over their results -> its values; where a window needs that.
+        of_notes: the columns that notes alone need.
+        by_arrival: whether arrival alone sorts the rows of a key.
+    """
+    partitions, before = None, 0
+    if carried is not None:
+        states = whole(states)
+        own = pc.is_valid(carried[COUNTERS])
+        partitions, held = carried.filter(own), carried.filter(pc.invert(own))
+        before = len(held)
+        states = pa.concat_tables([held.select(states.column_names), states, partitions.select(states.column_names)])
+    count = len(states) - (len(partitions) if partitions else 0)
+    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    order = sorted_order(codes) if by_arrival else sorted_order(codes, _times(states[FRAME], count))
+    group = run_numbers(codes[order])
+    keyed = states.select(list(keys)).take(pa.array(order[run_starts(group)]))
+    counters, bases = _left(partitions, group, order - count if partitions else order, len(keyed) if keys else min(1, len(states)))
+    if partitions:
+        rows = order < count
+        order, group = order[rows], group[rows]
+    noted = states.select(list(of_notes)), order
+    states = whole(taken(states.drop_columns(list(of_notes)), order))
+    start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
+    columns = {name: contiguous(states[name]) for name in states.column_names}
+    told = partial(evaluate, states) if evaluate else None
+    times = (batches.starts, batches.ends, batches.origin)
+    arrived = Arrived(columns, *times, order < before, counters, bases, batches.noted_after, told)
+    return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed, noted)
+
+
+def _times(frames: pa.ChunkedArray, count: int) -> Ints:
+    """The event times of the first `count` rows; the others, which are partitions, have none."""
+    return np.append(instants(frames.slice(0, count)), np.zeros(len(frames) - count, np.int64))
+
+
+def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Counters and bases of every group, from the rows that hold the counters of some groups; blank counters for new groups.
+
+    `group`, `row`: of all rows, numbers of groups and of rows of `partitions`; below 0 of other rows.
+    """
+    if not partitions:
+        return np.empty((groups, 0), np.int64), np.zeros(groups)
+    group, rows = group[row >= 0], row[row >= 0]
+    known = contiguous(partitions[COUNTERS]).flatten().to_numpy().reshape(len(partitions), -1)
+    counters = np.tile(BLANK[known.shape[1]], (groups, 1))
+    counters[group] = known[rows]
+    base = contiguous(partitions[BASE]).to_numpy(zero_copy_only=False)
+    bases = np.zeros(groups, base.dtype)
+    bases[group] = base[rows]
+    return counters, bases

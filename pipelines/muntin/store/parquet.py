@@ -15,7 +15,7 @@ from muntin.files.object_path import ObjectPath
 from muntin.files.pages import opened
 from muntin.files.readable import size_and_footer
 from muntin.states.column_ranges import RANGES, named_without_nan, ranges_of
-from muntin.states.stored_types import optional, required_where_whole
+from muntin.states.derived_columns import optional, required_where_whole
 from muntin.store.contents import digest_of_file, problem_of
 from muntin.store.disk import draft_of, write_whole
 from muntin.store.paths import DIGEST_BYTES, digest_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.tasks.memory import in_memory
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import MuntinError, OutOfMemoryError
 from muntin.spark.stopping import java_is_gone
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.jobs.run import run

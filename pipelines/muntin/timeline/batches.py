@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 Versions = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -138,3 +136,32 @@ def positions_of(values: Ints, ascending: Ints) -> Ints:
 def spelled(version: int) -> str:
     """A version as sixteen hexadecimal digits, as paths and reports have it."""
     return f"{int(version):016x}"
+
+
+Border = Mapping[int, int]  # partition -> offset; a partition that is not in it has no offset before the border
+
+
+def between_neighbours(noted: Mapping[int, Border], asked: Mapping[int, Border]) -> dict[int, dict[int, int]]:
+    """Borders for more instants, so that all borders together never go back.
+
+    Args:
+        noted: instant -> its border; never going back.
+        asked: other instants -> the offsets that the log gives for them.
+
+    >>> between_neighbours({0: {0: 2}, 20: {0: 5}}, {10: {0: 9}, 30: {0: 4, 1: 7}})
+    {10: {0: 5}, 30: {0: 5, 1: 7}}
+    """
+    known, out = sorted(noted), dict[int, dict[int, int]]()
+    before: Border = {}
+    for instant in sorted(asked):
+        at = bisect_left(known, instant)
+        before = highest(before, noted[known[at - 1]]) if at else before
+        after = noted[known[at]] if at < len(known) else None
+        low_enough = {one: offset if after is None else min(offset, after.get(one, 0)) for one, offset in asked[instant].items()}
+        before = out[instant] = highest(low_enough, before)
+    return out
+
+
+def highest(one: Border, other: Border) -> dict[int, int]:
+    """The higher offset of each partition."""
+    return {each: max(one.get(each, 0), other.get(each, 0)) for each in sorted({*one, *other})}

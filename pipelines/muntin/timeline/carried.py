@@ -10,23 +10,19 @@ Where a note behind the change says what it said before, so do all windows behin
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.definition.instants import AFTER_ALL
-from muntin.timeline.ledger import RECENT
+from muntin.states.frames import Ints
+from muntin.timeline.batches import Batches
+from muntin.timeline.ledger import RECENT, Ledger
 from muntin.timeline.work import NOTHING, Stops, Work
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
-    from muntin.timeline.batches import Batches
-    from muntin.timeline.ledger import Ledger
 
 NOTES = 8  # about so many notes are made by a run over some batches, more by one over thousands
 
 
-def work(batches: Batches, watermarks_us: Ints, ledger: Ledger | None, *, flushes: bool) -> Work:
+def carried_work(batches: Batches, watermarks_us: Ints, ledger: Ledger | None, *, flushes: bool) -> Work:
     """All batches from the first one on that differs from the ledger, and where the work may end.
 
     Args:
@@ -87,3 +83,42 @@ def notes_after(positions: Ints) -> tuple[int, ...]:
         return ()
     stride = min(RECENT**2, 1 << max(0, (len(positions) // NOTES).bit_length() - 1))
     return tuple(np.union1d(positions[positions % stride == 0], positions[-1:]).tolist())
+
+
+LONGER = 4
+
+
+def first_part(work: Work) -> Work:
+    """The part of a work to begin with; all of it where it has no stops."""
+    return _part(work, work.stops, int(work.positions[0]), 1) if work and work.stops else work
+
+
+def part_behind(work: Work, part: Work, note: tuple[str, ...]) -> Work:
+    """The part that follows.
+
+    Args:
+        work: the whole of it.
+        part: the last part that was done.
+        note: the files of the note that was made after it.
+
+    Returns:
+        nothing if all is done.
+    """
+    last, stops, least = int(part.positions[-1]), work.stops, LONGER * len(part.positions)
+    if stops is None or last == work.positions[-1]:
+        return NOTHING
+    if note != stops.note_after(last):
+        return _part(replace(work, since=last + 1, note=note), stops, last + 1, least)
+    changed = stops.changed[stops.changed > last]
+    if not len(changed):
+        return NOTHING
+    before = int(stops.noted[np.searchsorted(stops.noted, changed[0]) - 1])
+    return _part(replace(work, since=before + 1, note=stops.note_after(before) or ()), stops, int(changed[0]), least)
+
+
+def _part(work: Work, stops: Stops, first: int, least: int) -> Work:
+    """The part from a batch on, over `least` batches or more, up to a note that the ledger has; else to the end."""
+    ends = stops.noted[(stops.noted >= first + least - 1) & ~np.isin(stops.noted + 1, stops.changed)]
+    last = int(ends[0]) if len(ends) else int(work.positions[-1])
+    positions = np.arange(first, last + 1)
+    return replace(work, positions=positions, notes_after=notes_after(positions), shards=len(stops.note_after(last) or ()))

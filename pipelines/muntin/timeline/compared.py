@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.states.ascending import stretch
+from muntin.states.frames import Ints, stretch
+from muntin.timeline.batches import Batches
 from muntin.timeline.closing import Closing
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
-    from muntin.timeline.batches import Batches
-    from muntin.timeline.ledger import Entries
+from muntin.timeline.ledger import Entries
 
 Span = tuple[int, int]  # the starts of a first and of a last frame
 

@@ -10,15 +10,10 @@ A tile lies in one piece, and no two of those that are chosen overlap.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from muntin.timeline.tiers import NO_TILES, Tiles
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
-    from muntin.timeline.tiers import Scale
+from muntin.states.frames import Ints
+from muntin.timeline.tiers import NO_TILES, Scale, Tiles
 
 
 def covering(scale: Scale, low: Ints, high: Ints, tiles: Tiles) -> Tiles:

@@ -11,15 +11,12 @@ A hole parts batches: history does not go on behind it. As a stretch of neighbou
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from muntin.states.frames import Ints
 from muntin.states.keys import scattered
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
-    from muntin.timeline.batches import Batches, Versions
+from muntin.timeline.batches import Batches, Versions
 
 _NAME_BYTES = 8
 

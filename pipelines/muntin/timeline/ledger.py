@@ -6,19 +6,16 @@ changed, and the newest entry of a batch counts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.states.frames import Ints
 from muntin.timeline.batches import Versions, positions_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.states.frames import Ints
 
 NOTES = pa.list_(pa.string())
 _FEW = 100

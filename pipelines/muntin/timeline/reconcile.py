@@ -1,23 +1,137 @@
-"""Reconcile: compare the ledger of the published windows with the states, and find what to recompute."""
+"""Reconcile: compare the ledger of the published windows with the states, and find what to recompute.
+
+Windows whose neighbours decide where they begin: a change may reach on along a chain of open windows.
+
+    changed frames    [low .. high]
+    reach                     ......until        a window over a changed frame ends before `until`
+    batches           first       quiet   stop   `quiet`: the first batch that closes all windows that end before `until`
+    open windows                    ===== |      `stop`: the first batch from there on behind which no window is open that
+                                                 began before `until`
+
+The windows of the batches first..stop are derived anew.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import cast
 
 import numpy as np
 
-from muntin.definition.instants import AFTER_ALL
-from muntin.definition.kinds import Bounded, Carried, Chained, Unending
-from muntin.timeline import bounded, carried, chained
-from muntin.timeline.closing import closing
-from muntin.timeline.compared import Compared
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.kinds import Bounded, Carried, Chained, Kind, Unending
+from muntin.states.frames import Ints
+from muntin.timeline.batches import Batches
+from muntin.timeline.carried import carried_work
+from muntin.timeline.closing import Closing, closing
+from muntin.timeline.compared import Compared, Span
+from muntin.timeline.ledger import Entries, Ledger
 from muntin.timeline.work import NOTHING, Work
 
-if TYPE_CHECKING:
-    from muntin.definition.kinds import Kind
-    from muntin.states.frames import Ints
-    from muntin.timeline.batches import Batches
-    from muntin.timeline.ledger import Ledger
+LONG_OPEN = 16  # a note is worth reading where a window has been open for more than so many margins
+
+
+def chained_work(margin_us: int, width_us: int, when: Closing, compared: Compared) -> Work:
+    """The batches from the first change on, as far as open windows carry it; and the states to read for them."""
+    positions = (
+        np.arange(len(compared.batches)) if compared.entries is None else np.arange(*_touched_chains(margin_us, width_us, when, compared))
+    )
+    if not len(positions):
+        return NOTHING
+    if positions[0] == 0:
+        return Work(positions, BEFORE_ALL, AFTER_ALL, notes_after=(int(positions[-1]),))
+    return _from_open(margin_us, width_us, positions, when, compared)
+
+
+def _touched_chains(margin_us: int, width_us: int, when: Closing, compared: Compared) -> tuple[int, int]:
+    """The stretch of batches whose windows a change may touch; all from the first change on where batches are new or have moved."""
+    changed, moved, end = compared.changed, compared.moved, len(compared.batches)
+    if compared.entries is None or not len(changed) + len(moved):
+        return 0, 0
+    first = int(min([*changed[:1], *moved[:1]]))
+    if len(moved) or (compared.entry < 0).any():
+        return first, end
+    until = max((high + width_us + margin_us for _, (_, high) in compared.changed_spans()), default=BEFORE_ALL)
+    quiet = max(int(changed[-1]), int(when.batch_of(np.array([until]))[0]))
+    closed = compared.entries.open_us[compared.entry[quiet:]] > until
+    return first, quiet + int(np.argmax(closed)) + 1 if closed.any() else end
+
+
+def _from_open(margin_us: int, width_us: int, positions: Ints, when: Closing, compared: Compared) -> Work:
+    """The work for some batches, from the windows that were open before the first of them.
+
+    Windows that have been open for long are read from the note, where one state stands for all old ones. That works only
+    if no new state is older. Otherwise all states are read since the earliest start of an open window.
+    """
+    first, last, at = int(positions[0]), int(positions[-1]), int(compared.entry[positions[0] - 1])
+    entries = cast("Entries", compared.entries)
+    open_us, note, lowest = int(entries.open_us[at]), entries.note_of(at), int(compared.batches.low_us[first:].min(initial=AFTER_ALL))
+    long_open = open_us < AFTER_ALL and int(entries.watermark_us[at]) - open_us > LONG_OPEN * margin_us
+    if long_open and note is not None and lowest >= settled_us(margin_us, when, first):
+        return Work(positions, AFTER_ALL, AFTER_ALL, first, note, (last,))
+    low = AFTER_ALL if open_us == AFTER_ALL else open_us // width_us * width_us
+    return Work(positions, low, AFTER_ALL, first, notes_after=(last,))
+
+
+def settled_us(margin_us: int, when: Closing, position: int) -> int:
+    """The instant before which only a late state of this batch can fall.
+
+    The note made before the batch combines the states of a window before this instant to one.
+    """
+    return int(when.floor[position]) - margin_us
+
+
+def bounded_work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Compared, was: Kind) -> Work:
+    """The batches that close a touched window, and the stretch of time whose states these windows hold.
+
+    `was`: the kind as it was when windows were published, with the table of that time.
+    """
+    if compared.entries is None:
+        positions = np.arange(len(compared.batches))
+    else:
+        positions = np.union1d(_touched(window, reach_us, when, compared), _elsewhere(window, was, when, compared))
+    if not len(positions):
+        return NOTHING
+    first, until_us = int(positions[0]), int(when.floor[positions[-1] + 1])
+    return Work(positions, _first_read(window, width_us, int(when.floor[first]), until_us), until_us + window.inside_us, first)
+
+
+def still_open_work(window: Kind, width_us: int, when: Closing, position: int) -> Work:
+    """The states of all windows that were open when a batch came, whenever they end."""
+    return Work(np.array([position]), _first_read(window, width_us, int(when.floor[position]), AFTER_ALL), AFTER_ALL, position)
+
+
+def _first_read(window: Kind, width_us: int, after_us: int, until_us: int) -> int:
+    """The start, or less, of the first frame that windows hold which end in a stretch; `AFTER_ALL`, about, if no window ends there."""
+    return window.earliest(after_us, until_us) - width_us + 1 if after_us > BEFORE_ALL else BEFORE_ALL
+
+
+def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> Ints:
+    """The batches that changed or moved, and the batches that close a window over a changed frame; ascending."""
+    spans = dict(compared.changed_lateness(when)) | dict(compared.changed_spans())
+    floor, end = when.floor, len(when.watermarks_us)
+    closing_batches = [_closing(window, reach_us, when, span, at, int(floor[at]), end) for at, span in spans.items()]
+    return np.unique(np.concatenate([compared.moved, compared.changed, *closing_batches]))
+
+
+def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> Ints:
+    """The batches that close a window which lies elsewhere than it did, or that have states which came too late for one."""
+    starts, ends = window.apart_from(was)
+    if not len(ends):
+        return starts
+    closed, batches, floor = when.batch_of(ends), compared.batches, when.floor
+    late = np.flatnonzero(batches.low_us < floor[:-1])
+    spans = ((at, batches.low_us[at], batches.high_us[at], floor[at]) for at in late.tolist())
+    missing = [at for at, low, high, closed_to in spans if np.any((starts <= high) & (ends > low) & (ends <= closed_to))]
+    return np.union1d(closed[closed < len(batches)], np.array(missing, np.int64))
+
+
+def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int) -> Ints:
+    """The batches that close a window over these frames, if it was open when batch `at` came."""
+    still_open = max(span[0], floor_us)
+    if still_open > span[1] + reach_us:
+        return np.empty(0, np.int64)
+    found = window.batches_closing(when, still_open, span[1])
+    return found[(found >= at) & (found < end)]
 
 
 def reconcile(
@@ -38,11 +152,11 @@ def reconcile(
     compared = Compared(batches, watermarks_us, before.entries if before else None)
     match window.follows:
         case Carried(flushes=flushes):
-            return carried.work(batches, watermarks_us, before, flushes=flushes)
+            return carried_work(batches, watermarks_us, before, flushes=flushes)
         case Bounded(reach_us=reach_us):
-            return bounded.work(window, reach_us, width_us, closing(window, watermarks_us), compared, was or window)
+            return bounded_work(window, reach_us, width_us, closing(window, watermarks_us), compared, was or window)
         case Chained(margin_us=margin_us):
-            return chained.work(margin_us, width_us, closing(window, watermarks_us), compared)
+            return chained_work(margin_us, width_us, closing(window, watermarks_us), compared)
         case Unending():  # nothing is published: the new batches alone are read, for the ledger and the types of columns
             positions = np.union1d(compared.changed, compared.moved)
             return Work(positions, AFTER_ALL, AFTER_ALL, int(positions[0])) if len(positions) else NOTHING
@@ -56,4 +170,4 @@ def open_when(window: Kind, width_us: int, watermarks_us: Ints, position: int) -
         position: of the batch.
     """
     is_bounded = isinstance(window.follows, Bounded)
-    return bounded.still_open(window, width_us, closing(window, watermarks_us), position) if is_bounded else NOTHING
+    return still_open_work(window, width_us, closing(window, watermarks_us), position) if is_bounded else NOTHING

@@ -10,19 +10,15 @@ history gives another name, the tile is not used.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from muntin.definition.kinds import Even
+from muntin.states.frames import Ints
 from muntin.states.keys import scattered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from muntin.definition.kinds import Even
-    from muntin.states.frames import Ints
-    from muntin.timeline.batches import Batches, Versions
+from muntin.timeline.batches import Batches, Versions
 
 Stretch = tuple[int, int]  # [low, high), microseconds
 _LEVELS = 64  # more than there are

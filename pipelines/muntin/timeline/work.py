@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.definition.instants import AFTER_ALL
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

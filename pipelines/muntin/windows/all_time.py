@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.durations import DAY_US
 from muntin.definition.kinds import FrameStates, Unending
-from muntin.windows.clock.instants import at_any_instant
+from muntin.engine.assignment import Assignment
+from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain
 
 if TYPE_CHECKING:
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 

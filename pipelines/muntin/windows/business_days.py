@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.definition.durations import DAY_US
+from muntin.definition.kinds import Cycle
 from muntin.errors import DefinitionError
-from muntin.windows.clock.alignment import alignment_us
+from muntin.windows.clock import Alignment, Zone, alignment_us
+from muntin.windows.gapless import WithHoles
 from muntin.windows.tumbling import Tumbling
-from muntin.windows.with_holes import WithHoles
 
 if TYPE_CHECKING:
-    from muntin.definition.kinds import Cycle
     from muntin.states.frames import Ints
-    from muntin.windows.clock.alignment import Alignment
-    from muntin.windows.clock.zones import Zone
 
 _FIRST, _DAYS = 3, 5  # 1970-01-01, day 0, was a Thursday; five days of a week from Monday on
 

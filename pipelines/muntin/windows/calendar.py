@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from muntin.definition.durations import DAY_US, Duration
 from muntin.definition.instants import from_us
 from muntin.errors import DefinitionError
-from muntin.windows.clock.alignment import WEEKDAYS, Alignment, alignment_us
+from muntin.windows.clock import WEEKDAYS, Alignment, Zone, alignment_us
 from muntin.windows.gapless import Gapless
 
 if TYPE_CHECKING:
     from muntin.states.frames import Ints
-    from muntin.windows.clock.zones import Zone
 
 _MONTHS = {"mo": 1, "q": 3, "y": 12}
 _FORM = re.compile(r"\s*(\d+)\s*(mo|q|y)\s*")

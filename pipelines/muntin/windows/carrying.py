@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded
+from muntin.engine.assignment import Assignment
 
 if TYPE_CHECKING:
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 
@@ -82,7 +82,7 @@ class Carrying:
         found: Assignment = self.window.assign_between(frames, floor, after_us, until_us)
         if not self.window.dense or not len(frames) or floor[-1] == BEFORE_ALL:
             return found
-        from muntin.engine.event_time.reached import with_reached
+        from muntin.engine.event_time.added_windows import with_reached
 
         known_us = int(floor[-1]) + self.window.grace_us + self.window.inside_us
         return with_reached(found, frames, self.window, self.behind_us, (after_us, until_us), known_us)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import Duration, not_negative, positive
 from muntin.definition.given_table import GivenTable, given_table
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Reaching
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
-from muntin.windows.clock.instants import at_any_instant
+from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain, hiding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
     import pyarrow as pa
 
-    from muntin.engine.assignment import Assignment
     from muntin.engine.event_time.spans import Owned
     from muntin.engine.given_spans import GivenSpans
     from muntin.states.frames import Frames, Ints

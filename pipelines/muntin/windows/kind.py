@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from muntin.definition.expressions import condition
+from muntin.definition.given_table import GivenTable
 from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Cycle, Even, FrameStates, Kind, RowStates
+from muntin.engine.assignment import Assignment
 from muntin.engine.protocols import Assigner
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     import pyarrow as pa
 
-    from muntin.definition.given_table import GivenTable
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})

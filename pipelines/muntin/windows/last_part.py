@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
-from muntin.definition.kinds import Even
-from muntin.windows.clock.zones import borders_in_utc
-from muntin.windows.with_holes import WithHoles
+from muntin.definition.kinds import Cycle, Even
+from muntin.windows.calendar import Calendar
+from muntin.windows.clock import borders_in_utc
+from muntin.windows.gapless import WithHoles
+from muntin.windows.tumbling import Tumbling
 
 if TYPE_CHECKING:
-    from muntin.definition.kinds import Cycle
     from muntin.states.frames import Ints
-    from muntin.windows.calendar import Calendar
-    from muntin.windows.tumbling import Tumbling
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
-from muntin.definition.kinds import Cycle
+from muntin.definition.kinds import Cycle, Even, Follows
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
-from muntin.windows.clock.instants import at_any_instant
-from muntin.windows.kind import Plain
+from muntin.windows.clock import at_any_instant
+from muntin.windows.kind import Plain, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.definition.kinds import Even, Follows
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
-    from muntin.windows.kind import Window
 
 Closed = Literal["left", "right"]
 OnGrid = TypeVar("OnGrid", bound=Plain)

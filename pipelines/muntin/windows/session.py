@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
-from muntin.definition.durations import Duration, not_negative, positive, spell
-from muntin.definition.expressions import expression
+from muntin.definition.durations import DAY_US, Duration, not_negative, positive, spell
+from muntin.definition.expressions import Plain as PlainLift
+from muntin.definition.expressions import expression, stem
 from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Carried, Chained, Follows, FrameStates
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
-from muntin.windows.clock.instants import at_any_instant
+from muntin.states.columns import EVENT_TIME, LAST_EVENT
+from muntin.windows.adjacent.rows import holds
+from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain
-from muntin.windows.session_rules import reach_lift, until_column, until_lift
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
 
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
+
+LONGEST_US = 36_525 * DAY_US
+"""A row with a longer gap is refused: a century."""
+
+
+def reach_lift(gap_by: str, default_us: int) -> Mapping[str, str]:
+    """The time until which the rows of a state reach, each by its own gap, in place of the time of its last event.
+
+    A null stands for the default. What is no gap, as 0 or less, cannot be computed: such rows are refused.
+    """
+    text = f"({gap_by})::VARCHAR"  # for types: an expression has one of three, and each branch must fit all
+    given = (
+        f"CASE WHEN typeof({gap_by}) IN ('INTERVAL', 'VARCHAR') THEN epoch_us(({text})::INTERVAL) ELSE round(({text})::DOUBLE * 1e6) END"
+    )
+    refused = f"('gap_by is ' || {text})::BIGINT"
+    own = f"WHEN ({given}) BETWEEN 1 AND {LONGEST_US} THEN ({given})::BIGINT ELSE {refused}"
+    reach = f"{EVENT_TIME} + CASE WHEN ({gap_by}) IS NULL THEN {default_us} {own} END"
+    return {LAST_EVENT: PlainLift(f"max({reach})", "greatest", reach)}
+
+
+def until_lift(until: str) -> Mapping[str, str]:
+    """Whether a row of a state ends its session."""
+    return {until_column(until): holds(until)}
+
+
+def until_column(until: str) -> str:
+    """The column of states that says so."""
+    return stem("until", until)
+
 
 Touching = Literal["merge", "split"]
 CUT: Mapping[str, str] = MappingProxyType({"cut": "bool"})

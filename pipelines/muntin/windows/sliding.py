@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
@@ -9,18 +10,15 @@ from typing import TYPE_CHECKING
 from muntin.definition.durations import DAY_US, UNITS, Duration, not_negative, positive, spell
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Even
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
-from muntin.windows.clock.alignment import Alignment, alignment_us
-from muntin.windows.clock.instants import at_any_instant
+from muntin.windows.clock import Alignment, alignment_us, at_any_instant
 from muntin.windows.kind import Plain, hiding
 from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
 from muntin.windows.tumbling import Tumbling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muntin.definition.durations import DAY_US, UNITS, spell
+from muntin.definition.durations import DAY_US, UNITS, Duration, spell
 from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Bounded, Cycle
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar
-from muntin.windows.clock.instants import at_any_instant
+from muntin.windows.clock import Alignment, at_any_instant
 from muntin.windows.kind import Plain, hiding
 from muntin.windows.last_part import LastPart
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
@@ -18,12 +20,7 @@ from muntin.windows.sliding import check_overlap
 from muntin.windows.tumbling import Tumbling, side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.definition.durations import Duration
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
-    from muntin.windows.clock.alignment import Alignment
 
 _UNITS = {"weeks": 7 * DAY_US, "days": DAY_US, "hours": UNITS["h"]}
 

@@ -9,8 +9,7 @@ from muntin.definition.durations import DAY_US, Duration, not_negative, positive
 from muntin.definition.kinds import Even
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar, calendar, half_months, months_of
-from muntin.windows.clock.alignment import Alignment, alignment_us
-from muntin.windows.clock.zones import Zone, local_windows, shifted_windows, zone
+from muntin.windows.clock import Alignment, Zone, alignment_us, local_windows, shifted_windows, zone
 from muntin.windows.gapless import Gapless
 from muntin.windows.kind import hiding
 from muntin.windows.right_closed import Closed, RightClosed, closed_at

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from muntin.definition.durations import Duration, not_negative, positive, spell
 from muntin.definition.kinds import Bounded
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
-from muntin.windows.clock.instants import at_any_instant
+from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain
 
 if TYPE_CHECKING:
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 On = Literal["change", "enter"]

@@ -11,7 +11,7 @@ import pytest
 
 from muntin import read, run
 from muntin.cli.definition import load_pipeline
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.extensions.forgetting.forget import plan_forget
 from muntin.extensions.forgetting.remembered import new_keys, remembered, undo
 from muntin.tasks import Local

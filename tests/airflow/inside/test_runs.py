@@ -124,7 +124,7 @@ def test_a_run_that_another_overtook_finalizes_again(
     from muntin import run
     from muntin.cli.definition import load_pipeline
     from muntin.definition.durations import DAY_US
-    from muntin.definition.relative_paths import at_home
+    from muntin.definition.pipeline import at_home
     from muntin.extensions.airflow import steps
     from muntin.jobs.accumulate.accumulate import accumulate
     from muntin.tasks import Local

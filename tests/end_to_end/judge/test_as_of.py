@@ -18,7 +18,7 @@ from muntin import as_of
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.promote import rollback
-from muntin.timeline.known import Knowledge
+from muntin.timeline.closing import Knowledge
 from tests.case_counts import seeds
 from tests.end_to_end.judge.scenario_on_disk import Bench, bench
 from tests.end_to_end.judge.scenarios import LENGTH, MEASURES, Scenario, scenario

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from muntin import Pipeline, sources, windows
-from muntin.engine.lists.levels import means_over
+from muntin.engine.lists.neighbours import means_over
 from muntin.testing import windows_of
 from tests.case_counts import cases
 from tests.catalogue.accuracy import ROUNDED

@@ -14,7 +14,7 @@ from pyspark import cloudpickle
 from muntin import Pipeline, laws, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates import Aggregate, Field, Fold, Select
-from muntin.aggregates.parts.shared_fields import shared_fields
+from muntin.aggregates.counting import shared_fields
 from muntin.jobs.state.fingerprint import derivation, fingerprint
 from muntin.laws.states import finished, lifted
 from tests import case_counts

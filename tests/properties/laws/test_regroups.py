@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from muntin.engine.odd_floats import odd_floats
 from muntin.errors import SourceError
 from muntin.laws.states import combined, lifted
+from muntin.states.keys import odd_floats
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed
 from tests.properties.equal_values import bitwise

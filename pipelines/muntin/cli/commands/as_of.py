@@ -9,7 +9,7 @@ from muntin.cli.output import say_json
 from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 Rows = Annotated[str, typer.Argument(metavar="ROWS", help="A Parquet file, or a folder of them: keys and an instant.", show_default=False)]
 At = Annotated[str, typer.Option("--at", metavar="COLUMN", help="The column with the instant of each row.", show_default=False)]

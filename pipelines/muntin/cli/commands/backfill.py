@@ -16,7 +16,7 @@ from muntin.cli.place import placed
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.tasks import say_where
 from muntin.cli.working import Tell, working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline

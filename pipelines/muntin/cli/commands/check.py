@@ -12,7 +12,7 @@ from muntin.cli.colours import coloured
 from muntin.cli.output import say, say_json, say_painted
 from muntin.cli.place import inspected
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import DefinitionError, SourceError
 from muntin.printable import lines, printable
 

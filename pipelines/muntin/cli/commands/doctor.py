@@ -11,7 +11,7 @@ from muntin.cli.output import say, say_json, stretches
 from muntin.cli.place import placed
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 Deep = Annotated[bool, typer.Option("--deep", help="Also read every file and compare it with its digest.")]
 WithSpark = Annotated[

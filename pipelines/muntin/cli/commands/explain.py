@@ -12,7 +12,7 @@ from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected
 from muntin.cli.selection import key_hint, one_key
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     from muntin.jobs.accumulate.row_changes.told_changes import ToldChange

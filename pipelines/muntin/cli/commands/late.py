@@ -8,7 +8,7 @@ from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,9 +14,8 @@ from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.working import working
-from muntin.definition.amounts import many
 from muntin.definition.extras import is_installed
-from muntin.definition.spelling import did_you_mean
+from muntin.definition.spelling import did_you_mean, many
 from muntin.errors import DefinitionError
 
 Folder = Annotated[Path | None, typer.Argument(metavar="FOLDER", help="A folder that is new or empty.", show_default=False)]

@@ -12,7 +12,7 @@ from muntin.cli.borders import borders
 from muntin.cli.output import columns, moment, say, say_json, size, stretches
 from muntin.cli.place import inspected
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import SourceError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected, placed
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from muntin.cli.exported import exported
 from muntin.cli.output import say, say_json
 from muntin.cli.place import placed
 from muntin.cli.working import working
-from muntin.definition.amounts import many
 from muntin.definition.instants import spell_instant
+from muntin.definition.spelling import many
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:

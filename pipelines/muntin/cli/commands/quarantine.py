@@ -12,7 +12,7 @@ from muntin.cli.commands.run import command_of
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected, placed
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     import pyarrow as pa

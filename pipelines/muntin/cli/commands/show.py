@@ -14,7 +14,7 @@ from muntin.cli.table_formats import print_table, write_table
 from muntin.cli.table_options import Csv, Form, Limit, Out, format_asked
 from muntin.cli.table_result import Result, give
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from muntin.cli.commands.run import BLOCKED
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     from muntin.jobs.sending.catch_up import Sent

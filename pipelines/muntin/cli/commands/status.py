@@ -10,10 +10,10 @@ from muntin.cli.local_time import Timezone
 from muntin.cli.output import columns, in_zone, moment, say, say_json, size, stretches
 from muntin.cli.place import inspected, root_of
 from muntin.cli.working import working
-from muntin.definition.amounts import lasting, many
-from muntin.definition.asking import PUBLISH_DESPITE
 from muntin.definition.durations import spell
 from muntin.definition.instants import from_us
+from muntin.definition.spelling import lasting, many
+from muntin.definition.time_limits import PUBLISH_DESPITE
 from muntin.errors import StateError
 from muntin.files.paths import AnyPath
 

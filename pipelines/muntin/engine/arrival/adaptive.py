@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.engine.arrival import reading
-from muntin.engine.arrival.fired import tiled
-from muntin.engine.arrival.tumbling_steps import NOTED
+from muntin.engine.arrival.fired import Fired, tiled
+from muntin.engine.arrival.rules import Rules
+from muntin.engine.arrival.tumbling_kernel import NOTED
 from muntin.engine.assignment import Assignment
 from muntin.engine.repeats import repeated
-from muntin.states.frames import run_starts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.engine.arrival.fired import Fired
-    from muntin.engine.arrival.rules import Rules
-    from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints, run_starts
 
 _NONE = np.empty(0, np.int64)
 

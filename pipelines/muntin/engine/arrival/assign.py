@@ -2,22 +2,138 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from muntin.engine.arrival.adaptive import adapt
-from muntin.engine.arrival.blocks import ranges
-from muntin.engine.arrival.grouped import bounded, grouped
+from muntin.engine.arrival.fired import Fired
 from muntin.engine.arrival.reading import arrived_rows
+from muntin.engine.arrival.rules import Rules
 from muntin.engine.arrival.sliding import slide
 from muntin.engine.arrival.tumbling import tumble
 from muntin.engine.assignment import Assignment
+from muntin.engine.reduce.select import extent, sort_keys
+from muntin.engine.repeats import repeated
+from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
 
-if TYPE_CHECKING:
-    from muntin.engine.arrival.fired import Fired
-    from muntin.engine.arrival.rules import Rules
-    from muntin.states.frames import Frames
+
+class Ranges(NamedTuple):
+    """The row ranges of an `Assignment`: window w is `order[lo[w]:hi[w]]`, and its second block begins at `mid[w]`."""
+
+    order: Ints
+    block: Ints
+    lo: Ints
+    mid: Ints
+    hi: Ints
+
+
+def ranges(group: Ints, found: Fired) -> Ranges:
+    """Windows as ranges that span at most two blocks.
+
+    Rows stand in `order` as they are. A window is a suffix of a block and a prefix of the next one, or such a prefix alone::
+
+        rows     0  1  2  3 | 4  5  6  7 | 8  9
+        block    1  1  1  1 | 2  2  2  2 | 3  3
+        window         (2  3 . 4  5)                lo = 2, mid = 4, hi = 6
+        window                (4  5  6)             lo = 4, mid = 4, hi = 7
+
+    All other windows are *listed*: windows that span three blocks, lie inside a block, or do not hold every row from their first to
+    their last. Their rows are repeated at the end, a block for each window::
+
+        window            (3 . 4  5  6  7 . 8)
+        order    0 .. 9 |  3   4  5  6  7   8       lo = 10, mid = 10, hi = 16
+        block    1 .. 3 |  4   4  4  4  4   4
+
+    Args:
+        group: of each row, the partition; a block does not go beyond it.
+        found: the windows.
+    """
+    if found.are_blocks:
+        return Ranges(np.arange(len(group)), found.block, found.lo, found.lo, found.hi)
+    begins = run_starts(group, found.block)
+    block: Ints = np.cumsum(begins)
+    rows, plain = np.arange(len(block)), Ranges(np.arange(len(block)), block, found.lo, found.lo, found.hi)
+    if not len(rows):
+        return plain
+    mid, fits = _second_blocks(block, np.flatnonzero(begins), found.lo, found.hi)
+    fits[np.unique(found.listed[:, 0])] = False
+    plain = plain._replace(mid=mid)
+    return plain if fits.all() else _with_listed(plain, np.flatnonzero(~fits), found)
+
+
+def _second_blocks(block: Ints, heads: Ints, lo: Ints, hi: Ints) -> tuple[Ints, np.ndarray]:
+    """Where the last block of each window begins, or the window itself; and whether the window is a suffix and a prefix."""
+    empty = hi <= lo
+    first_block, last_block = block[np.minimum(lo, len(block) - 1)], block[np.maximum(hi - 1, 0)]
+    last_head = heads[last_block - 1]
+    return np.where(empty, lo, np.maximum(last_head, lo)), empty | (last_block - first_block == 1) | (last_head == lo)
+
+
+def _with_listed(plain: Ranges, listed: Ints, found: Fired) -> Ranges:
+    """The ranges with the rows of the listed windows appended."""
+    unlisted = listed[~np.isin(listed, found.listed[:, 0])]
+    window, within = repeated(unlisted, found.hi[unlisted] - found.lo[unlisted])
+    pairs = np.concatenate((found.listed, np.column_stack((window, found.lo[window] + within))))
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    lo, mid, hi = plain.lo.copy(), plain.mid.copy(), plain.hi.copy()
+    lo[listed] = mid[listed] = len(plain.order) + np.searchsorted(pairs[:, 0], listed)
+    hi[listed] = len(plain.order) + np.searchsorted(pairs[:, 0], listed, side="right")
+    blocks = np.append(plain.block, plain.block[-1] + 1 + run_numbers(pairs[:, 0]))
+    return Ranges(np.append(plain.order, pairs[:, 1]), blocks, lo, mid, hi)
+
+
+_NULL_LAST = np.int64(2**63 - 1)
+
+
+def grouped(windows: Assignment, groups: tuple[tuple[str, str], ...], rows: Arrived) -> Assignment:
+    """Each window cut by the values of columns: a window for each of the values among its rows.
+
+    Args:
+        windows: the windows.
+        groups: result column -> column of the states.
+        rows: the columns.
+    """
+    window, within = repeated(np.arange(len(windows.lo)), windows.hi - windows.lo)
+    row = windows.order[windows.lo[window] + within]
+    columns = {name: rows.columns[column] for name, column in groups}
+    codes = [_codes(column)[row] for column in columns.values()]
+    sort = np.lexsort((*codes[::-1], window))
+    window, row, codes = window[sort], row[sort], [code[sort] for code in codes]
+    begins = run_starts(window, *codes)
+    heads = np.flatnonzero(begins)
+    cut = window[heads]  # the window that each of the new windows is cut from
+    return replace(
+        windows,
+        order=row,
+        block=np.cumsum(begins) - 1,
+        group=windows.group[cut],
+        start=windows.start[cut],
+        end=windows.end[cut],
+        lo=heads,
+        mid=heads,
+        hi=np.append(heads[1:], len(row))[: len(heads)],
+        closed=None if windows.closed is None else windows.closed[cut],
+        more={name: values[cut] for name, values in windows.more.items()}
+        | {name: column.take(pa.array(row[heads])) for name, column in columns.items()},
+    )
+
+
+def _codes(column: pa.Array) -> Ints:
+    """Numbers ordered as the values; null is the last."""
+    return np.where(column.is_valid().to_numpy(zero_copy_only=False), sort_keys(column), _NULL_LAST)
+
+
+def bounded(windows: Assignment, frames: Frames) -> Assignment:
+    """The windows with the least and the largest event time of their rows as bounds; empty windows keep their bounds."""
+    start, end = extent(frames.start, windows)
+    empty = windows.lo == windows.hi
+    if not empty.any():
+        return replace(windows, start=start, end=end)
+    return replace(windows, start=np.where(empty, windows.start, start), end=np.where(empty, windows.end, end))
+
 
 _NONE = np.empty(0, np.int64)
 

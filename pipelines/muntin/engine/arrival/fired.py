@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.engine.assignment import Held
 from muntin.engine.repeats import repeated
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 NO_ROWS = np.empty((0, 2), np.int64)
 

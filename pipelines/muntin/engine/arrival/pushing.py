@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heapreplace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from muntin.engine.arrival import reading
 from muntin.engine.arrival.fired import NO_ROWS, Fired
-from muntin.engine.arrival.growing import run_end
+from muntin.engine.arrival.reading import run_end
 from muntin.engine.assignment import Held
 from muntin.engine.ordered_lists import ranks
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints
 
 NOTED = 1  # what a note says of a partition: the index of its next window
 

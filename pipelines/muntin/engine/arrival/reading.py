@@ -1,23 +1,73 @@
-"""Arrays of the rows that kernels of windows by arrival read."""
+"""Arrays of the rows that kernels of windows by arrival read, which partitions are dropped, and the note of what is held after a batch."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
-from muntin.engine.arrival.limits import dropped
-from muntin.engine.arrival.rules import Measure
-from muntin.states.columns import FILE_NUMBER, ROW_IN_BATCH
-from muntin.states.frames import run_numbers
-from muntin.states.sorted_rows import BLANK
+from muntin.engine.arrival.rules import Measure, Rules
+from muntin.engine.assignment import Held
+from muntin.states.columns import BASE, COUNTERS, FILE_NUMBER, ROW_IN_BATCH
+from muntin.states.frames import Arrived, Frames, Ints, run_numbers
+from muntin.states.sorted import BLANK, Arranged
 
-if TYPE_CHECKING:
-    from muntin.engine.arrival.rules import Rules
-    from muntin.states.frames import Arrived, Frames, Ints
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def dropped(sequence, group, batch, value, known, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """While there are too many partitions, or too many held rows, drop the partition that was used least recently.
+
+    Args:
+        sequence: rows in order of arrival.
+        group, batch: of each row: partition, position of its batch.
+        value, known: what the delta of a tumbling window compares.
+        rules: (rows that a tumbling window is flushed with, delta, absolute, rows that a sliding window holds at most,
+            partitions, rows in all); -1 is none.
+
+    Returns:
+        For each row the batch in which its partition was dropped before another row came to it, `AFTER_ALL` if it was not; and
+        whether that was at the row itself, before anything came of it.
+    """
+    full, delta, absolute, cap, most, most_rows = rules
+    count = int(group.max()) + 1 if len(group) else 0
+    after, itself = np.full(len(group), AFTER_ALL, np.int64), np.zeros(len(group), np.bool_)
+    held, oldest, last = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    exists = np.zeros(count, np.bool_)
+    older, newer = np.full(count + 1, count, np.int64), np.full(count + 1, count, np.int64)  # a ring of partitions, by last use
+    partitions = rows = 0
+    for row in sequence:
+        g = group[row]
+        if exists[g]:
+            newer[older[g]], older[newer[g]] = newer[g], older[g]
+        else:
+            partitions += 1
+            exists[g] = True
+        if delta >= 0 and held[g] > 0 and known[row] and known[oldest[g]]:
+            rise = value[row] - value[oldest[g]]
+            if rise > delta or (absolute and -rise > delta):
+                rows -= held[g]
+                held[g] = 0
+        if held[g] == 0:
+            oldest[g] = row
+        if cap < 0 or held[g] < cap:
+            held[g] += 1
+            rows += 1
+        last[g] = row
+        older[g], newer[g] = older[count], count
+        newer[older[count]] = g
+        older[count] = g
+        while (most >= 0 and partitions > most) or (most_rows >= 0 and rows > most_rows):
+            least = newer[count]
+            newer[count], older[newer[least]] = newer[least], count
+            after[last[least]], itself[last[least]] = batch[row], least == g
+            partitions, rows = partitions - 1, rows - held[least]
+            held[least], exists[least] = 0, False
+        if full > 0 and held[g] == full:
+            newer[older[g]], older[newer[g]] = newer[g], older[g]
+            partitions, rows = partitions - 1, rows - held[g]
+            held[g], exists[g] = 0, False
+    return after, itself
 
 
 def arrived_rows(frames: Frames) -> Arrived:
@@ -101,3 +151,55 @@ def drops(rules: Rules, frames: Frames) -> tuple[Ints, np.ndarray]:
     flushed_with, holds_most = (-1, rows) if slides else (rows, -1)
     limits = (flushed_with, difference, rules.evict.absolute, holds_most, rules.most_partitions, rules.most_rows)
     return dropped(np.argsort(ranked(frames)), frames.group, frames.batch, value, known, limits)
+
+
+def note_after(arranged: Arranged, held: Held, position: int) -> pa.Table:
+    """The note after a batch: the held rows, and for each partition a row with `COUNTERS` and `BASE`; for `arrange_rows`.
+
+    It says the same, row by row, wherever the work began that made it.
+    """
+    notes = np.flatnonzero(held.position == position)
+    rows = arranged.of_note(np.sort(held.row[np.isin(held.note, notes)]))
+    groups, counters, bases = _partitions(held, notes, arranged.frames.arrival)
+    whole = arranged.keys.take(pa.array(groups)) if arranged.keys is not None else pa.table({})
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(counters.reshape(-1)), counters.shape[1]).cast(pa.list_(pa.int64()))
+    blank = {name: pa.nulls(len(groups), kind) for name, kind in zip(rows.column_names, rows.schema.types, strict=True)}
+    blank |= {name: whole[name] for name in whole.column_names} | {COUNTERS: lists, BASE: pa.array(bases)}
+    partitions = pa.table(blank)
+    more = {COUNTERS: pa.nulls(len(rows), pa.list_(pa.int64())), BASE: pa.nulls(len(rows), partitions[BASE].type)}
+    return pa.concat_tables([pa.table({**{name: rows[name] for name in rows.column_names}, **more}), partitions])
+
+
+def _partitions(held: Held, notes: Ints, arrival: Arrived | None) -> tuple[Ints, np.ndarray, np.ndarray]:
+    """The partitions that rows have come to, ascending, with their counters and bases.
+
+    Partitions without rows since the note before are as that note says.
+    """
+    before = arrival.counters if arrival else held.counters
+    blank = BLANK[held.counters.shape[1]]
+    known = np.flatnonzero((before != blank).any(axis=1)) if before.shape[1] else np.empty(0, np.int64)
+    quiet = np.setdiff1d(known, held.group[notes])
+    groups = np.append(held.group[notes], quiet)
+    counters = np.vstack([held.counters[notes], before[quiet].reshape(-1, held.counters.shape[1])])
+    bases = np.append(held.base[notes], arrival.bases[quiet] if arrival and len(quiet) else held.base[:0])
+    order = np.argsort(groups, kind="stable")
+    return groups[order], counters[order], bases[order]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def grown(table, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The table with room for so many rows."""
+    if rows <= len(table):
+        return table
+    out = np.empty((2 * rows, table.shape[1]), table.dtype)
+    out[: len(table)] = table
+    return out
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def run_end(values, head):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Index after the last of the equal values that begin at `head`."""
+    tail = head + 1
+    while tail < len(values) and values[tail] == values[head]:
+        tail += 1
+    return tail

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from muntin.engine.arrival import reading
 from muntin.engine.arrival.fired import Fired
-from muntin.engine.arrival.rules import Measure
-from muntin.engine.arrival.sliding_kernel import slid
-from muntin.engine.arrival.sliding_steps import LATEST, NOTED, TOTAL, Measured, SlidingRows, SlidingRules
+from muntin.engine.arrival.rules import Measure, Rules
+from muntin.engine.arrival.sliding_kernel import LATEST, NOTED, TOTAL, Measured, SlidingRows, SlidingRules, slid
 from muntin.engine.assignment import Held
 from muntin.engine.repeats import repeated
-from muntin.states.frames import run_numbers
-
-if TYPE_CHECKING:
-    from muntin.engine.arrival.rules import Rules
-    from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints, run_numbers
 
 
 def slide(rules: Rules, frames: Frames) -> Fired:

@@ -1,14 +1,214 @@
-"""Sliding windows by arrival, walked row by row. IBM Streams, `Runtime/Window/*Sliding*`."""
+"""Sliding windows by arrival in one partition. IBM Streams, `Runtime/Window/*Sliding*`.
+
+Every step reads and writes the partition's record, an array of integers::
+
+    rows of the partition      a  b  c  d  e  f  g  h
+                                     |           |
+                                   FIRST        row: it comes now
+
+    held are the rows from FIRST on that came before `row`, without rows that left by difference; HELD says how many.
+    When d left, e may still be held: it came later, but is larger. What is held need not be neighbours.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
-from muntin.engine.arrival import sliding_steps as steps
-from muntin.engine.arrival.growing import grown, run_end
-from muntin.engine.arrival.sliding_steps import FIRST, FOUND, FRESH, GROUP, HELD, INDEX, NOTED, NOTES, SEEN, TICKED, WENT_DOWN
+from muntin.engine.arrival.reading import grown, run_end
+
+# The record. Its first eight numbers are what a note says of a partition, in this order.
+INDEX = 0  # of the next window
+SINCE = 1  # rows since a trigger by count fired
+TOTAL = 2  # rows so far
+FULL = 3  # 1: the window was full once
+FRESH = 4  # 1: a row came since the last result
+BASED = 5  # 1: there is a base, from which a trigger by difference measures
+TICKED = 6  # the last border of time at which a trigger by time was checked
+SEEN = 7  # when the last row came
+NOTED = 8  # so many numbers
+FIRST = 8  # the oldest row that is held
+HELD = 9  # how many rows are held
+WENT_DOWN = 10  # 1: among the held rows a value may be less than the one before it
+GROUP = 11  # number of the partition
+FOUND = 12  # windows so far, of all partitions
+NOTES = 13  # notes so far, of all partitions
+RECORD = 14
+
+
+class Measured(NamedTuple):
+    """A `Measure` in numbers: of rows, time and difference one is used, the other two are 0 or false."""
+
+    rows: int
+    time_us: int
+    by_difference: bool
+    difference: float
+    absolute: bool
+
+
+class SlidingRules(NamedTuple):
+    """When rows leave, and when there are results. `age_us`: AFTER_ALL if partitions never grow too old."""
+
+    evict: Measured
+    trigger: Measured
+    origin: int
+    incomplete: bool
+    age_us: int
+
+
+class SlidingRows(NamedTuple):
+    """Rows sorted by partition and arrival.
+
+    group, batch, clock: partition, position of the batch, arrival time.
+    value, value_known: what eviction by difference compares.
+    signal, signal_known: what a trigger by difference compares.
+    carried: whether the row was held when the partition was left last; held rows come first.
+    drop_after: the batch in which the partition is dropped before its next row comes; AFTER_ALL if it is not.
+    drops_itself: whether the partition is dropped at the row, before anything comes of it.
+    """
+
+    group: np.ndarray
+    batch: np.ndarray
+    clock: np.ndarray
+    value: np.ndarray
+    value_known: np.ndarray
+    signal: np.ndarray
+    signal_known: np.ndarray
+    carried: np.ndarray
+    drop_after: np.ndarray
+    drops_itself: np.ndarray
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def begin(part, counters, head, held, group):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Take a partition up as it was left: what was counted, and how many rows were held."""
+    part[:NOTED] = counters
+    part[FIRST], part[HELD], part[WENT_DOWN], part[GROUP] = head, held, 0, group
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def forget(part, row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Drop the partition: all begins anew at a row, but its windows are numbered on."""
+    part[FIRST], part[HELD], part[WENT_DOWN] = row, 0, 0
+    part[SINCE], part[BASED], part[FULL], part[FRESH] = 0, 0, 0, 0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def arrive(part, now, trigger, origin):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """A row has come. Borders of time count from the first row that is held."""
+    if trigger.time_us > 0 and part[HELD] == 0:
+        part[TICKED] = origin + (now - origin) // trigger.time_us * trigger.time_us
+    part[SEEN] = now
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def expire(part, row, now, clock, evict):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Expire rows by time, as they came too long ago. The trigger of a window that runs empty keeps its state."""
+    if evict.time_us > 0:
+        while part[FIRST] < row and now - clock[part[FIRST]] > evict.time_us:
+            part[FIRST] += 1
+            part[HELD] -= 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def grow_old(part, row, now, clock, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Drop a partition that no row came to for too long; a partition that time has emptied before is not there to grow old."""
+    if part[HELD] > 0 and now - part[SEEN] > rules.age_us:
+        if 0 < rules.evict.time_us < rules.age_us:
+            expire(part, row, now, clock, rules.evict)
+        else:
+            forget(part, row)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def exceeds(new, old, measure):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Whether a value has grown by more than it may."""
+    rise = new - old
+    return rise > measure.difference or (measure.absolute and -rise > measure.difference)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def fires_before(part, row, signal, known, bases, trigger):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Whether a trigger by difference fires at a row, before it comes in. The row is the next base then."""
+    if not trigger.by_difference or not known[row]:
+        return False
+    group = part[GROUP]
+    fires = part[BASED] == 1 and exceeds(signal[row], bases[group], trigger)
+    if fires or part[BASED] == 0:
+        bases[group], part[BASED] = signal[row], 1
+    return fires
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def make_room(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Evict rows for an arriving row: the oldest rows by count, all rows that are too far away by difference."""
+    if evict.rows > 0 and part[HELD] == evict.rows:
+        part[FIRST] += 1
+        part[HELD] -= 1
+    elif evict.by_difference and known[row]:
+        before = part[HELD]
+        _leave(part, row, value, known, evict, evicted_by)
+        if part[HELD] < before:
+            part[FULL] = 1
+        while part[FIRST] < row and evicted_by[part[FIRST]] < AFTER_ALL:
+            part[FIRST] += 1
+        if part[HELD] == 0:
+            part[WENT_DOWN] = 0
+        elif may_go_down(row, value, known):
+            part[WENT_DOWN] = 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _leave(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Evict by difference. While values never went down, the oldest rows leave; else all rows must be checked."""
+    oldest_only = part[WENT_DOWN] == 0 and not evict.absolute
+    for at in range(part[FIRST], row):
+        if evicted_by[at] == AFTER_ALL and known[at]:
+            if exceeds(value[row], value[at], evict):
+                evicted_by[at] = row
+                part[HELD] -= 1
+            elif oldest_only:
+                break
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def may_go_down(row, value, known):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Whether a value may be less than the value before it."""
+    return value[row] < value[row - 1] or not known[row - 1]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def come_in(part, evict):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The row is held from now on."""
+    part[TOTAL] += 1
+    part[HELD] += 1
+    part[FRESH] = 1
+    if evict.time_us > 0 or (evict.rows > 0 and part[HELD] == evict.rows):
+        part[FULL] = 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def fires_after(part, trigger):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Whether a trigger by count fires, now that a row is in."""
+    if trigger.rows == 0:
+        return False
+    part[SINCE] += 1
+    if part[SINCE] < trigger.rows:
+        return False
+    part[SINCE] = 0
+    return True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def ready(part, incomplete):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Whether a window that fires gives a result."""
+    return part[HELD] > 0 and (part[FULL] == 1 or incomplete)
+
+
+LATEST = AFTER_ALL // 2  # an age that no partition reaches; half, as it is added to instants
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -31,7 +231,7 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
     windows, notes = np.empty((1024, 6), np.int64), np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64)
     noted_bases = np.empty(len(notes), bases.dtype)
     evicted_by = np.full(len(rows.group) if rules.evict.by_difference else 0, AFTER_ALL)
-    part = np.zeros(steps.RECORD, np.int64)
+    part = np.zeros(RECORD, np.int64)
     head = np.int64(0)  # of a plain 0 Numba compiles all that is called with it once more
     while head < len(rows.group):
         tail = run_end(rows.group, head)
@@ -47,9 +247,9 @@ def _begun(part, head, tail, counters, rows):  # type: ignore[no-untyped-def]  #
     held = np.int64(0)
     while head + held < tail and rows.carried[head + held]:
         held += 1
-    steps.begin(part, counters[rows.group[head]], head, held, rows.group[head])
+    begin(part, counters[rows.group[head]], head, held, rows.group[head])
     for row in range(head + 1, head + held):
-        if steps.may_go_down(row, rows.value, rows.value_known):
+        if may_go_down(row, rows.value, rows.value_known):
             part[WENT_DOWN] = 1
 
 
@@ -70,13 +270,13 @@ def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by,
                 _note(part, row, noted_after[snap], bases, notes, noted_bases)
             snap += 1
         windows = _gone_by(part, row, head, clock[row], drop, clock, ends, rules, windows)
-        if steps.fires_before(part, row, signal, signal_known, bases, rules.trigger) and steps.ready(part, rules.incomplete):
+        if fires_before(part, row, signal, signal_known, bases, rules.trigger) and ready(part, rules.incomplete):
             windows = _fired(part, row, batch[row], windows)
-        steps.make_room(part, row, value, known, rules.evict, evicted_by)
-        steps.come_in(part, rules.evict)
+        make_room(part, row, value, known, rules.evict, evicted_by)
+        come_in(part, rules.evict)
         if drops_itself[row]:
-            steps.forget(part, row + 1)
-        elif steps.fires_after(part, rules.trigger) and steps.ready(part, rules.incomplete):
+            forget(part, row + 1)
+        elif fires_after(part, rules.trigger) and ready(part, rules.incomplete):
             windows = _fired(part, row + 1, batch[row], windows)
     for position in noted_after[snap:]:
         windows = _over(part, tail, position, drop_after[tail - 1], clock, ends, rules, windows)
@@ -92,11 +292,11 @@ def _gone_by(part, row, head, now, drop, clock, ends, rules, windows):  # type: 
     """Time has gone by until a row comes: borders of time, partitions dropped, rows that came too long ago."""
     if rules.trigger.time_us > 0:
         windows = _ticked(part, row, now, clock, ends, rules, windows)
-    steps.grow_old(part, row, now, clock, rules)
+    grow_old(part, row, now, clock, rules)
     if row > head and drop < AFTER_ALL:
-        steps.forget(part, row)
-    steps.arrive(part, now, rules.trigger, rules.origin)
-    steps.expire(part, row, now, clock, rules.evict)
+        forget(part, row)
+    arrive(part, now, rules.trigger, rules.origin)
+    expire(part, row, now, clock, rules.evict)
     return windows
 
 
@@ -106,9 +306,9 @@ def _over(part, row, position, drop, clock, ends, rules, windows):  # type: igno
     until = ends[min(position, len(ends) - 1)]
     if rules.trigger.time_us > 0:
         windows = _ticked(part, row, until, clock, ends, rules, windows)
-    steps.grow_old(part, row, until, clock, rules)
+    grow_old(part, row, until, clock, rules)
     if drop <= position:
-        steps.forget(part, row)
+        forget(part, row)
     return windows
 
 
@@ -118,8 +318,8 @@ def _ticked(part, row, until, clock, ends, rules, windows):  # type: ignore[no-u
     until = min(until, part[SEEN] + rules.age_us)
     tick = part[TICKED] + rules.trigger.time_us
     while tick <= until and part[HELD] > 0:
-        steps.expire(part, row, tick, clock, rules.evict)
-        if steps.ready(part, rules.incomplete):
+        expire(part, row, tick, clock, rules.evict)
+        if ready(part, rules.incomplete):
             windows = _fired(part, row, np.searchsorted(ends, tick), windows)
         part[TICKED] = tick
         tick += rules.trigger.time_us

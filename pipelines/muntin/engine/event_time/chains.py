@@ -14,15 +14,11 @@ a chain of its own, however near it lies. So states are linked in two steps:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numba import njit
 
+from muntin.states.frames import Frames, Ints
 from muntin.states.order import sorted_order
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Frames, Ints
 
 
 def chains(frames: Frames, reach: int, gap: int, floor: Ints) -> tuple[Ints, Ints, Ints]:

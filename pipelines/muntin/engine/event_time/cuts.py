@@ -10,15 +10,13 @@ where a state may have met a closed piece.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from muntin.engine.event_time.chains import renumbered
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints
 
 
 class Rules(NamedTuple):

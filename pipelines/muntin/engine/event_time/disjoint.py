@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from muntin.engine.assignment import Assignment
-from muntin.states.frames import run_numbers, run_starts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints, run_numbers, run_starts
 
 LATE, OUTSIDE = -1, -2
 """Labels of rows without a window: a row that came when its window was closed, and a row at an instant that no window holds."""

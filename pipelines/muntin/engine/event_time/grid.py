@@ -8,22 +8,17 @@ next window                   [ lo  ...        hi )         one step later: both
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.engine.assignment import Assignment
-from muntin.engine.event_time.late_pairs import with_late_states
+from muntin.engine.event_time.added_windows import with_late_states
 from muntin.engine.repeats import repeated
-from muntin.states.frames import run_numbers, run_starts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints, run_numbers, run_starts
 
 _ALL = (BEFORE_ALL, AFTER_ALL)
 

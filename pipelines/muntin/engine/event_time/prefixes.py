@@ -10,21 +10,16 @@ windows       [ lo=mid  hi )                             rows 0..2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
 from muntin.engine.assignment import Assignment
-from muntin.engine.event_time.late_pairs import with_late_states
+from muntin.engine.event_time.added_windows import with_late_states
 from muntin.engine.repeats import repeated
-from muntin.states.frames import run_numbers, run_starts
+from muntin.states.frames import Frames, Ints, run_numbers, run_starts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.states.frames import Frames, Ints
-
-    Bounds = Callable[[Ints], tuple[Ints, Ints]]
+Bounds = Callable[[Ints], tuple[Ints, Ints]]
 
 
 def prefixes(frames: Frames, whole: Bounds, step: Bounds, every: Callable[[int, int], tuple[Ints, Ints]], floor: Ints) -> Assignment:

@@ -12,20 +12,16 @@ stays to the last bit whatever other spans there are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numba import njit
 
 from muntin.engine.assignment import Assignment
+from muntin.engine.given_spans import GivenSpans
 from muntin.engine.repeats import consecutive
-from muntin.states.frames import run_starts
+from muntin.states.frames import Frames, Ints, run_starts
 from muntin.states.keys import contiguous
-
-if TYPE_CHECKING:
-    from muntin.engine.given_spans import GivenSpans
-    from muntin.states.frames import Frames, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

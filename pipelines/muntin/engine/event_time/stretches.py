@@ -12,25 +12,187 @@ It is decided when time is known up to its end; what comes after that and lies b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numba import njit
 
-from muntin.definition.instants import AFTER_ALL
-from muntin.engine.arrival.reading import arrived_rows, counters
-from muntin.engine.assignment import Held
-from muntin.engine.event_time.disjoint import OUTSIDE, labelled
-from muntin.engine.event_time.stretches_kernel import Rows, held_rows, stretched
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.engine.arrival.reading import arrived_rows, counters, run_end
+from muntin.engine.assignment import Assignment, Held
+from muntin.engine.event_time.disjoint import LATE, OUTSIDE, labelled
+from muntin.states.frames import Frames, Ints
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+AT, DECIDED, TIED, TIES = 0, 1, 2, 3  # a place: the first undecided row; the instant; a start, and how many stretches began there
+STRETCH = 6  # of a stretch: its first and its last row, its end, its newest batch, whether the limit ends it, its number by `tie`
+NOTED = 6  # of a note: position, group, decided, ties, and the rows from .. to among which it is
+EVERY_BATCH, NO, YES = np.int64(2**62), np.int64(0), np.int64(1)
 
-    from muntin.engine.assignment import Assignment
-    from muntin.states.frames import Frames, Ints
 
-    Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
+class Rows(NamedTuple):
+    """Rows sorted by (group, time, arrival).
+
+    Attributes:
+        code: a row of another code ends a stretch.
+        opens, closes: whether a row may begin a stretch, and whether it is the last row of its own.
+        held: whether a note held it.
+    """
+
+    group: np.ndarray
+    time: np.ndarray
+    batch: np.ndarray
+    code: np.ndarray
+    opens: np.ndarray
+    closes: np.ndarray
+    held: np.ndarray
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def stretched(rows, floor, noted_after, counters, limit):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The stretches, the label of each row, and the notes.
+
+    Args:
+        rows: as above.
+        floor: per batch, the instant up to which time was known before it came.
+        noted_after: positions of the batches after which a note is made.
+        counters: of each group, what was decided before: the instant, and how many stretches began there.
+        limit: how long a stretch may be; 0: as long as it likes.
+    """
+    label = np.full(len(rows.group), OUTSIDE, np.int64)
+    found, none = np.empty((len(rows.group), STRETCH), np.int64), np.empty((0, STRETCH), np.int64)
+    notes = np.empty((len(noted_after) * len(counters), NOTED), np.int64)
+    count = noted = head = np.int64(0)
+    while head < len(rows.group):
+        tail, group = run_end(rows.group, head), rows.group[head]
+        begin = np.array((head, counters[group, 0], counters[group, 0], counters[group, 1]))
+        _find_late(rows, label, begin.copy(), tail, floor, limit, none)
+        place = begin.copy()
+        for position in noted_after:
+            _walk(rows, label, place, tail, position + 1, floor[position + 1], limit, none, np.int64(0))
+            ties = place[TIES] if place[TIED] == place[DECIDED] else 0
+            notes[noted] = (position, group, place[DECIDED], ties, place[AT], tail)
+            noted += 1
+        count = _walk(rows, label, begin, tail, EVERY_BATCH, np.int64(AFTER_ALL), limit, found, count)
+        head = tail
+    return found[:count], label, notes[:noted]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _find_late(rows, label, place, tail, floor, limit, none):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Label the late rows of a group: those before the instant that was decided when their batch came."""
+    head, behind = place[AT], False
+    for row in range(head, tail):
+        behind = behind or (not rows.held[row] and rows.time[row] < floor[rows.batch[row]])
+    if not behind:
+        return
+    order = head + np.argsort(rows.batch[head:tail], kind="mergesort")
+    begin = np.int64(0)
+    while begin < len(order):
+        batch, stop, behind = rows.batch[order[begin]], begin, False
+        while stop < len(order) and rows.batch[order[stop]] == batch:
+            behind = behind or (not rows.held[order[stop]] and rows.time[order[stop]] < floor[batch])
+            stop += 1
+        if behind:
+            _walk(rows, label, place, tail, batch, floor[batch], limit, none, np.int64(0))
+            for row in order[begin:stop]:
+                if not rows.held[row] and rows.time[row] < place[DECIDED]:
+                    label[row] = LATE
+        begin = stop
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _walk(rows, label, place, tail, before, floor, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Cut the rows that came before a batch, as far as is decided at the floor, and move the place.
+
+    `found`: where stretches go, from number `count` on, with what is open at the end; without rows: nowhere. Returns the next number.
+    """
+    row, first, last, newest = place[AT], np.int64(-1), np.int64(-1), np.int64(-1)
+    while row < tail and rows.time[row] <= floor:
+        if label[row] == LATE or rows.batch[row] >= before:
+            row += 1
+            continue
+        if first >= 0 and (rows.code[row] != rows.code[first] or (limit > 0 and rows.time[row] >= rows.time[first] + limit)):
+            count = _end_before(rows, place, (first, last, newest), row, tail, limit, found, count)
+            first = np.int64(-1)
+        if first < 0 and rows.opens[row]:
+            first, newest = row, np.int64(-1)
+        if first < 0:
+            place[AT], place[DECIDED] = row + 1, rows.time[row]
+        else:
+            last, newest = row, max(newest, rows.batch[row])
+            if len(found):
+                label[row] = count
+            if rows.closes[row]:
+                count = _end(rows, place, (first, last, newest), rows.time[row], row + 1, NO, found, count)
+                first = np.int64(-1)
+        row += 1
+    if first < 0:
+        return count
+    return _end_behind(rows, place, (first, last, newest), tail, floor, limit, found, count)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _end_before(rows, place, stretch, row, tail, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """End a stretch before a row: where it is as long as it may be, or at the row."""
+    first, last, newest = stretch
+    if limit > 0 and rows.time[row] >= rows.time[first] + limit:
+        return _cut(rows, place, stretch, tail, limit, found, count)
+    return _end(rows, place, (first, last, max(newest, rows.batch[row])), rows.time[row], row, NO, found, count)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _end_behind(rows, place, stretch, tail, floor, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """End a stretch that no row has ended: where it is as long as it may be, if the floor is that far; else nowhere, so that it is open."""
+    if limit > 0 and rows.time[stretch[0]] + limit <= floor:
+        return _cut(rows, place, stretch, tail, limit, found, count)
+    return _end(rows, place, stretch, np.int64(AFTER_ALL), tail, NO, found, count) if len(found) else count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _cut(rows, place, stretch, tail, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """End a stretch where it is as long as it may be."""
+    first = stretch[0]
+    end = rows.time[first] + limit
+    return _end(rows, place, stretch, end, first + np.searchsorted(rows.time[first:tail], end), YES, found, count)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _end(rows, place, stretch, end, at, cut, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Note a stretch (first row, last row, newest batch) that ended, and what is decided by it; the number of the next one."""
+    first, last, newest = stretch
+    if place[TIED] != rows.time[first]:
+        place[TIED], place[TIES] = rows.time[first], 0
+    if len(found):
+        found[count] = (first, last, end, newest, cut, place[TIES])
+    place[TIES] += 1
+    place[AT], place[DECIDED] = at, end
+    return count + 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def held_rows(rows, label, notes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The rows of each note, as pairs (number of the note, row); and which notes are kept: those with rows, or with something decided."""
+    total = np.int64(0)
+    kept = np.zeros(len(notes), np.bool_)
+    for note in range(len(notes)):
+        before = total
+        for row in range(notes[note, 4], notes[note, 5]):
+            total += label[row] != LATE and rows.batch[row] <= notes[note, 0]
+        kept[note] = total > before or notes[note, 2] > BEFORE_ALL
+    pairs, number, count = np.empty((2, total), np.int64), np.int64(0), np.int64(0)
+    for note in range(len(notes)):
+        for row in range(notes[note, 4], notes[note, 5]):
+            if label[row] != LATE and rows.batch[row] <= notes[note, 0]:
+                pairs[0, count], pairs[1, count] = number, row
+                count += 1
+        number += kept[note]
+    return pairs, kept
+
+
+Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,12 @@ Times are whole resolutions. A window `[end - size, end]` holds both ends, so it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numba import njit
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.repeats import repeated
-from muntin.states.frames import run_numbers
-
-if TYPE_CHECKING:
-    from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints, run_numbers
 
 
 def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | None, floor: Ints) -> Assignment:

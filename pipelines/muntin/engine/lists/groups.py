@@ -1,24 +1,21 @@
-"""Lists of (group, parts): the parts of each group in a window, combined by their monoids."""
+"""Parts of states put together: of each group in a window, and of the states that hold the extreme of their window."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from muntin.engine.lists.members import in_runs, pieces
-from muntin.engine.ordered_lists import lengths_of, listed, ranks, settled
-from muntin.states.frames import run_starts
+from muntin.engine.assignment import Assignment
+from muntin.engine.lists.members import in_runs, members, pieces
+from muntin.engine.ordered_lists import lengths_of, listed, ranks, settled, united
+from muntin.engine.protocols import Field
+from muntin.engine.reduce.select import sort_keys, winners
+from muntin.states.frames import Ints, run_starts
 from muntin.states.order import sorted_order
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from muntin.engine.assignment import Assignment
-    from muntin.engine.protocols import Field
-
-    Change = Callable[[list[pa.Array]], list[pa.Array]]
+Change = Callable[[list[pa.Array]], list[pa.Array]]
 
 
 def combined_groups(lists: pa.Array, windows: Assignment, fields: Sequence[Field]) -> pa.Array:
@@ -78,3 +75,24 @@ def _finished(lists: pa.Array, finish: Callable[..., pa.Array], bounds: Sequence
     _, *parts = lists.flatten().flatten()
     window = pa.array(np.repeat(np.arange(len(lists)), lengths_of(lists)))
     return finish(*parts, *(bound.take(window) for bound in bounds))
+
+
+def holders(by: pa.Array, windows: Assignment, *, least: bool) -> tuple[Ints, Ints, Ints]:
+    """The states that hold their window's extreme: pairs (window, row), and the first holder of each window; -1: no state."""
+    first = winners(by, windows, least=least, newest=False)
+    window, row = members(windows)
+    ranks, valid = sort_keys(by), by.is_valid().to_numpy(zero_copy_only=False)
+    chosen = valid[row] & (first[window] >= 0) & (ranks[row] == ranks[first[window]])
+    return window[chosen], row[chosen], first
+
+
+def sums_over(column: pa.Array, window: Ints, row: Ints, count: int) -> pa.Array:
+    """For each of `count` windows the sum of an integer column over its pairs (window, row)."""
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, window, column.to_numpy(zero_copy_only=False)[row])
+    return pa.array(sums).cast(column.type)
+
+
+def united_over(column: pa.Array, window: Ints, row: Ints, count: int) -> pa.Array:
+    """For each of `count` windows the distinct items of a list column over its pairs (window, row), sorted."""
+    return united(column, in_runs(row, np.searchsorted(window, np.arange(count + 1)), len(column)))

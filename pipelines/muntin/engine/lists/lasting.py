@@ -9,18 +9,13 @@ Lists of times are sorted, in microseconds. Results in time are seconds, as doub
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from muntin.engine.lists.levels import means_over
-from muntin.engine.lists.neighbours import durations_of, neighbours
+from muntin.engine.lists.neighbours import Doubles, durations_of, means_over, neighbours
 from muntin.engine.ordered_lists import lengths_of
-
-if TYPE_CHECKING:
-    from muntin.engine.lists.neighbours import Doubles
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 _SECOND = 1e6
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.repeats import consecutive
+from muntin.states.frames import Ints
 from muntin.states.order import sorted_order
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muntin.states.frames import Ints
 
 _PIECE = 1 << 22  # items in memory at once, unless one window alone has more
 

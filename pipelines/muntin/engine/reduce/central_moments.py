@@ -7,15 +7,11 @@ Values that are all equal have their mean and distances of 0 to the last bit; a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pyarrow as pa
 from numba import njit
 
 from muntin.engine.ordered_lists import lengths_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 

@@ -1,21 +1,20 @@
-"""Exact sums by deduction: a window's sum is the difference of two running totals, however long the window is.
+"""Exact sums, quotients and differences of columns.
 
-Totals are 128 bits wide and wrap around: the difference is right whenever the window's own sum fits.
+A window's sum is the difference of two running totals, however long the window is. Totals are 128 bits wide and wrap around: the
+difference is right whenever the window's own sum fits. A quotient of integers and decimals is rounded once: it is the double
+nearest to the exact quotient.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numba import njit
 
+from muntin.engine.assignment import Assignment
 from muntin.errors import SourceError
-
-if TYPE_CHECKING:
-    from muntin.engine.assignment import Assignment
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints
 
 _LARGEST = 10**38  # the first number that a decimal of 38 digits cannot hold
 
@@ -136,3 +135,80 @@ def _running(low, high, states_low, states_high, lo, hi, late_window, late_row):
         out_low[window] += states_low[row]
         out_high[window] += states_high[row] + (1 if out_low[window] < states_low[row] else 0)
     return out_low, out_high
+
+
+_EXACT = 2**53
+
+
+def exact_quotients(above: pa.Array, below: pa.Array) -> pa.Array:
+    """`above / below`, a double for each row; null where a side is null or the divisor is 0.
+
+    Args:
+        above: integers, decimals, or floats, which are divided as doubles.
+        below: integers.
+    """
+    divisor = below.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    mask = (divisor == 0) | np.asarray(above.is_null())
+    if pa.types.is_floating(above.type):
+        return pa.array(_divided(above.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), divisor), mask=mask)
+    unit = 10**above.type.scale if pa.types.is_decimal(above.type) else 1
+    low, high = _words(above)
+    fits = (high == low >> 63) & (low >= -_EXACT) & (low <= _EXACT) & (np.abs(divisor) <= _EXACT // unit)
+    out = _divided(low, divisor * min(unit, _EXACT))
+    large = np.flatnonzero(~fits & ~mask)
+    three = zip(high[large].tolist(), low[large].view(np.uint64).tolist(), divisor[large].tolist(), strict=True)
+    out[large] = [((upper << 64) + lower) / (each * unit) for upper, lower, each in three]
+    return pa.array(out, mask=mask)
+
+
+def _divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return np.asarray(above / below, np.float64)
+
+
+def _words(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """The lower and the upper half of each value as an integer of 128 bits, decimals in units of their last digit."""
+    if not pa.types.is_decimal(column.type):
+        low = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        return low, low >> 63
+    column = column.cast(pa.decimal128(38, column.type.scale))
+    words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)[column.offset : column.offset + len(column)]
+    return words[:, 0].copy(), words[:, 1]
+
+
+_DIGITS = 38  # the most that a decimal of 128 bits has
+
+
+def difference(high: pa.Array, low: pa.Array) -> pa.Array:
+    """`high - low` of columns of one type: int64 of integers and of dates (days), a double of floats and of
+    timestamps (seconds), a decimal with one digit more of decimals.
+
+    Raises:
+        SourceError: a difference does not fit, or values of this type have no difference.
+    """
+    kind = high.type
+    if pa.types.is_floating(kind):
+        return pc.subtract(high.cast(pa.float64()), low.cast(pa.float64()))
+    if pa.types.is_timestamp(kind):
+        return pc.divide(pc.subtract(high.view(pa.int64()), low.view(pa.int64())).cast(pa.float64(), safe=False), 1e6)
+    try:
+        return _exact(high, low, kind)
+    except pa.ArrowInvalid as wrong:
+        raise SourceError(f'a range does not fit {kind}; take the range of a DOUBLE instead, as agg.range("x::DOUBLE")') from wrong
+
+
+def _exact(high: pa.Array, low: pa.Array, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_date32(kind):
+        return pc.subtract(high.view(pa.int32()).cast(pa.int64()), low.view(pa.int32()).cast(pa.int64()))
+    if pa.types.is_integer(kind):
+        return pc.subtract_checked(high.cast(pa.int64()), low.cast(pa.int64()))
+    if pa.types.is_decimal(kind):
+        wide = pa.decimal256(_DIGITS + 1, kind.scale)
+        return pc.subtract(high.cast(wide), low.cast(wide)).cast(pa.decimal128(min(kind.precision + 1, _DIGITS), kind.scale))
+    raise SourceError(f"there is no range of {kind}; take one of numbers, dates or timestamps")
+
+
+def quotients(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """`above / below` as doubles; the caller masks the rows where `below` is 0."""
+    with np.errstate(all="ignore"):
+        return np.asarray(above / below, np.float64)

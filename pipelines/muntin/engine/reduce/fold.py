@@ -11,19 +11,16 @@ depends on its own rows only, to the last bit, however much more was read with i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from muntin.definition.function_marks import mark
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.engine.assignment import Assignment
+from muntin.engine.assignment import Assignment
 
 Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 

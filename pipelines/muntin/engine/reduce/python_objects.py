@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from muntin.engine.assignment import Assignment
 
-    from muntin.engine.assignment import Assignment
-
-    States = Sequence[bytes]
+States = Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,13 @@ Windows that overlap use prefixes and suffixes of anchored blocks, as in `fold`;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numba import njit
 
-if TYPE_CHECKING:
-    from muntin.engine.assignment import Assignment
-    from muntin.states.frames import Ints
+from muntin.engine.assignment import Assignment
+from muntin.states.frames import Ints
 
 _NAN = 0x7FF8 << 48
 _NO_SIGN = 2**63 - 1

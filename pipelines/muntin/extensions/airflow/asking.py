@@ -18,9 +18,9 @@ from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Param
 from airflow.sdk.exceptions import AirflowFailException, TaskAwaitingInput
 
-from muntin.definition.amounts import many
 from muntin.definition.durations import spell
 from muntin.definition.instants import instant_us, spell_instant
+from muntin.definition.spelling import many
 from muntin.errors import ConflictError
 from muntin.extensions.airflow.alerting import host
 from muntin.extensions.airflow.noting import noted_as_asked

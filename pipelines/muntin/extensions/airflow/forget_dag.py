@@ -7,8 +7,8 @@ import sys
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, Literal
 
-from muntin.definition.amounts import many
 from muntin.definition.extras import need
+from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.store.state import DAG_ENDS
 

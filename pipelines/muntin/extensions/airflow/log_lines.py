@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import many
 from muntin.printable import printable
 from muntin.quality.verdict_lines import verdict_lines
 

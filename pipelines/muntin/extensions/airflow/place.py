@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import instant_us
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.errors import DefinitionError
 from muntin.extensions.airflow.storage import let_connect, let_reach
 from muntin.jobs.state.home import dags_holder, named_home, root_of

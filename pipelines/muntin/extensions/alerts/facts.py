@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from muntin.definition.schedule import Interval  # noqa: TC001 - fields are resolved by readers of annotations
+from muntin.definition.schedule import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Literal
 
-from muntin.definition.amounts import many
-from muntin.definition.asking import PUBLISH_DESPITE
 from muntin.definition.instants import spell_instant
+from muntin.definition.spelling import many
+from muntin.definition.time_limits import PUBLISH_DESPITE
 from muntin.extensions.alerts.row_lines import row_lines, shortened
 
 if TYPE_CHECKING:

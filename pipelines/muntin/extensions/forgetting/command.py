@@ -13,7 +13,7 @@ from muntin.cli.output import columns, say, say_json, size
 from muntin.cli.place import placed
 from muntin.cli.selection import by_column
 from muntin.cli.working import working
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.jobs.housekeeping.without_keys import rows_among
-from muntin.states.forgotten_keys import Plain, text_of_value
-from muntin.states.quarantined_keys import word_of
+from muntin.states.forgotten_keys import Plain, text_of_value, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

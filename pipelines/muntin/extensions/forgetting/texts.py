@@ -13,8 +13,7 @@ from muntin.files.paths import sizes_below
 from muntin.jobs.published.mirrors import METADATA
 from muntin.jobs.published.staged_windows import STAGED_FILE
 from muntin.jobs.state.notes import rewrite
-from muntin.states.forgotten_keys import text_of_value
-from muntin.states.quarantined_keys import word_of
+from muntin.states.forgotten_keys import text_of_value, word_of
 from muntin.store.state import WINDOWS
 
 if TYPE_CHECKING:

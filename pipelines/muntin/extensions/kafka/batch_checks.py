@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import instant_us, spell_instant
+from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.jobs.records.reports_table import utc_now
 

@@ -13,7 +13,7 @@ from muntin.extensions.kafka.topics.ranges import Range
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.sources.listing import SourceFile
 from muntin.store.retries import after_conflicts
-from muntin.timeline.borders import between_neighbours
+from muntin.timeline.batches import between_neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from muntin.definition.amounts import lasting
 from muntin.definition.instants import instant_us
+from muntin.definition.spelling import lasting
 from muntin.extensions.page.address import key_query, query
 from muntin.extensions.page.zone import instant, shown_in, zone_name
 from muntin.jobs.records.batch_states import spelled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muntin.definition.relative_paths import at_home
+from muntin.definition.pipeline import at_home
 from muntin.errors import DefinitionError, StateError
 from muntin.jobs.state.definition_files import run_file_once
 from muntin.jobs.state.home import dags_holder, named_home, root_of

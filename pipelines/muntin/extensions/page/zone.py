@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from muntin.definition.instants import from_us, spell_instant
 from muntin.errors import DefinitionError
-from muntin.windows.clock.zones import zone
+from muntin.windows.clock import zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

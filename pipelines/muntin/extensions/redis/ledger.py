@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.sinks.delivery import Position
 
 

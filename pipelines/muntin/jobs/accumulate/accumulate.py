@@ -29,8 +29,7 @@ from muntin.jobs.schema_check.same_versions import note_versions
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.jobs.state.locks import every_lock, locks
 from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
-from muntin.states.derived_columns import whole_schema
-from muntin.states.stored_types import has_types
+from muntin.states.derived_columns import has_types, whole_schema
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import IDS, QUARANTINE, source_of
 from muntin.store.retries import after_conflicts

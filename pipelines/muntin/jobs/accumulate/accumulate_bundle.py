@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from muntin.aggregates.aggregate import sealed
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.runs import runs
+from muntin.engine.merged_states import runs
 from muntin.errors import SourceError
 from muntin.jobs.accumulate.bundle_states import arranged_batches, encoding, facts
 from muntin.jobs.accumulate.forgotten_rows import left_out

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.aggregates.aggregate import sealed
-from muntin.engine.merged_states import merged
-from muntin.engine.runs import runs
+from muntin.engine.merged_states import merged, runs
 from muntin.jobs.accumulate.bundle_states import encoding
 from muntin.jobs.accumulate.forgotten_rows import left_out, refused_left
 from muntin.jobs.accumulate.row_changes.later_rows import changed

@@ -14,8 +14,7 @@ from muntin.jobs.state.forgotten_log import put_back
 from muntin.sources.reading.lift import key_columns
 from muntin.sources.reading.scan import quoted
 from muntin.states.columns import EVENT_TIME, SOURCE_ROWS
-from muntin.states.forgotten_keys import untils
-from muntin.states.quarantined_keys import refused_among
+from muntin.states.forgotten_keys import refused_among, untils
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

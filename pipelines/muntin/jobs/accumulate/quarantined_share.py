@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.files.pages import opened
 from muntin.jobs.records.refusals import spelled_share

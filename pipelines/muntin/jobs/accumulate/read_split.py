@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from muntin.aggregates.parts.objects import runs_code
+from muntin.aggregates.objects import runs_code
 from muntin.errors import DefinitionError, MuntinError, SourceError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused

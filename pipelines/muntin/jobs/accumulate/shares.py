@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.sources.listing import piece_bytes, splits
 from muntin.sources.reading.dimensions.dimension import applied

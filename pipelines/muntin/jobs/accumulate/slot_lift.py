@@ -11,11 +11,9 @@ import pyarrow as pa
 from muntin.sources.reading.row_values import keys_fit, row_values, typed_values, values_of_columns, values_query
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
-from muntin.states.dense import Dense, fits
 from muntin.states.frames import frame_numbers
-from muntin.states.layout import Lifted
-from muntin.states.linked import Linked
 from muntin.states.rows_in_slots import OutgrownError, rows_in_slots
+from muntin.states.slot_tables import Dense, Lifted, Linked, fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,8 +22,8 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.shares import Share
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.sources.reading.taken_times import Taken
-    from muntin.states.layout import Layout
     from muntin.states.rows_in_slots import Extent, LiftedStates
+    from muntin.states.slot_tables import Layout
 
 MANY_ROWS = 2**17
 """So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows there, too."""

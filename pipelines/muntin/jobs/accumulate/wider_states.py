@@ -20,11 +20,10 @@ from muntin.sources.reading.scan import quoted
 from muntin.sources.reading.sql_types import storable
 from muntin.sources.sessions.duckdb_session import any_session, described
 from muntin.states.columns import BUCKET, FRAME, ROW_IN_BATCH
-from muntin.states.derived_columns import whole
+from muntin.states.derived_columns import has_types, storable_type, whole, wider
 from muntin.states.keys import buckets, contiguous, key_codes
 from muntin.states.order import sorted_order, taken
 from muntin.states.sorted import instants
-from muntin.states.stored_types import has_types, storable_type, wider
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
 from muntin.store.parquet import read_parquet

@@ -11,9 +11,9 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from muntin.definition.amounts import many
-from muntin.definition.asking import PUBLISH_DESPITE
 from muntin.definition.instants import instant_us, label, spell_instant
+from muntin.definition.spelling import many
+from muntin.definition.time_limits import PUBLISH_DESPITE
 from muntin.errors import ConflictError, StateError
 from muntin.files.paths import path_of, remove_folder
 from muntin.jobs.doctor.bad_files import without

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.definition.amounts import many
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.doctor.bad_files import paths_of, without

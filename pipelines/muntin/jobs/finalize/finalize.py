@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import label
+from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.jobs.finalize.settle import settled
 from muntin.jobs.finalize.shard import shards_together
@@ -22,7 +22,7 @@ from muntin.jobs.published.promotion import check_not_superseded
 from muntin.jobs.published.staged_windows import STAGED_FILE, Staged, note_of, staged_window
 from muntin.store.contents import problems_of_notes
 from muntin.store.disk import write_whole
-from muntin.timeline.parts import first_part, part_behind
+from muntin.timeline.carried import first_part, part_behind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

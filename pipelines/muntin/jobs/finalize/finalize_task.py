@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from muntin.definition.instants import instant_us
 from muntin.definition.kinds import Carried, Chained, RowStates
-from muntin.engine.arrival.notes import note_after
+from muntin.engine.arrival.reading import note_after
 from muntin.engine.tallies import tallies
 from muntin.engine.windows import combine_arranged, results, still_open
 from muntin.errors import DefinitionError
@@ -24,15 +24,14 @@ from muntin.jobs.schema_check.having import shown
 from muntin.sources.sessions.duckdb_session import closed_session, said
 from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
+from muntin.states.derived_columns import wider
 from muntin.states.keys import buckets, contiguous
 from muntin.states.order import taken
-from muntin.states.sorted import arrange, some_of
-from muntin.states.sorted_rows import Batches, arrange_rows
-from muntin.states.stored_types import wider
+from muntin.states.sorted import Batches, arrange, arrange_rows, some_of
 from muntin.store.parquet import read_parquet, write_named
 from muntin.store.paths import NOTES, windows_path
-from muntin.timeline.chained import settled_us
 from muntin.timeline.closing import closing
+from muntin.timeline.reconcile import settled_us
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

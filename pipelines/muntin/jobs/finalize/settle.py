@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.definition.amounts import many
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import many
 from muntin.errors import ConflictError, SourceError
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.deduplication.changed_rows import together

@@ -13,15 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from muntin.aggregates.parts.objects import runs_code
+from muntin.aggregates.objects import runs_code
 from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
-from muntin.engine.odd_floats import odd_floats
 from muntin.errors import StateError
 from muntin.files.pages import opened
 from muntin.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from muntin.states.frames import run_starts
-from muntin.states.keys import BUCKETS, buckets, contiguous
+from muntin.states.keys import BUCKETS, buckets, contiguous, odd_floats
 from muntin.states.order import sorted_order, taken
 from muntin.states.sorted import instants
 from muntin.store.contents import problem_of

@@ -36,7 +36,7 @@ from muntin.store.reading import read_files, read_states
 from muntin.store.shared_files import write_shared
 from muntin.store.store import Change
 from muntin.timeline.batches import Batches
-from muntin.timeline.expiry import as_if_replaced, expirable, first_kept
+from muntin.timeline.history import as_if_replaced, expirable, first_kept
 from muntin.timeline.reconcile import open_when, reconcile
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from muntin.jobs.published.window_files import shard_of, write_windows
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.states.column_ranges import RANGES, ends, is_end_of, whole_letters
 from muntin.states.columns import BATCH
-from muntin.states.forgotten_keys import Plain, among, text_of_value
-from muntin.states.quarantined_keys import refused_among
+from muntin.states.forgotten_keys import Plain, among, refused_among, text_of_value
 from muntin.states.sorted import by_key, instants
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import BEFORE_ALL
+from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import current
-from muntin.states.ascending import is_among
+from muntin.states.frames import is_among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from muntin.aggregates.parts.lifts import Narrowed, OfNothing, PerGroup
+from muntin.aggregates.lifts import Narrowed, OfNothing, PerGroup
 from muntin.sources.sessions.named_columns import named_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from muntin.aggregates.aggregate import Aggregate, Field
-    from muntin.aggregates.parts.lifts import Lift
+    from muntin.aggregates.lifts import Lift
     from muntin.jobs.state.bound import Bound
 
 

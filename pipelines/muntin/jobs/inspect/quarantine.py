@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import from_us, instant_us
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import many
 from muntin.jobs.inputs.inputs import without_files
 from muntin.jobs.inputs.purged import purged
 from muntin.jobs.state.state_folders import bind_existing

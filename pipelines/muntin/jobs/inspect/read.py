@@ -23,7 +23,7 @@ from muntin.jobs.records.lost_publications import check_published
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
 from muntin.states.columns import INSTANT
-from muntin.states.stored_types import with_types
+from muntin.states.derived_columns import with_types
 from muntin.store.reading import read_files
 
 if TYPE_CHECKING:

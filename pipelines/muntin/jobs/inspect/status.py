@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from muntin.definition.time_limits import Freshness
 from muntin.files.paths import folders_in, sizes_below
 from muntin.jobs.inspect.open_windows import open_count, open_since
 from muntin.jobs.published.as_defined import other_windows

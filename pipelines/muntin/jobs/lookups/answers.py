@@ -14,10 +14,10 @@ from muntin.errors import StateError
 from muntin.jobs.lookups.key_index import comparable
 from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
 from muntin.states.columns import INSTANT
+from muntin.states.derived_columns import with_types
 from muntin.states.sorted import instants
-from muntin.states.stored_types import with_types
 from muntin.store.expired_marks import expired_before
-from muntin.timeline.known import last_before, last_ended
+from muntin.timeline.closing import last_before, last_ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

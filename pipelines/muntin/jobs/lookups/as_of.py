@@ -21,7 +21,7 @@ from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
 from muntin.tasks.by_value import register
 from muntin.tasks.local import cores
-from muntin.timeline.known import Knowledge
+from muntin.timeline.closing import Knowledge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from muntin.engine.last_known import last_known, settled
+from muntin.engine.versions import last_known, settled
 from muntin.errors import DefinitionError
+from muntin.states.derived_columns import storable_type
 from muntin.states.frames import Ints, run_starts
 from muntin.states.keys import contiguous, key_codes
 from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
-from muntin.states.stored_types import storable_type
 from muntin.tasks.local import cores
 from muntin.timeline.batches import positions_of
 

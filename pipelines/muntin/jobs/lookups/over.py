@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from muntin.definition.checks import listed
 from muntin.definition.spelling import did_you_mean
-from muntin.engine.odd_floats import odd_floats
 from muntin.engine.ranges import NUMBER, Ranges, combined_ranges, placed
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.inspect.selection import Selection
@@ -18,7 +17,7 @@ from muntin.jobs.lookups.range_states import check_current, states_of_ranges
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.schema_check.derive_expressions import derived_of_ranges
 from muntin.jobs.state.state_folders import bind_existing
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.keys import contiguous, key_codes, odd_floats
 from muntin.states.order import sorted_order, taken
 
 if TYPE_CHECKING:

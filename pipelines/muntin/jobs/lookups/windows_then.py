@@ -23,14 +23,13 @@ from muntin.jobs.lookups.key_index import KeyIndex
 from muntin.jobs.published.kept_states import expired_to, refusal
 from muntin.states.columns import INSTANT
 from muntin.states.sorted import instants
-from muntin.timeline.closing import closing
-from muntin.timeline.expiry import lacking
-from muntin.timeline.known import Known
+from muntin.timeline.closing import Known, closing
+from muntin.timeline.history import lacking
 
 if TYPE_CHECKING:
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
-    from muntin.timeline.known import Knowledge
+    from muntin.timeline.closing import Knowledge
     from muntin.windows.kind import Window
 
 

@@ -13,7 +13,7 @@ from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.staged_windows import entries_of, load_staged
 from muntin.jobs.records.approvals import failed_windows, verdict_name
 from muntin.jobs.records.verdicts import VERDICTS_FILE, recorded_verdicts
-from muntin.states.ascending import is_among
+from muntin.states.frames import is_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

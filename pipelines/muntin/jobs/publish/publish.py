@@ -19,8 +19,8 @@ from muntin.jobs.published.window_files import in_types, replaced_windows
 from muntin.jobs.published.window_tables import Published, published
 from muntin.jobs.records.verdicts import check_judged
 from muntin.jobs.tiles.tiers import make_tiers
-from muntin.states.ascending import is_among
-from muntin.states.stored_types import has_types
+from muntin.states.derived_columns import has_types
+from muntin.states.frames import is_among
 from muntin.store.contents import problems_of_notes
 from muntin.store.expired_marks import carried_on, marks
 from muntin.store.paths import batches_of_windows

@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import instant_us, spell_instant
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.jobs.published.changes import Changes, compared
-from muntin.states.ascending import is_among
 from muntin.states.columns import BATCH
+from muntin.states.frames import is_among
 from muntin.states.sorted import instants
 from muntin.store.parquet import read_parquet
 from muntin.store.paths import batches_of_windows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import DefinitionError, StateError, VersionGoneError
 from muntin.files.pages import opened
 from muntin.jobs.published.ledger_segments import is_segment

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.definition.amounts import many
 from muntin.definition.durations import spell
 from muntin.definition.instants import BEFORE_ALL, spell_instant
+from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.jobs.published.pending import accumulated
-from muntin.timeline.expiry import lacking, reaching
+from muntin.timeline.history import lacking, reaching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

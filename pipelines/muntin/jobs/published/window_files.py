@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.files.readable import readable_footer
-from muntin.states.ascending import is_among
 from muntin.states.columns import BATCH
+from muntin.states.derived_columns import wider
+from muntin.states.frames import is_among
 from muntin.states.sorted import instants
-from muntin.states.stored_types import wider
 from muntin.store.contents import check_whole
 from muntin.store.parquet import Encoding, read_parquet, write_named
 from muntin.store.paths import batches_of_windows, windows_path

@@ -19,7 +19,7 @@ from muntin.jobs.records.attempts import attempts
 from muntin.jobs.records.batch_states import STATES, BatchState, Facts, Held, State, state_of
 from muntin.jobs.records.batch_times import Times, corrected_in, published_at, reports_of
 from muntin.jobs.records.verdicts import last_verdicts
-from muntin.states.ascending import is_among
+from muntin.states.frames import is_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.instants import BEFORE_ALL, instant_us
+from muntin.definition.time_limits import Freshness
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.batch_status import batch_states
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.states.columns import BATCH
 from muntin.store.paths import QUARANTINE

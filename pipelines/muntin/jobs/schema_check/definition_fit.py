@@ -9,8 +9,8 @@ import duckdb
 
 from muntin.aggregates.aggregate import sealed
 from muntin.aggregates.grouping import asked_of
+from muntin.definition.expressions import hint
 from muntin.definition.spelling import did_you_mean
-from muntin.definition.sql_hints import hint
 from muntin.errors import DefinitionError, SourceError
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.dimensions.dimension import with_keys

@@ -9,7 +9,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from muntin.definition.sql_hints import hint
+from muntin.definition.expressions import hint
 from muntin.engine.assignment import Assignment
 from muntin.engine.rows_out import exploded
 from muntin.engine.windows import results

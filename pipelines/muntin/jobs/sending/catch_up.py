@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import VersionGoneError
 from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
 from muntin.jobs.published.window_tables import current

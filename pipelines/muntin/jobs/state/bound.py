@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from muntin.aggregates.parts.shared_fields import shared_fields
+from muntin.aggregates.counting import shared_fields
 from muntin.definition.frame_sets import FrameSet, frame_sets
 from muntin.definition.relative_paths import known
 from muntin.files.paths import path_of

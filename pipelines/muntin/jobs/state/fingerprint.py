@@ -6,12 +6,12 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from muntin.aggregates.parts.shared_fields import shared_fields
-from muntin.definition.clocks.time_zones import UTC_NAME
+from muntin.aggregates.counting import shared_fields
+from muntin.definition.clocks import UTC_NAME
 from muntin.definition.frame_sets import frame_sets
 from muntin.definition.function_marks import mark
 from muntin.sources.reading.lift_sql import facts_of
-from muntin.windows.clock.zones import zone
+from muntin.windows.clock import zone
 
 if TYPE_CHECKING:
     from typing import Any

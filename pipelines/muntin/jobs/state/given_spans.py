@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.engine.given_spans import GivenSpans, given_spans
 from muntin.store.contents import problem_of
 from muntin.store.parquet import encoded, read_parquet, write_named

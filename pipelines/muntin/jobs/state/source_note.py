@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.common_types import common_type
 from muntin.sources.reading.sql_types import stored_type

@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from muntin.engine.merged_states import merged
-from muntin.engine.odd_floats import odd_floats
 from muntin.errors import SourceError
 from muntin.states.columns import BATCH, BUCKET, FRAME, INSTANT, ROW_IN_BATCH
-from muntin.states.keys import buckets, contiguous
+from muntin.states.keys import buckets, contiguous, odd_floats
 from muntin.states.sorted import instants
 from muntin.store.paths import parse_states_path
 from muntin.store.reading import read_files

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import DefinitionError, StateError
 from muntin.jobs.accumulate.earlier_states.adoption import adopt, adoptable
 from muntin.jobs.publish.finish import finish

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.definition.amounts import size_of
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import size_of
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import folders_in
 from muntin.jobs.inputs.inputs import inputs, without_files

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.sources.dialect import USUAL, Dialect
 from muntin.sources.reading.cut_rows import LONGEST, MARK, Cut, is_text, not_text
 

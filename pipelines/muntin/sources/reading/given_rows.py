@@ -12,10 +12,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from muntin.definition.amounts import many
 from muntin.definition.durations import spell
 from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import many
 from muntin.engine.given_spans import END, START, given_spans, repeated_rows
 from muntin.errors import SourceError
 from muntin.sources.file_source import FileSource
@@ -31,8 +31,8 @@ from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.object_files import let_read
 from muntin.states.columns import INSTANT
+from muntin.states.derived_columns import storable_type
 from muntin.states.keys import contiguous
-from muntin.states.stored_types import storable_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.aggregates.parts.lifts import Narrowed, OfElement, OfNothing, PerGroup
+from muntin.aggregates.lifts import Narrowed, OfElement, OfNothing, PerGroup
 from muntin.sources.sessions.aggregate_calls import narrowed
 from muntin.states.columns import SOURCE_ROWS
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muntin.aggregates.aggregate import Field
-    from muntin.aggregates.parts.lifts import Elements, Expression, Lift
+    from muntin.aggregates.lifts import Elements, Expression, Lift
 
 _ONE_ROW = f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)"
 

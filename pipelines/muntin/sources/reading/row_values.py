@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from muntin.aggregates.parts.lifts import Narrowed
-from muntin.definition.plain_lifts import EVERY_ROW, LISTS, Plain
+from muntin.aggregates.lifts import Narrowed
+from muntin.definition.expressions import EVERY_ROW, LISTS, Plain
 from muntin.sources.casts import SIGNED
 from muntin.sources.reading.lift import accepted_rows
 from muntin.sources.reading.scan import quoted
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.aggregates.aggregate import Field
-    from muntin.aggregates.parts.lifts import Lift
+    from muntin.aggregates.lifts import Lift
+    from muntin.definition.expressions import What
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.pipeline import Pipeline
-    from muntin.definition.plain_lifts import What
     from muntin.sources.reading.taken_times import Taken
 
 _COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers

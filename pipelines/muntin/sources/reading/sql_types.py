@@ -13,7 +13,7 @@ from muntin.sources.common_types import UNKNOWN, alike, common_type
 from muntin.sources.nested_types import element, is_nested, map_types, members, of_leaves
 from muntin.sources.reading.scan import quoted
 from muntin.sources.sessions.duckdb_session import described
-from muntin.states.stored_types import storable_type
+from muntin.states.derived_columns import storable_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from muntin.aggregates.parts.lifts import Narrowed
-from muntin.definition.plain_lifts import EVERY_ROW, LISTS, Plain
+from muntin.aggregates.lifts import Narrowed
+from muntin.definition.expressions import EVERY_ROW, LISTS, Plain
 from muntin.sources.casts import SIGNED
 from muntin.states.columns import FRAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from muntin.aggregates.parts.lifts import Lift
-    from muntin.definition.plain_lifts import What
+    from muntin.aggregates.lifts import Lift
+    from muntin.definition.expressions import What
     from muntin.states.derived_columns import How
 
     Follows = dict[str, tuple[How, str] | None]

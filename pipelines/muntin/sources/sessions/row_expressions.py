@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from muntin.aggregates.parts.lifts import Narrowed, PerGroup
+from muntin.aggregates.lifts import Narrowed, PerGroup
 from muntin.sources.sessions.aggregate_calls import aggregate_calls, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from muntin.aggregates.parts.lifts import Lift
+    from muntin.aggregates.lifts import Lift
 
 _WRITTEN = "SELECT json_deserialize_sql(?::JSON)"
 

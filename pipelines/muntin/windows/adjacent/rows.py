@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from muntin.definition.expressions import Plain as PlainLift
 from muntin.definition.kinds import Carried
-from muntin.definition.plain_lifts import Plain as PlainLift
-from muntin.windows.clock.instants import at_any_instant
+from muntin.engine.assignment import Assignment
+from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
 
-    from muntin.engine.assignment import Assignment
     from muntin.engine.event_time.stretches import Marks
     from muntin.states.frames import Frames, Ints
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.definition.checks import is_taken
 from muntin.definition.durations import Duration, not_negative
+from muntin.definition.expressions import Plain as PlainLift
 from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import RowStates
-from muntin.definition.plain_lifts import Plain as PlainLift
 from muntin.errors import DefinitionError
 from muntin.windows.adjacent.rows import Adjacent
 from muntin.windows.adjacent.while_true import spans
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
 
     from muntin.engine.event_time.stretches import Marks

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import Carried, RowStates
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
-from muntin.windows.clock.instants import at_any_instant
+from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 

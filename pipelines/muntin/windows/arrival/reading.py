@@ -1,18 +1,34 @@
-"""The columns of a row that windows by arrival read, and the rules that they hand to the engine."""
+"""What windows by arrival read of a row, the rules that they hand to the engine, and mixtures of policies that they cannot have."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
 
-from muntin.definition.expressions import stem
-from muntin.definition.plain_lifts import Plain
+from muntin.definition.expressions import Plain, stem
 from muntin.engine.arrival.rules import Measure, Rules
 from muntin.windows.arrival.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-    from muntin.windows.arrival.parameters import Parameters
+class Parameters(Protocol):
+    """The parameters of `arrival`, and `policies`: evict, and trigger if there is one."""
+
+    @property
+    def evict(self) -> Policy: ...
+    @property
+    def trigger(self) -> Policy | None: ...
+    @property
+    def policies(self) -> Sequence[Policy]: ...
+    @property
+    def incomplete(self) -> bool: ...
+    @property
+    def flush(self) -> bool: ...
+    @property
+    def dense(self) -> bool: ...
+    @property
+    def partitions(self) -> Keep | None: ...
+    @property
+    def group_by(self) -> tuple[str, ...]: ...
 
 
 def lifts(window: Parameters) -> Mapping[str, str]:
@@ -89,3 +105,48 @@ def _marker(policy: Punctuation) -> str:
 
 def _group(name: str) -> str:
     return stem("group", name)
+
+
+def _by_clock(policy: Policy) -> bool:
+    return isinstance(policy, Time) or (isinstance(policy, Count) and policy.or_time_us > 0)
+
+
+def mixtures(window: Parameters, *, slides: bool) -> list[tuple[bool, str]]:
+    """Combinations of policies that SPL does not have either, and the remedy for each."""
+    adapts = any(isinstance(policy, Delta) and policy.following for policy in window.policies)
+    return [
+        (
+            slides and any(isinstance(policy, Punctuation) for policy in window.policies),
+            "punctuation only ends tumbling windows; leave out the trigger, or evict and trigger by count, time or delta",
+        ),
+        (
+            slides and any(isinstance(policy, Count) and policy.or_time_us > 0 for policy in window.policies),
+            "or_time= is for tumbling windows; leave out the trigger, or or_time=",
+        ),
+        (slides and adapts, "a difference that each window sets for the next is for tumbling windows; leave out the trigger"),
+        (
+            not slides and window.incomplete,
+            "incomplete=True is for sliding windows, which have a trigger; tumbling ones come out full; flush=True gives the rest",
+        ),
+        (
+            window.dense and (slides or not isinstance(window.evict, Time)),
+            "dense=True is for tumbling windows by_time: other windows are never empty",
+        ),
+        (
+            window.partitions is not None and isinstance(window.evict, Punctuation),
+            "keep(...) is for windows by count, time or delta: punctuation ends those of all partitions, and nothing is kept for long",
+        ),
+        (
+            window.partitions is not None and window.partitions.together and any(_by_clock(policy) for policy in window.policies),
+            "keep(count=, rows=) is for windows by count and delta; for windows by time give keep(age=...)",
+        ),
+        (
+            window.partitions is not None and window.partitions.rows >= 0 and slides and isinstance(window.evict, Delta),
+            "keep(rows=) does not go with a sliding window by delta; give keep(count=...) or keep(age=...)",
+        ),
+        (window.partitions is not None and adapts, "keep(...) does not go with a difference that each window sets for the next"),
+        (
+            window.partitions is not None and window.partitions.emit and slides,
+            "keep(emit=True) is for tumbling windows; a sliding one has given its results already",
+        ),
+    ]

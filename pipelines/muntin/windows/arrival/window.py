@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from muntin.definition.kinds import Carried, RowStates, as_window
 from muntin.definition.several_sources import SeveralSources
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.states.columns import FILE_NUMBER, ROW_IN_BATCH
-from muntin.windows.arrival.forbidden import mixtures
 from muntin.windows.arrival.policies import BORDERS, Count, Keep, Policy, Punctuation, Time
-from muntin.windows.arrival.reading import lifts, needs, of_results, rules
-from muntin.windows.clock.instants import at_any_instant
+from muntin.windows.arrival.reading import lifts, mixtures, needs, of_results, rules
+from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.engine.assignment import Assignment
     from muntin.states.frames import Frames, Ints
 
 

@@ -9,8 +9,8 @@ from muntin.cli.output import columns, say, say_json, size
 from muntin.cli.place import inspected, placed, root_of
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.working import working
-from muntin.definition.amounts import many
 from muntin.definition.durations import UNITS
+from muntin.definition.spelling import many
 
 OlderThan = Annotated[
     int,

@@ -6,8 +6,8 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import from_us
+from muntin.definition.spelling import many
 from muntin.extensions.airflow.assets.partitions import MOST, announced_keys, key_of
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import logging
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.clocks.freshness import Freshness
 from muntin.definition.durations import spell
 from muntin.definition.instants import instant_us
+from muntin.definition.time_limits import Freshness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,9 +13,8 @@ from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import selected
 from muntin.cli.working import working
-from muntin.definition.amounts import many
 from muntin.definition.extras import need
-from muntin.definition.spelling import did_you_mean
+from muntin.definition.spelling import did_you_mean, many
 from muntin.errors import DefinitionError, StateError
 
 if TYPE_CHECKING:

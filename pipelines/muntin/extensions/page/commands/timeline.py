@@ -16,9 +16,9 @@ from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import one_key
 from muntin.cli.working import working
-from muntin.definition.amounts import many
 from muntin.definition.extras import need
 from muntin.definition.instants import from_us, instant_us, spell_instant
+from muntin.definition.spelling import many
 from muntin.printable import printable
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
 from muntin.definition.instants import from_us, spell_instant
+from muntin.definition.spelling import many
 from muntin.extensions.page.pictures.drawing import Drawing, Mark
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import lasting, many
 from muntin.definition.instants import instant_us
+from muntin.definition.spelling import lasting, many
 from muntin.extensions.page.views.commands import again, begin, clear
 from muntin.extensions.page.zone import instant
 from muntin.jobs.records.batch_states import ASK, NEED_A_PERSON, stretches

@@ -23,8 +23,8 @@ from muntin.jobs.upkeep.rebuild import newest_earlier
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muntin.definition.clocks.freshness import Freshness
     from muntin.definition.pipeline import Pipeline
+    from muntin.definition.time_limits import Freshness
     from muntin.extensions.page.installation import Known
     from muntin.extensions.page.views.around import Around
     from muntin.jobs.records.batch_status import BatchStates

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from muntin.definition.retention import apart_us
+from muntin.definition.time_limits import apart_us
 from muntin.extensions.page.views.seen import keys_of
 from muntin.jobs.inspect.some_windows import Asked, some_windows
 from muntin.states.sorted import instants

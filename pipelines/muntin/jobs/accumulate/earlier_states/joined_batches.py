@@ -14,9 +14,9 @@ from muntin.errors import StateError
 from muntin.files.pages import opened
 from muntin.files.readable import readable
 from muntin.jobs.accumulate.wider_states import common_schema, with_columns
+from muntin.states.checkpoint import joined
 from muntin.states.columns import BATCH
 from muntin.states.derived_columns import whole, whole_schema
-from muntin.states.joined import joined
 from muntin.states.sorted import by_key
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import whole_content

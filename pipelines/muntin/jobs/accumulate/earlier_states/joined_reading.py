@@ -16,7 +16,7 @@ from muntin.jobs.accumulate.earlier_states.joined_batches import Joining, Part, 
 from muntin.jobs.accumulate.read_batches import Read, read_batches
 from muntin.jobs.quarantine.refused_rows_kept import refused_otherwise
 from muntin.sources.listing import SourceFile
-from muntin.states.stored_types import has_types
+from muntin.states.derived_columns import has_types
 from muntin.store.disk import link
 from muntin.store.paths import QUARANTINE
 from muntin.store.shared_files import held, others, within

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from muntin.definition.amounts import many, size_of
 from muntin.definition.schedule import Interval
+from muntin.definition.spelling import many, size_of
 from muntin.files.pages import opened
 from muntin.files.paths import names_in
 from muntin.jobs.inputs.dimensions.compared_versions import ALWAYS, differing, otherwise

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from muntin.aggregates.aggregate import sealed
-from muntin.definition.clocks.time_zones import UTC_NAME
+from muntin.definition.clocks import UTC_NAME
 from muntin.definition.durations import spell
 from muntin.definition.kinds import Unending
 from muntin.definition.relative_paths import is_object_store

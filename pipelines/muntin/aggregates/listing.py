@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from muntin.aggregates.algebra import Columns
+from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.states.columns import ORDER, ORDINAL
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from muntin.aggregates.algebra import Columns
-    from muntin.engine.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,29 @@
-"""Time zones as arrays: when a zone's offset changes, and where local windows begin and end in UTC.
+"""Clocks: time zones as arrays, where local windows begin and end in UTC, the anchor of a grid, instants as users give them.
 
-Before 1970 and after 2150 a zone keeps the offset it has then: local mean times of the 19th century would
-force frames of seconds on everyone.
+Before 1970 and after 2150 a zone keeps the offset it has then: local mean times of the 19th century would force frames of
+seconds on everyone.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import lru_cache
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache, wraps
 from hashlib import sha256
 from itertools import pairwise
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from muntin.definition.clocks.time_zones import offset_us, zone_info
-from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, instant_us
+from muntin.definition.clocks import offset_us, zone_info
+from muntin.definition.durations import DAY_US, UNITS, microseconds
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.definition.kinds import Cycle
+from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from muntin.states.frames import Ints
 
     Cut = Callable[[Ints], tuple[Ints, Ints]]
@@ -154,3 +156,52 @@ def _first_shown(local: Ints, changes: Ints, offsets: Ints) -> Ints:
     valid = np.searchsorted(np.maximum.accumulate(until), local, side="right")
     shown: Ints = np.maximum(changes[valid], local - offsets[valid])
     return shown
+
+
+WEEKDAYS = ("thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday")  # 1970-01-01 was a Thursday
+Alignment = str | datetime | None
+
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
+
+
+def alignment_us(align_to: Alignment, where: Zone | None = None) -> int:
+    """Microseconds from 1970-01-01T00:00 to a border of the grid, both on the clock of the windows.
+
+    >>> alignment_us("23:59") // 60_000_000
+    1439
+
+    Args:
+        align_to: a time of day, a weekday, an aware datetime, or None.
+        where: the zone whose clock cuts the windows.
+
+    Raises:
+        DefinitionError: neither a time of day, a weekday nor an aware datetime.
+    """
+    if align_to is None:
+        return 0
+    if isinstance(align_to, datetime):
+        us = instant_us(align_to, "align_to")
+        return where.local(us) if where else us
+    if isinstance(align_to, str) and (match := _CLOCK.fullmatch(align_to)):
+        hours, minutes, seconds = (int(part or 0) for part in match.groups())
+        return hours * UNITS["h"] + minutes * UNITS["m"] + seconds * UNITS["s"]
+    if isinstance(align_to, str) and align_to.lower() in WEEKDAYS:
+        return WEEKDAYS.index(align_to.lower()) * DAY_US
+    raise DefinitionError(
+        f'align_to: {align_to!r} is not understood; give a time of day as "23:59", a weekday as "monday", or an aware datetime'
+    )
+
+
+Find = Callable[[Any, int], list[tuple[int, int]]]
+
+
+def at_any_instant(find: Find) -> Find:
+    """Let `windows_for` take any of the three. For a datetime it returns datetimes, else microseconds since 1970 UTC."""
+
+    @wraps(find)
+    def windows_for(self: Any, at: Any) -> Any:  # noqa: ANN401 - any of the three
+        if isinstance(at, datetime):
+            return [(from_us(start), from_us(end)) for start, end in find(self, instant_us(at, "windows_for"))]
+        return find(self, microseconds(at, "windows_for") if isinstance(at, str | timedelta) else at)
+
+    return windows_for

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.errors import DefinitionError
 from muntin.states.columns import STATE_PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.aggregates.aggregate import Aggregate, Field
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,45 @@
-"""The instants of a cron string on the clock of a time zone. They are those of Airflow's timetables.
+"""Clocks of time zones: their offsets from UTC, and the instants at which a cron string ticks on them.
 
-A clock leaves times out where it is put forward, and shows times twice where it is put back. A cron string of every hour (`*`) ticks
-whenever the clock shows one of its times, also twice. Of any other cron string each time is one tick: the later of two instants; a
-time that is left out ticks as much later as the clock was put forward.
+A clock leaves times out where it is put forward, and shows times twice where it is put back. A cron string of every hour (`*`)
+ticks whenever the clock shows one of its times, also twice. Of any other cron string each time is one tick: the later of two
+instants; a time that is left out ticks as much later as the clock was put forward. So do Airflow's timetables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC, timedelta, tzinfo
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, available_timezones
 
-from muntin.definition.clocks.time_zones import offset_us, zone_info
 from muntin.definition.durations import UNITS
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+UTC_NAME = "UTC"
+
+
+@lru_cache
+def zone_info(name: str) -> tzinfo:
+    """The time zone of an IANA name. UTC is there without a database of zones.
+
+    Raises:
+        DefinitionError: no such zone.
+    """
+    if name == UTC_NAME:
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError, TypeError):
+        near = did_you_mean(str(name), available_timezones())
+        raise DefinitionError(f'timezone: {name!r} is not a time zone; give an IANA name, as "America/New_York"{near}') from None
+
+
+def offset_us(info: tzinfo, us: int) -> int:
+    """The time that a zone's clock shows at an instant, less UTC; microseconds."""
+    return (from_us(us).astimezone(info).utcoffset() or timedelta()) // timedelta(microseconds=1)
+
 
 _NEAR = 2 * UNITS["d"]
 """Clocks change by a day at most (Samoa left one out), and no zone has changed its clock twice in four days since 1970."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from muntin.aggregates.aggregate import Field
+from muntin.aggregates.algebra import Columns
+from muntin.engine.assignment import Assignment
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pyarrow as pa
-
-    from muntin.aggregates.aggregate import Field
-    from muntin.aggregates.algebra import Columns
-    from muntin.engine.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,17 @@
-"""Retention: how long each kind of table keeps what is old."""
+"""Times that a definition sets: how long tables keep rows, how fresh windows must be, how long a question waits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, get_args
 
+from muntin.definition.checks import check_choice
 from muntin.definition.durations import Duration, positive, spell
-from muntin.definition.kinds import Bounded, Unending
+from muntin.definition.kinds import Bounded, Kind, Unending
+from muntin.definition.schedule import Schedule
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.definition.kinds import Kind
-    from muntin.definition.schedule import Schedule
 
 TABLES = ("states", "windows", "quarantine", "reports")
 _AHEAD = (13, 1000)
@@ -112,3 +108,63 @@ def _widest(grid: Callable[[int, int], tuple[Any, Any]], start_us: int, end_us: 
         if len(ends) > 1:
             return max(behind - before for before, behind in pairwise(ends))
     return size_us
+
+
+_SECOND_US = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """The target of a pipeline and how far it is from it, in microseconds. `lag_us`: None before anything is published."""
+
+    within_us: int
+    lag_us: int | None
+
+    @property
+    def met(self) -> bool:
+        """Whether all published windows reach far enough."""
+        return self.lag_us is not None and self.lag_us <= self.within_us
+
+    def to_dict(self) -> dict[str, float | bool | None]:
+        """The target, how far it is from it, both in seconds, and whether it is met, as JSON has them."""
+        lag_s = None if self.lag_us is None else self.lag_us / _SECOND_US
+        return {"within_s": self.within_us / _SECOND_US, "lag_s": lag_s, "met": self.met}
+
+
+def within_us(asked: Duration | None, schedule: Schedule) -> int | None:
+    """The target that a definition asks for, in microseconds; None: it asks for none.
+
+    Raises:
+        DefinitionError: no duration, or a target that nobody can meet: a batch is there when its interval has ended.
+    """
+    if asked is None:
+        return None
+    us, batch = positive(asked, "fresh_within"), schedule.around(schedule.first_border_us)
+    if us <= (length_us := batch.end_us - batch.start_us):
+        length = spell(length_us)
+        raise DefinitionError(
+            f"fresh_within: {spell(us)} can never be met: a batch takes {length} and is read when it has ended, so that windows are "
+            f'{length} behind just before the next one; give more, as fresh_within="{spell(2 * length_us)}", or shorter intervals'
+        )
+    return us
+
+
+OnFailure = Literal["hold", "ask"]
+PUBLISH_DESPITE = "muntin publish FILE --despite {} --reason WHY"
+"""The command that publishes what a suite holds, with the name of its verdict."""
+DAY = "1d"
+"""So long Airflow waits for an answer unless the definition says: as long as an unanswered run takes one of the DAG's active runs."""
+
+
+def ask_within_us(on_failure: OnFailure, within: Duration | None, expectations: Mapping[str, Any]) -> int | None:
+    """How long to wait for an answer, in microseconds; None: nobody is asked.
+
+    Raises:
+        DefinitionError: no such choice, no duration, or a question that can never be asked.
+    """
+    check_choice("on_failure", on_failure, get_args(OnFailure))
+    if on_failure == "ask" and not expectations:
+        raise DefinitionError('on_failure="ask": there are no expectations, so no suite can fail; give expectations, or leave it out')
+    if on_failure != "ask" and within is not None:
+        raise DefinitionError(f'ask_within={within!r}: nobody is asked; say on_failure="ask", too, or leave it out')
+    return positive(DAY if within is None else within, "ask_within") if on_failure == "ask" else None

@@ -1,1 +1,0 @@
-"""Parts: what several families of aggregates are made of."""

@@ -1,1 +1,0 @@
-"""Clocks of time zones, and when a cron string ticks on them."""

@@ -1,1 +1,0 @@
-"""Clocks: time zones, alignment, instants as users give them."""
