@@ -1,4 +1,4 @@
-"""The catalogue of aggregates. Each file holds a family. An aggregate is a value: fields with their monoids, and a finish."""
+"""The catalogue of aggregates. An aggregate is a value: fields with their monoids, and a finish."""
 
 from muntin.aggregates.aggregate import Aggregate, Carry, Field
 from muntin.aggregates.algebra import SUM, AtExtreme, Fold, Monoid, Select, Sum

@@ -1,4 +1,4 @@
-"""An aggregate is a value: its fields keep what it needs of the rows, its finish makes the result of the fields."""
+"""An aggregate is a value: its fields keep what it needs of the rows, its finish makes the result."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class About(TypedDict, total=False):
     """Description of an aggregate: unit, comment and source; its values are not part of it.
 
-    `unit`: as "min" or "EUR". `comment`: a sentence. Both are shown to people.
-    `source`: the name of the source whose rows it takes, where a pipeline has several; all sources unless given.
+    `unit`: as "min" or "EUR". `comment`: a sentence. Both are shown to people. `source`: the name of the
+    source whose rows it takes, where a pipeline has several; all sources unless given.
     """
 
     unit: str
@@ -34,23 +34,27 @@ class Field:
     """Columns of a state that combine together.
 
     Attributes:
-        name: of the field. The columns are named by `name` and `of`, so that aggregates over the same expression share them.
+        name: of the field. The columns are named by `name` and `of`, so that aggregates over the same
+            expression share them.
         of: the SQL expression that the field is about; "" for whole rows.
-        parts: (part, lift) in order. The lift fills the column of the part: a SQL aggregate, or a tree of `lifts`. The
-            column of the part "" has the name of the field.
+        parts: (part, lift) in order. The lift fills the column of the part: a SQL aggregate, or a tree of
+            `lifts`. The column of the part "" has the name of the field.
         monoid: how the parts of two states combine.
         uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
         where: SQL condition. The field takes the rows for which it is true; "" takes all rows.
-        is_state: whether a row of the source is a state already. The rows of a frame are then combined, not lifted.
-        seal: makes the stored columns of the lifted columns, for example a sketch of a list of values. It takes Arrow
-            arrays, and gives one Arrow array for each stored part.
+        is_state: whether a row of the source is a state already. The rows of a frame are then combined, not
+            lifted.
+        seal: makes the stored columns of the lifted columns, for example a sketch of a list of values. It
+            takes Arrow arrays, and gives one Arrow array for each stored part.
         sealed_as: the names of the stored parts, where the seal makes other parts.
-        version: of the meaning of the columns. Raise it when a changed seal makes other states of the same lift. Old states
-            are then not read as new states.
+        version: of the meaning of the columns. Raise it when a changed seal makes other states of the same
+            lift. Old states are then not read as new states.
         source: the name of the source whose rows the field takes, among several; "" takes the rows of all.
-        nothing: a SQL relation without rows that the lifts are over, where the rows at hand belong to another source.
-        needs: (SQL expression, type): what a type must be beyond what the lift asks. The types: "number"; "order", whose
-            values can be sorted and distinguished; "difference", a number, a date or an instant; "list"; "condition".
+        nothing: a SQL relation without rows that the lifts are over, where the rows at hand belong to another
+            source.
+        needs: (SQL expression, type): what a type must be beyond what the lift asks. The types: "number";
+            "order", whose values can be sorted and distinguished; "difference", a number, a date or an
+            instant; "list"; "condition".
     """
 
     name: str
@@ -100,8 +104,8 @@ class Field:
     def facts_with(self, written: Callable[[Lift], str]) -> str:
         """The facts with each lift as `written` writes it.
 
-        A function of Muntin counts by `version`, any other function by its code. A monoid counts by its class, or by the
-        name `known_as` that it gives.
+        A function of Muntin counts by `version`, any other function by its code. A monoid counts by its
+        class, or by the name `known_as` that it gives.
         """
         functions = (self.seal, getattr(self.monoid, "combine", None))
         foreign = [each for each in functions if each and not (getattr(each, "__module__", None) or "").startswith("muntin.")]
@@ -112,7 +116,7 @@ class Field:
         return repr((self.columns, lifts, kind, self.version, inner, mark(*foreign) if foreign else "", *source))
 
     def regroups(self, schema: pa.Schema) -> bool:
-        """Whether states combine to the same bits in any order and groups; see `Monoid`. `schema`: of a table of states."""
+        """Whether states with this schema combine to the same bits in any order and groups; see `Monoid`."""
         asked = getattr(self.monoid, "regroups", None)
         return asked is not None and asked([schema.field(column).type for column in self.columns])
 
@@ -129,9 +133,10 @@ class Carry:
     """How long a value lasts beyond the window that it came in.
 
     Attributes:
-        us: the greatest age that a value from before a window may have when the window begins, microseconds. 0: none is carried.
-        newest: from the columns of the fields, in order, to the time (int64, microseconds) and the value of the last item of each state.
-            Both are null for a state without items.
+        us: the greatest age that a value from before a window may have when the window begins, microseconds.
+            0: none is carried.
+        newest: from the columns of the fields, in order, to the time (int64, microseconds) and the value of
+            the last item of each state. Both are null for a state without items.
     """
 
     us: int
@@ -146,11 +151,15 @@ class Aggregate:
         name: of the aggregate, for people.
         of: the SQL expression that it is about, over the columns of the source.
         fields: what a state keeps of the rows of a frame.
-        finish: makes the results. It takes the columns of the fields in order, as Arrow arrays, and gives one Arrow array.
-        uses_window: whether finish takes two more arrays: the starts and the ends of the windows (timestamp[us, UTC]).
-        carry: how long a value from before a window holds in it. Finish then takes two more arrays: the time and the value of the last item
-            before each window, null where it is too old. None: a window has nothing but its own rows.
-        gives_lists: whether results are lists in an order. A window with output="rows" makes a row of each item.
+        finish: makes the results. It takes the columns of the fields in order, as Arrow arrays, and gives one
+            Arrow array.
+        uses_window: whether finish takes two more arrays: the starts and the ends of the windows
+            (timestamp[us, UTC]).
+        carry: how long a value from before a window holds in it. Finish then takes two more arrays: the time
+            and the value of the last item before each window, null where it is too old. None: a window has
+            nothing but its own rows.
+        gives_lists: whether results are lists in an order. A window with output="rows" makes a row of each
+            item.
         unit, comment: for the comment of the column in published tables; "" where not given.
         source: the name of the source whose rows it takes, among several; "" takes the rows of all.
     """
@@ -171,11 +180,7 @@ class Aggregate:
         return f"{self.name}({self.of})" + (f" of {self.source}" if self.source else "") + (f" where {where}" if where else "")
 
     def only(self, where: str | None, **about: Unpack[About]) -> Aggregate:
-        """The same aggregate over the rows for which a SQL condition is true; None means all rows. `about`: unit, comment and source.
-
-        Raises:
-            DefinitionError: the condition is not a text, is empty, or is not a single expression; or `about` is no text.
-        """
+        """The aggregate over the rows that meet a condition, or all; `about`: unit, comment, source."""
         if about:
             about = _texts(self.name, about)
             fields = tuple(replace(field, source=about["source"]) for field in self.fields) if "source" in about else self.fields
@@ -189,11 +194,7 @@ class Aggregate:
 
 
 def _texts(aggregate: str, about: About) -> About:
-    """A unit, a comment and the name of a source.
-
-    Raises:
-        DefinitionError: no text, or a name that is neither.
-    """
+    """A unit, a comment and the name of a source."""
     for name, text in about.items():
         if name not in About.__annotations__:
             raise DefinitionError(f"{aggregate}: there is no argument {name!r}; unit and comment describe a result, source names a source")
@@ -203,11 +204,7 @@ def _texts(aggregate: str, about: About) -> About:
 
 
 def check_inner(name: str, aggregate: Aggregate) -> None:
-    """Refuse an aggregate inside of another that names a source, as the rows are chosen by the outer one, or that carries values.
-
-    Raises:
-        DefinitionError: it names a source, or says carry=.
-    """
+    """Refuse an inner aggregate that names a source or carries values: the outer aggregate chooses rows."""
     if aggregate.carry:
         raise DefinitionError(
             f"{name}: {aggregate} carries values from window to window, and {name} knows a window's own rows alone; "

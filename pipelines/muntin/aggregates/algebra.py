@@ -1,4 +1,4 @@
-"""The monoids of fields. The engine's algorithm follows from the monoid; nobody chooses it."""
+"""The monoids of fields. The engine's algorithm follows from the monoid."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Columns: TypeAlias = "Mapping[str, pa.Array]"
 class Monoid(Protocol):
     """How the parts of a field combine. Combining is associative, and the empty state is its identity.
 
-    A monoid may have `regroups(types)`, which tells whether states of these Arrow types give the same bits in any order and
-    however they are put in groups, but for columns with a float that is -0.0 or NaN. Without it they do not.
+    A monoid may have `regroups(types)`, whether states of some Arrow types give the same bits in any order
+    and any groups, but for columns with a float that is -0.0 or NaN. Without it they do not.
     """
 
     @property
@@ -38,8 +38,8 @@ class Monoid(Protocol):
 class Fold:
     """A combine of float64 vectors that cannot be undone. A vector has an entry for each part.
 
-    `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]. Numba must be able to compile it. The
-    state of no rows is all zeros.
+    `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]. Numba must be able to
+    compile it. The state of no rows is all zeros.
     """
 
     name: str
@@ -91,8 +91,8 @@ class Sum:
 class Select:
     """A whole state wins: the state of the window with the least or greatest `by`. A null never wins.
 
-    Between states with equal `by`, the state with the least `then` wins, if `then` names a part. After that the first to
-    arrive wins; with `newest`, the last.
+    Between states with equal `by`, the state with the least `then` wins, if `then` names a part. After that
+    the first to arrive wins; with `newest`, the last.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class AtExtreme:
-    """The least or greatest `by`. Over the states that hold it, other parts are added (integers) or united (lists)."""
+    """The least or greatest `by`; over its states, other parts are added (integers) or united (lists)."""
 
     name: str
     by: str

@@ -1,4 +1,4 @@
-"""Behaviour of users: how far they come in a funnel, whether they come back, in how many periods they are active."""
+"""Behaviour of users: how far they come in a funnel, whether they come back, how often they are active."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _MOST = 32  # conditions, as in ClickHouse
 
 
 def funnel(*steps: str, within: Duration, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """How many of some steps were taken one after the other, the last of them at most `within` after the first; 0 for none.
+    """How many of some steps were taken one after the other, the last of them at most `within` after the
+    first; 0 for none.
 
-    A step is a SQL condition that a row meets. Rows go by event time, then by arrival; other rows may lie between, and a row takes one
-    step. Of all ways through the rows, the way that comes furthest counts.
+    A step is a SQL condition that a row meets. Rows go by event time, then by arrival; other rows may lie
+    between, and a row takes one step. Of all ways through the rows, the way that comes furthest counts.
 
     Args:
         steps: conditions in order, as "kind = 'visit'", "kind = 'cart'", "kind = 'order'".
@@ -57,9 +58,10 @@ def _furthest(steps: int, within_us: int) -> Callable[..., pa.Array]:
 
 
 def retention(*conditions: str, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A list of booleans: whether a row meets the first condition; and for each further one, whether rows meet it and the first.
+    """Booleans: whether a row meets the first condition; whether rows meet it and each further condition.
 
-    The rows need not be the same, nor in an order: retention("day = 1", "day = 2", "day = 7") of the rows of a user.
+    The rows need not be the same, nor in an order: retention("day = 1", "day = 2", "day = 7") of the rows of
+    a user.
 
     Raises:
         DefinitionError: fewer than two conditions, or more than 32.
@@ -79,11 +81,7 @@ def _kept(*counts: pa.Array) -> pa.Array:
 
 
 def _conditions(name: str, conditions: tuple[str, ...], least: int) -> tuple[str, ...]:
-    """Conditions that a user gives.
-
-    Raises:
-        DefinitionError: too few or too many.
-    """
+    """Conditions that a user gives."""
     if not least <= len(conditions) <= _MOST:
         like = f"{name}(\"kind = 'visit'\", \"kind = 'order'\")"
         raise DefinitionError(f"{name}: {len(conditions)} conditions are not possible; give {least} to {_MOST}, as {like}")
@@ -91,7 +89,8 @@ def _conditions(name: str, conditions: tuple[str, ...], least: int) -> tuple[str
 
 
 def active_periods(period: Duration = "1d", *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The number of periods with a row, as of days: periods of one length side by side, by event time, counted from 1970 in UTC.
+    """The number of periods with a row, as of days: periods of one length side by side, by event time,
+    counted from 1970 in UTC.
 
     Raises:
         DefinitionError: a length that is not positive.

@@ -48,7 +48,7 @@ def _one(value: str, order: str, name: str, *, least: bool) -> Field:
 
 
 def _several(value: str, order: str, name: str, n: int, *, least: bool) -> Field:
-    """The first `n` rows by the extreme, of equal ones by event time, then by arrival."""
+    """The first `n` rows by the extreme, equal rows by event time, then by arrival."""
     extreme, sign = ("min", "") if least else ("max", "-")
     row = f"struct_pack(extreme := {order}, time := {ORDER}, value := {value})"
     place = f"struct_pack(extreme := {order}, place := {sign}{PLACE})"
@@ -73,10 +73,10 @@ def _all(value: str, order: str, name: str, *, least: bool) -> Field:
 
 
 def min_by(value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The `value` of the row with the least `order`, null included. Of several such rows, the first counts.
+    """The `value` of the row with the least `order`, null included; of several such rows the first.
 
-    With `n`, a list of the values of the `n` rows with the least `order`, the least first; of equal ones the first to come is first. Null
-    where every `order` is null.
+    With `n`, a list of the values of the `n` rows with the least `order`, the least first; of equal rows the
+    first to come is first. Null where every `order` is null.
 
     Raises:
         DefinitionError: `n` is not a whole number from 1 to 999999.
@@ -85,10 +85,10 @@ def min_by(value: str, order: str, *, n: int | None = None, where: str | None = 
 
 
 def max_by(value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The `value` of the row with the greatest `order`, null included. Of several such rows, the first counts.
+    """The `value` of the row with the greatest `order`, null included; of several such rows the first.
 
-    With `n`, a list of the values of the `n` rows with the greatest `order`, the greatest first; of equal ones the first to come is first.
-    Null where every `order` is null.
+    With `n`, a list of the values of the `n` rows with the greatest `order`, the greatest first; of equal
+    rows the first to come is first. Null where every `order` is null.
 
     Raises:
         DefinitionError: `n` is not a whole number from 1 to 999999.
@@ -106,12 +106,12 @@ def _by(name: str, stem: str, value: str, order: str, n: int | None, *, least: b
 
 
 def all_min_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A list of the distinct `value`s of the rows with the least `order`, sorted, without null; null where every `order` is null."""
+    """The sorted distinct `value`s of the rows with the least `order`; null where every `order` is null."""
     value, order = expression(value, "all_min_by"), expression(order, "all_min_by")
     return Aggregate("all_min_by", f"{value}, {order}", (_all(value, order, "allminby", least=True),), _values).only(where, **about)
 
 
 def all_max_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A list of the distinct `value`s of the rows with the greatest `order`, sorted, without null; null where every `order` is null."""
+    """The sorted distinct `value`s of the rows with the greatest `order`; null where each `order` is."""
     value, order = expression(value, "all_max_by"), expression(order, "all_max_by")
     return Aggregate("all_max_by", f"{value}, {order}", (_all(value, order, "allmaxby", least=False),), _values).only(where, **about)

@@ -1,4 +1,4 @@
-"""Collections of a window's values: lists, joined texts, maps. The states keep every value that the window shows."""
+"""Collections of a window's values: lists, joined texts, maps. States keep every value that is shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: 
 
     Args:
         x: SQL expression, of any type.
-        limit: the greatest length of the list; the first values stay. States keep no more values, except with `distinct`.
+        limit: the greatest length of the list; the first values stay. States keep no more values, except with
+            `distinct`.
         distinct: each value once, at its first place.
         where: SQL condition that rows must meet.
     """
@@ -56,7 +57,8 @@ def collect_sorted(
     where: str | None = None,
     **about: Unpack[About],
 ) -> Aggregate:
-    """A sorted list of the values of `x`. Equal values are sorted by event time, then arrival. Nulls of `x` are left out.
+    """A sorted list of the values of `x`. Equal values are sorted by event time, then arrival. Nulls of `x`
+    are left out.
 
     Args:
         x: SQL expression.
@@ -89,7 +91,8 @@ def _kinds(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - fi
 
 
 def concat(x: str, separator: str = ", ", *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A text: the values of `x` joined in the order of event time, then arrival; null where every value is null.
+    """A text: the values of `x` joined in the order of event time, then arrival; null where every value is
+    null.
 
     Args:
         x: SQL expression, of any type that can be text.
@@ -125,7 +128,8 @@ def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
 
 
 def to_map(key: str, value: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A map from `key` to `value`, sorted by key. Of several rows with a key, the last by event time, then arrival, counts.
+    """A map from `key` to `value`, sorted by key. Of several rows with a key, the last by event time, then
+    arrival, counts.
 
     Rows with a null key are left out. A value may be null.
     """

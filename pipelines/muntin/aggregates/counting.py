@@ -1,4 +1,4 @@
-"""Counts: of rows, of values, of rows that meet a condition, of rows that hold an extreme; and whether all or any rows meet it."""
+"""Counts: of rows, of values, of rows that meet a condition or hold an extreme; and logic over rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def present(x: str) -> Field:
 
 
 def count(x: str | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The number of rows; with `x`, of rows in which `x` is not null; with `distinct`, of different values of `x`.
+    """The number of rows; with `x`, of rows in which `x` is not null; with `distinct`, of different values of
+    `x`.
 
     Raises:
         DefinitionError: `distinct` without `x`.
@@ -84,7 +85,7 @@ def shared_fields(aggregates: Mapping[str, AnyAggregate]) -> list[Field]:
 
 
 def all_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """Whether a SQL condition is true in every row in which it is not null; null where it is null in every row."""
+    """Whether a condition is true in every row where it is not null; null where it is null in every row."""
     condition = expression(condition, "all_of")
     field = Field("all", condition, (("", Plain(f"bool_and({condition})", "value", condition)),), Select("all", by="", least=True))
     return Aggregate("all_of", condition, (field,), _itself).only(where, **about)

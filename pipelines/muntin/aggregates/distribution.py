@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def counts_of(x: str, need: str = "order") -> Field:
-    """The distinct values of `x` and their counts, without null. 0.0 and -0.0 are the same value, and so are all NaNs."""
+    """The distinct values of `x` and their counts, without null. 0.0 equals -0.0, and NaN equals NaN."""
     found = f"histogram({x})"
     values = Plain(f"coalesce(map_keys({found}), [])", "distinct", x)
     counts = Plain(f"coalesce(map_values({found}), [])::BIGINT[]", "occurrences", x)
@@ -55,7 +55,7 @@ def _map(values: pa.Array, counts: pa.Array) -> pa.Array:
 
 
 def mode(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The most frequent value of `x`. Of equally frequent values, the least counts; null where every value is null."""
+    """The most frequent value of `x`; of equally frequent values the least; null where all are null."""
     x = expression(x, "mode")
     return Aggregate("mode", x, (counts_of(x),), _most).only(where, **about)
 
@@ -67,7 +67,7 @@ def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
 
 
 def entropy(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The Shannon entropy of the values of `x` in bits: 0 where all values are equal, null where every value is null."""
+    """The Shannon entropy of the values of `x` in bits: 0 where all are equal, null where all are null."""
     x = expression(x, "entropy")
     return Aggregate("entropy", x, (counts_of(x),), _bits).only(where, **about)
 
@@ -83,13 +83,14 @@ def _bits(values: pa.Array, counts: pa.Array) -> pa.Array:
 
 
 def median(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The median of `x` as a double. For an even number of values, the mean of the middle two; null where every value is null."""
+    """The median of `x` as a double: of an even number the mean of the middle two; null where all are."""
     x = expression(x, "median")
     return Aggregate("median", x, (_doubles_of(x),), _quantile(0.5)).only(where, **about)
 
 
 def percentile(x: str, q: float, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The exact quantile of `x` as a double, linear between neighbours as percentile_cont of SQL; null where every value is null.
+    """The exact quantile of `x` as a double, linear between neighbours as percentile_cont of SQL; null where
+    every value is null.
 
     A NaN is greater than any number.
 
@@ -106,11 +107,7 @@ def percentile(x: str, q: float, *, where: str | None = None, **about: Unpack[Ab
 
 
 def fraction(name: str, q: object) -> float:
-    """The number of a quantile that a user gives.
-
-    Raises:
-        DefinitionError: it is not a number from 0 to 1.
-    """
+    """The number of a quantile that a user gives."""
     if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
         raise DefinitionError(f"{name}: {q!r} is not possible; give a number from 0 to 1, as 0.9 for the 90th percentile")
     return float(q)
@@ -126,9 +123,11 @@ def _quantile(q: float) -> Callable[..., pa.Array]:
 
 
 def histogram(x: str, edges: Sequence[float], *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A list of counts: how many values of `x` lie in each `[edge, next edge)`; the last holds its upper edge, too.
+    """A list of counts: how many values of `x` lie in each `[edge, next edge)`; the last holds its upper
+    edge, too.
 
-    So numpy's histogram has it. Values outside the edges, NaN and null do not count. The edges may be minus and plus infinity.
+    So numpy's histogram has it. Values outside the edges, NaN and null do not count. The edges may be minus
+    and plus infinity.
 
     Args:
         x: SQL expression, a number.

@@ -18,11 +18,7 @@ _MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
 
 
 def some(n: object, name: str, like: str = '"x", 3') -> int:
-    """The length of a list that a user gives. `like`: how arguments are written.
-
-    Raises:
-        DefinitionError: it is not a whole number from 1 to 999999.
-    """
+    """The length of a list that a user gives. `like`: how arguments are written."""
     if not isinstance(n, int) or isinstance(n, bool) or not 0 < n < _MOST:
         raise DefinitionError(f"{name}: {n!r} is not possible; say how many, from 1 to {_MOST - 1}, as {name}({like})")
     return n
@@ -69,8 +65,9 @@ def max(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregat
 def range(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in statistics and in the contract
     """The greatest value of `x` minus the least; null where every value is null.
 
-    Integers give int64. Decimals give a decimal with one more digit; unsigned integers of 64 bits are kept as decimals.
-    Dates give whole days, timestamps give seconds as a double. A range that does not fit its type is an error.
+    Integers give int64. Decimals give a decimal with one more digit; unsigned integers of 64 bits are kept as
+    decimals. Dates give whole days, timestamps give seconds as a double. A range that does not fit its type
+    is an error.
     """
     x = expression(x, "range")
     fields = tuple(replace(each, needs=((x, "difference"),)) for each in (least(x), greatest(x)))

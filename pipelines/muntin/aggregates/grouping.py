@@ -1,4 +1,4 @@
-"""An aggregate for each group inside a window, as `by("carrier", mean("delay"))`; or for each place of lists, as `elementwise`."""
+"""An aggregate for each group inside a window, `by`; or for each place of lists, `elementwise`."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ class Grouped:
 def by(group: str, aggregate: Aggregate, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A map from each value of `group` to the aggregate of its rows, sorted by group.
 
-    Rows with a null group are left out, since the key of a map cannot be null: by "coalesce(carrier, 'none')" they are there. A state keeps
-    the aggregate's state for each group. A group is left out if `where` is true for none of its rows. If only the aggregate's own where= is
-    true for none, the group has the result of no rows.
+    Rows with a null group are left out, since the key of a map cannot be null: by "coalesce(carrier, 'none')"
+    they are there. A state keeps the aggregate's state for each group. A group is left out if `where` is true
+    for none of its rows. If only the aggregate's own where= is true for none, the group has the result of no
+    rows.
 
     Raises:
         DefinitionError: the second argument is not an aggregate.
@@ -110,19 +111,22 @@ PLACE = "muntin_place"
 
 
 def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A list of results: the aggregate of the first elements of a list column, of the second elements, and so on.
+    """A list of results: the aggregate of the first elements of a list column, of the second elements, and so
+    on.
 
-    The result is as long as the longest list of the window. A shorter list does not count at the places that it lacks.
-    IBM Streams does the same with list attributes.
+    The result is as long as the longest list of the window. A shorter list does not count at the places that
+    it lacks. IBM Streams does the same with list attributes.
 
     Args:
-        lists: a list column, or several list columns whose elements at a place belong together. Inside the aggregate, the
-            name of a column means an element: `elementwise(["xs", "ys"], covariance("xs", "ys"))`.
+        lists: a list column, or several list columns whose elements at a place belong together. Inside the
+            aggregate, the name of a column means an element: `elementwise(["xs", "ys"], covariance("xs",
+            "ys"))`.
         aggregate: any aggregate. A state keeps the aggregate's state for each place.
         where: SQL condition that rows must meet. Here the columns are lists.
 
     Raises:
-        DefinitionError: no columns, a text that is not the name of a column, or the second argument is not an aggregate.
+        DefinitionError: no columns, a text that is not the name of a column, or the second argument is not an
+            aggregate.
     """
     columns = [expression(each, "elementwise") for each in ([lists] if isinstance(lists, str) else lists)]
     if wrong := [each for each in columns if not re.fullmatch(r'\w+|"(?:[^"]|"")*"', each)]:

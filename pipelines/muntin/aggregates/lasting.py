@@ -1,4 +1,4 @@
-"""Values that last, each until the next one. A state keeps every (time, value), so that states of late rows combine exactly."""
+"""Values that last, each until the next. A state keeps each (time, value): late rows combine exactly."""
 
 from __future__ import annotations
 
@@ -30,11 +30,7 @@ def points(x: str, need: str) -> Field:
 
 
 def how_long(name: str, method: object, carry: Duration | None) -> int | None:
-    """How old a carried value may be, microseconds; None: nothing is carried.
-
-    Raises:
-        DefinitionError: no method, a line to a value before the window, or no duration.
-    """
+    """How old a carried value may be, microseconds; None: nothing is carried."""
     if method not in get_args(Method):
         raise DefinitionError(f'{name}: method={method!r} is not possible; say "locf" or "linear"')
     if carry is not None and method == "linear":
@@ -46,7 +42,7 @@ def how_long(name: str, method: object, carry: Duration | None) -> int | None:
 
 
 def lasting(name: str, x: str, need: str, carry_us: int, finish: Callable[..., pa.Array]) -> Aggregate:
-    """An aggregate of values that last; states are those of the aggregates over points, so that to say carry reads no row again."""
+    """An aggregate of values that last. States are as without carry: to add carry reads no row again."""
     of = f"{x}, carry={spell(carry_us)}"
     return Aggregate(name, of, (points(x, need),), finish, uses_window=True, carry=Carry(carry_us, _newest))
 
@@ -84,10 +80,12 @@ def _lasting_seconds(*columns: pa.Array) -> pa.Array:
 def integral(
     x: str, method: Method = "locf", *, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
 ) -> Aggregate:
-    """The sum of `x` times the seconds that it holds, from the window's first event to its last; null where every value is null.
+    """The sum of `x` times the seconds that it holds, from the window's first event to its last; null where
+    every value is null.
 
-    A double, in the unit of `x` times a second: kilowatts give kilowatt-seconds, 3600 of which are a kilowatt-hour. With `carry` the
-    last value before the window holds from its start, the last value of the window to its end.
+    A double, in the unit of `x` times a second: kilowatts give kilowatt-seconds, 3600 of which are a
+    kilowatt-hour. With `carry` the last value before the window holds from its start, the last value of the
+    window to its end.
 
     Args:
         x: a number.
@@ -105,14 +103,17 @@ def integral(
 
 
 def time_in_state(state: str, *, carry: Duration, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A map from each state to the seconds that it held in the window, sorted by state; null where no state is known.
+    """A map from each state to the seconds that it held in the window, sorted by state; null where no state
+    is known.
 
-    The last state before the window holds from its start, if it is at most `carry` old then; the last state of the window holds to its
-    end. So the seconds of a window are as many as it has, once a state is known. A state that another one replaced at once is left out.
+    The last state before the window holds from its start, if it is at most `carry` old then; the last state
+    of the window holds to its end. So the seconds of a window are as many as it has, once a state is known. A
+    state that is replaced at once is left out.
 
     Args:
         state: of any type that can be sorted.
-        carry: how old a state from before the window may be at the window's start, as "1d". 0: none is carried.
+        carry: how old a state from before the window may be at the window's start, as "1d". 0: no state is
+            carried.
         where: SQL condition that rows must meet.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Lifts: they fill a column of a state. A lift is the text of a SQL aggregate, or a small tree that `sources.lift_sql` writes as SQL."""
+"""Lifts fill columns of states: SQL aggregates, or small trees that `sources.lift_sql` writes as SQL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ class Elements:
     """Each row becomes one row for each element of its list columns.
 
     Attributes:
-        columns: the list columns, as SQL. In the new rows, such a column holds one element; null where its list is too short.
+        columns: the list columns, as SQL. In the new rows, such a column holds one element; null where its
+            list is too short.
         place: the name of a new column: the position in the lists, from 1.
     """
 
@@ -43,7 +44,7 @@ class Narrowed:
 
 @dataclass(frozen=True, slots=True)
 class OfNothing:
-    """The result of a lift over no rows. `rows`: a SQL relation without rows that has the columns of the lift."""
+    """The result of a lift over no rows. `rows`: a SQL relation without rows, with the lift's columns."""
 
     lift: str | PerGroup | Narrowed
     rows: str

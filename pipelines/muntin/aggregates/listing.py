@@ -27,7 +27,7 @@ class Listed:
         limit: how many items are kept; None keeps all.
         newest: whether the limit keeps the last items, not the first.
         ordered: whether equal items can be distinguished.
-        known_as: the class of the monoid in the facts of a field. States are found by these facts: a field whose states
+        known_as: the class of the monoid in the facts of a field. Facts find states: a field whose states
             another class made first keeps the name of that class.
     """
 
@@ -62,7 +62,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """For each of the `keys`, the item with the latest of the `times`. Of equal times, the last to arrive counts."""
+    """For each of the `keys` the item with the latest of the `times`, of equal times the last to arrive."""
 
     name = "newest"
     ordered = True
@@ -79,17 +79,13 @@ GATHER = "Gather"  # `Listed.known_as` of the fields whose first states a class 
 
 
 def items(x: str, present: str, limit: int | None = None) -> str:
-    """The SQL aggregate that lists `x` by (event time, arrival), of the rows for which the condition `present` is true."""
+    """The SQL aggregate that lists `x` by (event time, arrival) over rows that meet `present`."""
     every = f"coalesce(list({x} ORDER BY {ORDER}, {ORDINAL}) FILTER (WHERE {present}), [])"
     return every if limit is None else f"({every})[1:{limit}]"
 
 
 def checked_limit(name: str, limit: object) -> int | None:
-    """The limit that a user gives.
-
-    Raises:
-        DefinitionError: it is neither None nor a whole number from 1.
-    """
+    """The limit that a user gives."""
     if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit > 0):
         return limit
     raise DefinitionError(f"{name}: limit is {limit!r}; give a whole number from 1, or leave it out to keep every value")

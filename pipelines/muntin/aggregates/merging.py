@@ -18,11 +18,7 @@ class Merge:
     source = ""
 
     def taken_from(self, upstream: Mapping[str, Aggregate]) -> Aggregate:
-        """The aggregate of the upstream, over states instead of rows.
-
-        Raises:
-            DefinitionError: the upstream has no aggregate of this name, or one that carries values.
-        """
+        """The aggregate of the upstream, over states instead of rows."""
         if self.name not in upstream:
             raise DefinitionError(f"merge: no aggregate {self.name!r} upstream; there are {', '.join(upstream)}")
         aggregate = upstream[self.name]
@@ -41,9 +37,11 @@ def _merged(field: Field) -> Field:
 
 
 def merge(name: str) -> Merge:
-    """An aggregate of the upstream pipeline, combined from its states, for a source of `sources.windows(...)`.
+    """An aggregate of the upstream pipeline, combined from its states, for a source of
+    `sources.windows(...)`.
 
-    The upstream must say `keep_states=True`. A mean of finished results would be wrong: every window would count the same.
+    The upstream must say `keep_states=True`. A mean of finished results would be wrong: every window would
+    count the same.
 
     Raises:
         DefinitionError: `name` is not a text, or is empty.

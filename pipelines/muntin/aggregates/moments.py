@@ -1,8 +1,9 @@
-"""Variance and standard deviation from moments: Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm
-for Computing Sample Variances" (1979), p. 4. Sums of squares would lose every digit at an offset of 1e9.
+"""Variance and standard deviation from moments: Chan, Golub, LeVeque, "Updating Formulae and a Pairwise
+Algorithm for Computing Sample Variances" (1979), p. 4. Sums of squares would lose every digit at an offset of
+1e9.
 
-The mean has two doubles (Knuth's two-sum), so that an offset of 1e15 costs no digit. The variance of a spread beyond
-1e154 is infinite.
+The mean has two doubles (Knuth's two-sum), so that an offset of 1e15 costs no digit. The variance of a spread
+beyond 1e154 is infinite.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _population_root(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array) 
 
 
 def variance(x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The variance of `x`: of a sample (null for fewer than two values), or of the population (null for no value)."""
+    """The variance of `x`: of a sample (null below two values), or of the population (null for no value)."""
     x = expression(x, "variance")
     return Aggregate("variance", x, (moments(x),), _population if population else _sample).only(where, **about)
 

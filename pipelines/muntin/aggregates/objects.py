@@ -1,4 +1,4 @@
-"""A monoid of Python objects: Python reads states from bytes, combines them and writes bytes. Slow, but free in what it combines."""
+"""A monoid of Python objects, which Python reads from bytes, combines and writes: slow, but free."""
 
 from __future__ import annotations
 

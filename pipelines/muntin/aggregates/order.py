@@ -1,4 +1,6 @@
-"""First and last by (event time, arrival), by arrival in arrival windows: the value that row has, null included."""
+"""First and last by (event time, arrival), by arrival in arrival windows: the value of the row, null
+included; candlesticks.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish
 
 
 def first(x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The value of `x` in the earliest row; of rows at one time the first to arrive. `ignore_nulls`: rows with a null do not count."""
+    """The value of `x` in the earliest row; of rows at one time the first to arrive.
+    `ignore_nulls`: rows with a null do not count.
+    """
     x = expression(x, "first")
     if ignore_nulls:
         return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where, **about)
@@ -44,10 +48,11 @@ def first(x: str, *, ignore_nulls: bool = False, where: str | None = None, **abo
 def last(
     x: str, *, ignore_nulls: bool = False, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
 ) -> Aggregate:
-    """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a null do not count.
+    """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a
+    null do not count.
 
-    With `carry`, as "1d", a window without a value has the last value before it, if that is at most so old when the window begins; rows
-    with a null do not count then.
+    With `carry`, as "1d", a window without a value has the last value before it, if that is at most so old
+    when the window begins; rows with a null do not count then.
 
     Raises:
         DefinitionError: a negative `carry`.
@@ -98,7 +103,8 @@ def any_value(x: str, *, where: str | None = None, **about: Unpack[About]) -> Ag
 
 
 def first_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The values of `x` in the `k` earliest rows, nulls too: a list, earliest first; null where there is no row.
+    """The values of `x` in the `k` earliest rows, nulls too: a list, earliest first; null where there is no
+    row.
 
     Raises:
         DefinitionError: `k` is no number from 1 to 999999.
@@ -143,7 +149,8 @@ def _candle(
 
 
 def candlestick(price: str, volume: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A struct of open, high, low, close (of the price's type) and vwap, the mean price weighted by volume (a double).
+    """A struct of open, high, low, close (of the price's type) and vwap, the mean price weighted by volume (a
+    double).
 
     Null where every price is null. Only vwap is null where the sum of the volumes is 0.
     """

@@ -1,6 +1,4 @@
-"""Aggregates over the time between events. A state keeps every (time, value), so that states of late rows combine
-exactly. Rows with a null value are left out.
-"""
+"""Aggregates over the time between events. A state keeps each (time, value) but nulls."""
 
 from __future__ import annotations
 
@@ -63,19 +61,23 @@ def _silence(times: pa.Array) -> pa.Array:
 def time_weighted_mean(
     x: str, method: Method = "locf", *, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
 ) -> Aggregate:
-    """The mean of `x` over the time from the window's first event to its last, as a double; null where every value is null.
+    """The mean of `x` over the time from the window's first event to its last, as a double; null where every
+    value is null.
 
-    If all events are at the same time, the result is the last value. With `carry` the mean is over the time in which a value is known:
-    the last value before the window holds from its start, the last value of the window to its end.
+    If all events are at the same time, the result is the last value. With `carry` the mean is over the time
+    in which a value is known: the last value before the window holds from its start, the last value of the
+    window to its end.
 
     Args:
         x: a number.
         method: `x` between two events: "locf" keeps the earlier value, "linear" draws a straight line.
-        carry: how old a value from before the window may be at the window's start, as "1d". None: the window has its own events alone.
+        carry: how old a value from before the window may be at the window's start, as "1d". None: the window
+            has its own events alone.
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: `method` is another word; a line is to be drawn to a value from before the window; a negative `carry`.
+        DefinitionError: `method` is another word; a line is to be drawn to a value from before the window; a
+            negative `carry`.
     """
     x = expression(x, "time_weighted_mean")
     carry_us = how_long("time_weighted_mean", method, carry)
@@ -87,15 +89,16 @@ def time_weighted_mean(
 def counter_rate(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """How much a counter rose per second from the window's first event to its last, as a double.
 
-    A fall is a reset to 0, as in `rate` of Prometheus. Unlike Prometheus, nothing is extrapolated to the borders of the
-    window. Null where all events are at the same time.
+    A fall is a reset to 0, as in `rate` of Prometheus. Unlike Prometheus, nothing is extrapolated to the
+    borders of the window. Null where all events are at the same time.
     """
     x = expression(x, "counter_rate")
     return Aggregate("counter_rate", x, (points(x, "number"),), _rate).only(where, **about)
 
 
 def state_duration(state: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A map from each state of the window to the seconds it lasted, sorted by state; null where every state is null.
+    """A map from each state of the window to the seconds it lasted, sorted by state; null where every state
+    is null.
 
     A state lasts until the next event. The last state of the window has no known end, and counts 0 seconds.
     """
@@ -104,5 +107,5 @@ def state_duration(state: str, *, where: str | None = None, **about: Unpack[Abou
 
 
 def longest_silence(*, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The longest time between neighbouring events of the window, in seconds as a double; null for fewer than two."""
+    """The longest time between neighbouring events, in seconds as a double; null below two events."""
     return Aggregate("longest_silence", "", (TIMES,), _silence).only(where, **about)

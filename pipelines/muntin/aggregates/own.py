@@ -46,18 +46,20 @@ def own(
         of: SQL expression whose values are accumulated; nulls are left out. A struct takes several columns:
             "{'x': x, 'y': y}" arrives as a dict.
         create: () -> the state of no rows; any object that can be pickled.
-        accumulate: (state, value) -> state. Takes the values in the order of event time, then arrival. May change the state.
-        combine: (state, state) -> state. Gives the same result for both orders of its arguments. May change the first
-            argument only.
+        accumulate: (state, value) -> state. Takes the values in the order of event time, then arrival. May
+            change the state.
+        combine: (state, state) -> state. Gives the same result for both orders of its arguments. May change
+            the first argument only.
         finish: (state) -> result. Must not change the state.
-        deduct: (state, state) -> state. Takes the second state out of the first, and gives exactly the state before
-            `combine`. Saves a third of the combining. Leave it out where it is not exact, as for floats.
+        deduct: (state, state) -> state. Takes the second state out of the first, and gives exactly the state
+            before `combine`. Saves a third of the combining. Leave it out where it is not exact, as for
+            floats.
         returns: Arrow type of the result; float64 if left out.
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: `name` cannot name a column, an argument is not a function, or Delta does not have the type. At
-            run time: a result is not of the type.
+        DefinitionError: `name` cannot name a column, an argument is not a function, or Delta does not have
+            the type. At run time: a result is not of the type.
     """
     of = expression(of, "own")
     if not isinstance(name, str) or not name.isidentifier():
@@ -148,8 +150,8 @@ def apply(
 ) -> Aggregate:
     """A Python function over all rows of a window: (list, ...) -> result. It takes a list for each column.
 
-    A list has a value for each row of the window, in the order of event time, then arrival; null is None. A state keeps
-    every value. If a smaller state is enough, take `own`.
+    A list has a value for each row of the window, in the order of event time, then arrival; null is None. A
+    state keeps every value. If a smaller state is enough, take `own`.
 
     Args:
         function: takes a list for each column.
@@ -158,8 +160,8 @@ def apply(
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: not a function, no columns, or a type that Delta does not have. At run time: a result is not of
-            the type.
+        DefinitionError: not a function, no columns, or a type that Delta does not have. At run time: a result
+            is not of the type.
     """
     _check_function("apply", "the function", function)
     _check_type("apply", returns)

@@ -1,5 +1,6 @@
-"""Covariance, correlation and the line of least squares from co-moments: Pébay (2008), 3.1; see `shape`. Rows in which
-either value is null are left out. A mean has two doubles, as in `shape`.
+"""Covariance, correlation and the line of least squares from co-moments: Pébay (2008), 3.1; see `shape`.
+
+Rows in which either value is null are left out. A mean has two doubles, as in `shape`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001,
 
 
 def comoments(x: str, y: str) -> Field:
-    """The count, both means and their rounding errors, and the sums of products of the distances from the means.
+    """The count, both means and their rounding errors, and the sums of products of the distances from the
+    means.
 
     NaN where a value is not finite.
     """
@@ -105,7 +107,7 @@ def _trend(*parts: pa.Array) -> pa.Array:
 
 
 def covariance(x: str, y: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The covariance of `x` and `y`: of a sample (null for fewer than two rows), or of the population (null for no row)."""
+    """The covariance of `x` and `y`: of a sample (null below two rows) or the population (null for none)."""
     of, field = _pair(x, y, "covariance")
     return Aggregate("covariance", of, (field,), _population if population else _sample).only(where, **about)
 
@@ -117,8 +119,8 @@ def correlation(x: str, y: str, *, where: str | None = None, **about: Unpack[Abo
 
 
 def linear_trend(x: str, y: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The line of least squares of `y` over `x`: a struct of the doubles slope, intercept and r2; null where `x` does
-    not vary. `r2` is 1 where `y` does not vary.
+    """The line of least squares of `y` over `x`: a struct of the doubles slope, intercept
+    and r2. Null where `x` does not vary; `r2` is 1 where `y` does not vary.
     """
     of, field = _pair(x, y, "linear_trend")
     return Aggregate("linear_trend", of, (field,), _trend).only(where, **about)

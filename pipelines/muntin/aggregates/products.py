@@ -1,4 +1,4 @@
-"""Products, geometric and harmonic means, by logarithms and reciprocals: large and small values in any order do not overflow."""
+"""Products, geometric and harmonic means, by logarithms and reciprocals: values do not overflow."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def product(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggr
 
 
 def geometric_mean(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The geometric mean of `x`: 0 if a value is 0, NaN if a value is negative, null where every value is null."""
+    """The geometric mean of `x`: 0 if a value is 0, NaN if a value is negative, null where all are null."""
     x = expression(x, "geometric_mean")
     return Aggregate("geometric_mean", x, (present(x), logarithms(x), negatives(x)), _geometric_mean).only(where, **about)
 
@@ -65,7 +65,7 @@ def reciprocals(x: str) -> Field:
 
 
 def harmonic_mean(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The harmonic mean of `x`: 0 if a value is 0, NaN if a value is negative, null where every value is null."""
+    """The harmonic mean of `x`: 0 if a value is 0, NaN if a value is negative, null where all are null."""
     x = expression(x, "harmonic_mean")
     return Aggregate("harmonic_mean", x, (present(x), reciprocals(x), negatives(x)), _harmonic_mean).only(where, **about)
 

@@ -1,6 +1,6 @@
-"""Skewness and kurtosis from central moments: Pébay, "Formulas for Robust, One-Pass Parallel Computation of Covariances
-and Arbitrary-Order Statistical Moments" (2008), 2.1. The mean has two doubles (Knuth's two-sum), so that an offset
-of 1e15 costs no digit.
+"""Skewness and kurtosis from central moments: Pébay, "Formulas for Robust, One-Pass Parallel Computation of
+Covariances and Arbitrary-Order Statistical Moments" (2008), 2.1. The mean has two doubles (Knuth's two-sum),
+so that an offset of 1e15 costs no digit.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001,
 
 
 def shape(x: str) -> Field:
-    """The count, the mean, the rounding error of the mean, and the sums of the second, third and fourth powers of the
-    distances from the mean. NaN where a value is not finite.
+    """The count, the mean, its rounding error, and sums of the 2nd to 4th powers of the distances from it.
+
+    NaN where a value is not finite.
     """
     parts = ("n", "mean", "rest", "m2", "m3", "m4")
     return Field("shape", x, doubles(values=x), Fold("shape", _pebay), seal=_sealed, sealed_as=parts, needs=((x, "number"),))
@@ -76,7 +77,7 @@ def _kurtosis(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.
 
 
 def skewness(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The skewness of a sample, G1 (adjusted Fisher-Pearson); null for fewer than three values, and where all are equal."""
+    """The skewness of a sample, G1 (adjusted Fisher-Pearson); null below three values or if all are equal."""
     x = expression(x, "skewness")
     return Aggregate("skewness", x, (shape(x),), _skewness).only(where, **about)
 

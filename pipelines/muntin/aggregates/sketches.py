@@ -1,9 +1,11 @@
-"""Sketches: small states for questions whose exact answer needs every value. By the library Apache DataSketches.
+"""Sketches: small states for questions whose exact answer needs every value. By the library Apache
+DataSketches.
 
-A state is the bytes that the library writes, so that the library reads it in any of its languages. Equal rows make equal
-results: where the order of values matters to a sketch, values are counted or sorted first, and no sketch here is random.
-The library's KLL, REQ and classic sketches of quantiles draw random bits that cannot be seeded. So quantiles have a
-t-digest (Dunning, Ertl, "Computing Extremely Accurate Quantiles Using t-Digests", 2019).
+A state is the bytes that the library writes, so that the library reads it in any of its languages. Equal rows
+make equal results: where the order of values matters to a sketch, values are counted or sorted first, and no
+sketch here is random. The library's KLL, REQ and classic sketches of quantiles draw random bits that cannot
+be seeded. So quantiles have a t-digest (Dunning, Ertl, "Computing Extremely Accurate Quantiles Using
+t-Digests", 2019).
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ class Sketches:
 
 
 def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """About the number of distinct values of `x`: HyperLogLog, standard error 1.04 / sqrt(2**lg_k), by default 1.6 %.
+    """About the number of distinct values of `x`: HyperLogLog, standard error 1.04 / sqrt(2**lg_k), by
+    default 1.6 %.
 
     Exact up to some dozens of values. Nulls do not count. Flajolet et al., "HyperLogLog" (2007).
 
@@ -78,10 +81,11 @@ def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None, *
 
 
 def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """About the quantiles of `x`, by a t-digest: a list of doubles in the order of `quantiles`. Null where no value counts.
+    """About the quantiles of `x`, by a t-digest: a list of doubles in the order of `quantiles`. Null where no
+    value counts.
 
-    Null, NaN and infinite values do not count. The error of the rank, measured on a million values in a thousand states:
-    up to 1 % in the middle, 0.04 % at 0.01 and 0.99. With twice the `k`: 0.4 % and 0.02 %.
+    Null, NaN and infinite values do not count. The error of the rank, measured on a million values in a
+    thousand states: up to 1 % in the middle, 0.04 % at 0.01 and 0.99. With twice the `k`: 0.4 % and 0.02 %.
 
     Args:
         x: SQL expression, a number.
@@ -90,7 +94,8 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where:
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: no quantiles, a quantile that is not from 0 to 1, or a `k` that is too small or too large.
+        DefinitionError: no quantiles, a quantile that is not from 0 to 1, or a `k` that is too small or too
+            large.
     """
     x, k = expression(x, "approx_quantiles"), _size("approx_quantiles", k, 10, 65_535, "k")
     if not isinstance(quantiles, list | tuple) or not quantiles:
@@ -105,8 +110,9 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where:
 def approx_top_k(x: str, k: int = 10, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """About the `k` most frequent values of `x`: a list of (value, count, error), the most frequent first.
 
-    The true count lies between `count - error` and `count`. Up to some hundreds of values the count is exact and the error
-    is 0. Of equal counts, the least text comes first. Misra and Gries, "Finding repeated elements" (1982).
+    The true count lies between `count - error` and `count`. Up to some hundreds of values the count is exact
+    and the error is 0. Of equal counts, the least text comes first. Misra and Gries, "Finding repeated
+    elements" (1982).
 
     Raises:
         DefinitionError: `k` is not a whole number from 1 to 1,000.
@@ -120,10 +126,11 @@ def approx_top_k(x: str, k: int = 10, *, where: str | None = None, **about: Unpa
 
 
 def theta(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The distinct values of `x` as a theta sketch, in bytes: a set whose unions, intersections and differences can be counted.
+    """The distinct values of `x` as a theta sketch, in bytes: a set whose unions, intersections and
+    differences can be counted.
 
-    `muntin.aggregates.theta_sets` counts them. Nulls do not count. Dasgupta et al., "A Framework for Estimating Stream
-    Expression Cardinalities" (2016).
+    `muntin.aggregates.theta_sets` counts them. Nulls do not count. Dasgupta et al., "A Framework for
+    Estimating Stream Expression Cardinalities" (2016).
 
     Raises:
         DefinitionError: `lg_k` is not a whole number from 5 to 26.
@@ -133,7 +140,7 @@ def theta(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[A
 
 
 def _typed(x: str, sketches: Sketches) -> tuple[Field, ...]:
-    """The sketch, and the least value for its type. The hash of a number is not the hash of its text: batches must not mix types."""
+    """The sketch and the least value, for its type: a number and its text have other hashes."""
     return _field(x, f"coalesce(list({x}) FILTER (WHERE ({x}) IS NOT NULL), [])", sketches), *least(x).fields
 
 

@@ -1,4 +1,5 @@
-"""Sums and means. Sums of integers and decimals are exact; a sum that does not fit is an error. Floats are deterministic.
+"""Sums and means. Sums of integers and decimals are exact; a sum that does not fit is an error. Floats are
+deterministic.
 
 With `distinct=True` they share the field of `count_distinct`, which keeps each value once.
 """
@@ -90,7 +91,8 @@ def mean(x: str, *, distinct: bool = False, where: str | None = None, **about: U
 
 
 def weighted_mean(x: str, w: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The mean of `x` with weights `w` as a double: `sum(x * w) / sum(w)` over the rows in which neither is null.
+    """The mean of `x` with weights `w` as a double: `sum(x * w) / sum(w)` over the rows in which neither is
+    null.
 
     Null where the sum of the weights is 0.
     """

@@ -1,7 +1,8 @@
-"""Sets from the bytes of `theta`: their union, intersection and difference, and about how many values they hold.
+"""Sets from the bytes of `theta`: their union, intersection and difference, and about how many values they
+hold.
 
-With the results of two windows, `theta_sets.estimate(theta_sets.intersection(monday, tuesday))` says about how many came
-on both days.
+With the results of two windows, `theta_sets.estimate(theta_sets.intersection(monday, tuesday))` says about
+how many came on both days.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def estimate(sketch: bytes) -> float:
 
 
 def bounds(sketch: bytes, deviations: int = 2) -> tuple[float, float]:
-    """Bounds of the true number of values: 1, 2 or 3 standard deviations hold in 68, 95 or 99.7 of 100 cases."""
+    """Bounds of the number of values: 1, 2 or 3 standard deviations hold in 68, 95 or 99.7 of 100 cases."""
     found = _read(sketch)
     return float(found.get_lower_bound(deviations)), float(found.get_upper_bound(deviations))
 

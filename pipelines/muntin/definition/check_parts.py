@@ -1,4 +1,4 @@
-"""The sinks of a pipeline, each of one of its windows, each once; and its look-ups, names of dimensions in expressions."""
+"""Checks of a pipeline's sinks, each of a window of its own, and of its look-ups."""
 
 from __future__ import annotations
 
@@ -23,15 +23,8 @@ def sinks_of(
 ) -> tuple[Sink, ...]:
     """The sinks, each with its window.
 
-    Args:
-        to: what the user gave.
-        windows: of the pipeline.
-        columns: names of keys and results.
-        keys_of: window -> its keys.
-
-    Raises:
-        DefinitionError: something is no sink, names no window, or stands twice; or a key or result has a name that
-            changes need, or that the sink cannot have.
+    `to`: what the user gave. `windows`: of the pipeline. `columns`: names of keys and results. `keys_of`:
+    window -> its keys.
     """
     given = [to] if hasattr(to, "opened") else to
     if isinstance(given, str) or not all(hasattr(sink, "opened") for sink in given):
@@ -69,11 +62,7 @@ def _with_window(sink: Sink, windows: Mapping[str, Kind]) -> Sink:
 
 
 def check_lookups(given: object, source: Source, sources: Collection[str]) -> None:
-    """Look-ups by name, which go with the source.
-
-    Raises:
-        DefinitionError: something else than a look-up, a name that SQL could not say, or a source that cannot look up.
-    """
+    """Look-ups by name, which go with the source."""
     if not isinstance(given, Mapping):
         raise DefinitionError(f'lookups: {given!r} is not a mapping; write {{"rates": sources.lookup(sources.files("rates/*.csv"), ...)}}')
     for name, each in given.items():

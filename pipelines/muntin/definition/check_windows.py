@@ -14,11 +14,7 @@ from muntin.errors import DefinitionError
 
 
 def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever the user gave
-    """Aggregates, with each merged aggregate replaced by the upstream's aggregate.
-
-    Raises:
-        DefinitionError: there is no upstream, it keeps no states, or it has no such aggregate.
-    """
+    """Aggregates, with each merged aggregate replaced by the upstream's aggregate."""
     upstream, given = source.upstream, aggregates if isinstance(aggregates, dict) else {}
     merged = {name: each for name, each in given.items() if hasattr(each, "taken_from")}
     if merged and not (upstream and upstream.keep_states):
@@ -44,11 +40,7 @@ def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noq
 
 
 def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -> dict[str, Kind]:
-    """The windows, in which values last as long as the aggregates ask.
-
-    Raises:
-        DefinitionError: values of an aggregate last, and events decide where a window begins.
-    """
+    """The windows, in which values last as long as the aggregates ask."""
     lasting = {name: each.carry.us for name, each in aggregates.items() if each.carry}
     found: dict[str, Kind] = {}
     for name, window in windows.items():
@@ -64,7 +56,7 @@ def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -
 
 
 def check_given_keys(name: str, window: Kind, keys: Sequence[str]) -> None:
-    """See that the keys that decide where windows lie are keys of the windows; those of a rollup are fewer."""
+    """See that the keys that decide where windows lie are keys of the windows; a rollup has fewer."""
     for key in window.by_keys:
         if key not in keys:
             there = f"keys of its windows are {', '.join(keys)}" if keys else "its windows have no keys"

@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 def is_taken(name: str) -> bool:
-    """Whether a column that a kind of windows names may be one of Muntin's own, of states, windows or changes."""
+    """Whether a column of a kind of windows has a name of Muntin's own in states, windows or changes."""
     return name.lower() in _OF_WINDOWS or name.lower().startswith("state_")
 
 
@@ -45,11 +45,7 @@ def check_name(what: str, name: object) -> None:
 
 
 def check_renamed(name: str, before: str | None, windows: Mapping[str, object], windows_before: Mapping[str, str]) -> None:
-    """Check that earlier names are names, and not among the names in use.
-
-    Raises:
-        DefinitionError: a pipeline or a window renamed from a name that is in use, or a window that there is not.
-    """
+    """Check that earlier names are names, and not among the names in use."""
     if before is not None:
         check_name("renamed_from", before)
         if before == name:
@@ -86,7 +82,7 @@ def check_source(source: object, what: str = "source") -> None:
 
 
 def check_batches(name: str, source: Source, ours: Schedule) -> None:
-    """Refuse a source whose batches are not the batches of the schedule, and an upstream that has the pipeline's own name."""
+    """Refuse a source with other batches than the schedule's, and an upstream of the pipeline's own name."""
     if problem := source.misfit(ours):
         raise DefinitionError(problem)
     if source.upstream is None:
@@ -124,7 +120,7 @@ def _check_condition(where: object, what: str) -> None:
 
 
 def check_mapping(what: str, parts: object, example: str) -> None:
-    """A mapping, whatever it holds. `example`: of one, as Python."""
+    """Check that a value is a mapping. `example`: such a mapping, as Python."""
     if not isinstance(parts, Mapping):
         raise DefinitionError(f"{what}: {parts!r} is not a mapping; write {example}")
 

@@ -1,8 +1,9 @@
 """Clocks of time zones: their offsets from UTC, and the instants at which a cron string ticks on them.
 
-A clock leaves times out where it is put forward, and shows times twice where it is put back. A cron string of every hour (`*`)
-ticks whenever the clock shows one of its times, also twice. Of any other cron string each time is one tick: the later of two
-instants; a time that is left out ticks as much later as the clock was put forward. So do Airflow's timetables.
+A clock leaves times out where it is put forward, and shows times twice where it is put back. A cron string of
+every hour (`*`) ticks whenever the clock shows one of its times, also twice. Of any other cron string each
+time is one tick: the later of two instants; a time that is left out ticks as much later as the clock was put
+forward. So do Airflow's timetables.
 """
 
 from __future__ import annotations
@@ -22,11 +23,7 @@ UTC_NAME = "UTC"
 
 @lru_cache
 def zone_info(name: str) -> tzinfo:
-    """The time zone of an IANA name. UTC is there without a database of zones.
-
-    Raises:
-        DefinitionError: no such zone.
-    """
+    """The time zone of an IANA name. UTC is there without a database of zones."""
     if name == UTC_NAME:
         return UTC
     try:
@@ -66,7 +63,7 @@ def tick_before(cron: str, zone: str, us: int) -> int:
 
 
 def _times(cron: str, local_us: int, way: str) -> Iterator[int]:
-    """The times of a cron string from a time on, forwards or backwards, in microseconds of the local clock."""
+    """The times of a cron string from a time on, in one direction; microseconds of the local clock."""
     from croniter import croniter
 
     times = croniter(cron, from_us(local_us))
@@ -75,7 +72,7 @@ def _times(cron: str, local_us: int, way: str) -> Iterator[int]:
 
 
 def _instants(cron: str, zone: str, local_us: int) -> list[int]:
-    """The ticks at one time of the local clock: one, or, if the cron string is of every hour, none to two."""
+    """The ticks at a time of the local clock: one; of a cron string of every hour, none to two."""
     info = zone_info(zone)
     if not _of_every_hour(cron):
         local = from_us(local_us).replace(tzinfo=info)

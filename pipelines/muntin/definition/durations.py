@@ -43,7 +43,7 @@ def microseconds(value: Duration, what: str) -> int:
 
 
 def _meant(value: object) -> str:
-    """The spelling that was meant, as "1d" by "1 day", "1D" or "P1D"; "" where nobody can tell. "1M" may be a month."""
+    """The spelling that was meant, as "1d" by "1 day", "1D" or "P1D"; "" if unclear: "1M" may be a month."""
     found = _MEANT.fullmatch(value) if isinstance(value, str) else None
     if not found or (found["unit"] == "M" and not found["time"]):
         return ""

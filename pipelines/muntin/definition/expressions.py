@@ -1,6 +1,7 @@
 """SQL expressions of users over the columns of the source, and names for the columns of states.
 
-SQL that gives something else each time it is asked: the clock, chance, the session. A state must follow from its rows alone.
+SQL that gives something else each time it is asked: the clock, chance, the session. A state must follow from
+its rows alone.
 """
 
 from __future__ import annotations
@@ -34,11 +35,7 @@ TOKEN = re.compile(
 
 
 def expression(text: object, name: str) -> str:
-    """A SQL expression that a user gives to the function `name`, without blanks around it. Other SQL will hold it as it is.
-
-    Raises:
-        DefinitionError: it is not a text, is empty, is not a single expression, or gives another value each time, as `random()`.
-    """
+    """A SQL expression that a user gives to the function `name`, without blanks around it."""
     if not isinstance(text, str) or not text.strip():
         raise DefinitionError(
             f'{name}: {text!r} is not a SQL expression over the source\'s columns; write one, as {name}("price * quantity")'
@@ -49,11 +46,7 @@ def expression(text: object, name: str) -> str:
 
 
 def condition(text: object, name: str) -> str | None:
-    """A SQL condition that a user gives as the argument `name`; None where it is left out.
-
-    Raises:
-        DefinitionError: as `expression`.
-    """
+    """A SQL condition that a user gives as the argument `name`; None where it is left out."""
     if text is None:
         return None
     if not isinstance(text, str) or not text.strip():
@@ -109,7 +102,8 @@ def stem(name: str, of: str) -> str:
 
 
 def changing(words: Sequence[str]) -> str | None:
-    """The first call in an expression of something that changes, as a user would write it; None: there is none.
+    """The first call in an expression of something that changes, as a user would write it; None: there is
+    none.
 
     >>> changing(["random", "(", ")", "<", "x"]), changing(["random", "<", "x"])
     ('random()', None)
@@ -147,12 +141,14 @@ EVERY_ROW = "1"
 class Plain(str):
     """The text of a SQL aggregate that takes one value of each row, and what it makes of the values.
 
-    `of`: the SQL expression of the value, without aggregates; `by`: that of what decides between rows. `what`: how many values are not
-    null; their sum, 0 without any; the least; the greatest; the value in the first or in the last row by (event time, arrival), nulls left
-    out, or, as "first_row" and "last_row", nulls too; the value, null or not, in the row where `by` is least or greatest, of several such
-    rows in the first; "value": the value, where there is one row, and the text alone tells what else; "numbers": a list of
-    all values as doubles, for a seal to which nulls say nothing; "distinct": a sorted list of the distinct values without null, and
-    "occurrences": how often each of these came; "all_at_least", "all_at_greatest": such a list of the rows where `by` is least or greatest.
+    `of`: the SQL expression of the value, without aggregates; `by`: the SQL expression that decides between
+    rows. `what`: how many values are not null; their sum, 0 without any; the least; the greatest; the value
+    in the first or in the last row by (event time, arrival), nulls left out, or, as "first_row" and
+    "last_row", nulls too; the value, null or not, in the row where `by` is least or greatest, of several such
+    rows in the first; "value": the value, where there is one row, and the text alone says what else;
+    "numbers": a list of all values as doubles, for a seal to which nulls say nothing; "distinct": a sorted
+    list of the distinct values without null, and "occurrences": how often each value came; "all_at_least",
+    "all_at_greatest": such a list of the rows where `by` is least or greatest.
 
     >>> Plain("count(x)", "count", "x").of
     'x'
@@ -183,11 +179,8 @@ def hint(sql: str, error: str, columns: Mapping[str, str], call: str) -> str:
     >>> hint("sum(price)", "No function matches 'sum(VARCHAR)'", {"price": "VARCHAR"}, "sources.files(...)")
     '; price is a text: say types={"price": "DOUBLE"} in sources.files(...), or write price::DOUBLE'
 
-    Args:
-        sql: as the user wrote it.
-        error: DuckDB's words.
-        columns: name -> SQL type of the source's columns.
-        call: how the source is written; "" where a window's columns are meant.
+    `sql`: as the user wrote it. `error`: DuckDB's words. `columns`: name -> SQL type of the source's columns.
+    `call`: how the source is written; "" where a window's columns are meant.
     """
     odd = [name for name in columns if not _PLAIN.fullmatch(name) and name in sql and f'"{name}"' not in sql]
     if odd:

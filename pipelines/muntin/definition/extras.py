@@ -26,11 +26,7 @@ EXTRAS = {
 
 
 def need(package: str) -> None:
-    """See that a package is installed.
-
-    Raises:
-        MissingPackageError: it is not; says which extra brings it.
-    """
+    """See that a package is installed."""
     if not is_installed(package):
         raise MissingPackageError(f"{package} is not installed: {command_for(package)}")
 

@@ -1,6 +1,8 @@
-"""The frames that a pipeline keeps. Windows share a set of frames where the width of the frames divides theirs.
+"""The frames that a pipeline keeps. Windows share a set of frames where the width of the frames divides
+theirs.
 
-Windows of a time zone alone are made of longer frames: of pieces between the times of UTC at which its windows may begin.
+Windows of a time zone alone are made of longer frames: of pieces between the times of UTC at which its
+windows may begin.
 """
 
 from __future__ import annotations
@@ -26,9 +28,12 @@ class FrameSet:
         windows: the names of the windows made of them.
         event_times: whether states have the times of their first and last event.
         by_arrival: whether each row is a state, and states lie in order of arrival, for windows made of rows.
-        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields.
-        cuts_us: where frames begin in every `width_us`, counted from 1970; one cut: all frames have this width.
-        run_us: states of a key and batch whose events are no further apart are joined to one, a run; 0: each state is of one frame.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the
+            fields.
+        cuts_us: where frames begin in every `width_us`, counted from 1970; one cut: all frames have this
+            width.
+        run_us: states of a key and batch whose events are no further apart are joined to one, a run; 0: each
+            state is of one frame.
     """
 
     width_us: int
@@ -66,7 +71,8 @@ class FrameSet:
 
 
 def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
-    """The frame sets of a pipeline, finest first. A set serves windows whose natural width it divides, unless they are far wider.
+    """The frame sets of a pipeline, finest first. A set serves windows whose natural width it divides, unless
+    they are far wider.
 
     `even`: whether each state is of one frame, and all frames of a set have one width.
     """
@@ -93,7 +99,7 @@ def _begin(window: Kind, width_us: int) -> int:
 
 
 def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:
-    """The set with fewer states: runs of sessions, or frames that begin where windows of a time zone may begin; else the set itself."""
+    """The set with fewer states: runs of sessions, or frames of a zone's clock; else the set itself."""
     windows = [pipeline.windows[name] for name in frames.windows]
     run_us = min(window.run_us for window in windows)
     if run_us and not any(field.uses_order or field.is_state for each in pipeline.aggregates.values() for field in each.fields):

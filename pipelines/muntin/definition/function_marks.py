@@ -27,18 +27,17 @@ class _Path:
 
 
 def mark(*functions: Any, ours_by_name: bool = False) -> str:  # noqa: ANN401 - functions, methods, classes: anything that can be called
-    """Twelve hexadecimal digits that change with the functions: their code, constants, defaults, closures and plain global values.
+    """Twelve hexadecimal digits that change with the functions: their code, constants, defaults, closures and
+    plain global values.
 
     A function that they only call counts by name.
 
     >>> mark(lambda x: x + 1) == mark(lambda x: x + 1), mark(lambda x: x + 1) == mark(lambda x: x + 2)
     (True, False)
 
-    Args:
-        functions: anything that can be called.
-        ours_by_name: whether a function of Muntin counts by its name, its defaults and what it closes over, and not by
-            its byte code. Byte code differs between versions of Python. Such a function gets another name when its
-            results change.
+    `functions`: anything that can be called. `ours_by_name`: whether a function of Muntin counts by its name,
+    its defaults and what it closes over, and not by its byte code. Byte code differs between versions of
+    Python. Such a function gets another name when its results change.
     """
     return sha256(repr([_content(function, _Path(ours_by_name)) for function in functions]).encode()).hexdigest()[:12]
 
@@ -73,7 +72,8 @@ def _function(function: FunctionType, path: _Path) -> Any:  # noqa: ANN401 - as 
 
 
 def _object(value: Any, path: _Path) -> Any:  # noqa: ANN401 - as above
-    """The name of a class, a module or a built-in function. For any other object, its class and its plain attributes.
+    """The name of a class, a module or a built-in function. For any other object, its class and its plain
+    attributes.
 
     Other attributes do not count: a logger, for example, holds the loggers of the whole process.
     """

@@ -24,7 +24,8 @@ class GivenTable:
     Attributes:
         source: the path of its files, or a source.
         start, end: the columns with the first instant of a span, and the first instant behind it.
-        keys: the columns with the key of a span, which are keys of the pipeline; () where each span is of every key.
+        keys: the columns with the key of a span, which are keys of the pipeline; () where each span is of
+            every key.
         columns: the columns that come along as columns of the windows.
     """
 
@@ -49,11 +50,7 @@ class GivenTable:
 
 
 def given_table(source: Any, start: object, end: object, keys: Sequence[str], columns: Sequence[str]) -> GivenTable:  # noqa: ANN401
-    """A table of spans from the arguments of `windows.given`.
-
-    Raises:
-        DefinitionError: a source whose rows follow the batches, or columns that cannot be.
-    """
+    """A table of spans from the arguments of `windows.given`."""
     names = GivenTable(_source(source), _name("start", start), _name("end", end), listed("keys", keys), listed("columns", columns))
     if names.start == names.end:
         raise DefinitionError(f"given: start and end are both {start!r}; name the column where spans end, too")

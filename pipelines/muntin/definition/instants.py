@@ -13,11 +13,7 @@ _CYCLE_YEARS, _CYCLE_US = 400, 146_097 * 86_400_000_000  # after which the calen
 
 
 def instant_us(value: datetime, what: str) -> int:
-    """An aware datetime as microseconds since 1970 UTC.
-
-    Raises:
-        DefinitionError: not a datetime, or one without a time zone.
-    """
+    """An aware datetime as microseconds since 1970 UTC."""
     if not isinstance(value, datetime):
         raise DefinitionError(f"{what}: {value!r} is not a datetime; give an aware one, as datetime(2013, 1, 1, tzinfo=UTC)")
     if value.tzinfo is None:
@@ -31,7 +27,8 @@ def from_us(us: int) -> datetime:
 
 
 def label(us: int) -> str:
-    """An instant as a part of a path. Labels sort as instants do, and have no colon (Spark's Delta reader dies on one).
+    """An instant as a part of a path. Labels sort as instants do, and have no colon (Spark's Delta reader
+    dies on one).
 
     >>> label(0)
     '19700101T000000Z'
@@ -57,7 +54,7 @@ def of_label(text: str) -> int:
 
 
 def _civil(us: int) -> tuple[int, datetime]:
-    """The year of an instant, and the instant; before the year 1, where a frame may begin, one of the same date later on."""
+    """The year of an instant, and the instant; before the year 1, one of the same date 400 years later."""
     cycles = max(0, -((us - _YEAR_1_US) // _CYCLE_US))
     moment = from_us(us + cycles * _CYCLE_US)
     return moment.year - cycles * _CYCLE_YEARS, moment

@@ -1,4 +1,4 @@
-"""A kind of windows as the definition and the jobs see it: how its windows follow from batches, and its states."""
+"""A kind of windows as the definition and the jobs see it: how windows follow from batches; states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from muntin.definition.given_table import GivenTable
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A window depends on events at most `reach_us` before its end; the last `before_us` of them may lie before its start."""
+    """A window depends on events at most `reach_us` before its end, `before_us` of them before its start."""
 
     reach_us: int
     before_us: int = 0
@@ -26,7 +26,7 @@ class Bounded:
 
 
 class Reaching(Bounded):
-    """A window depends on events at most so long before its end as `longest` says, which may read a table when it is asked."""
+    """A window depends on events at most `longest` before its end; `longest` may read a table."""
 
     __slots__ = ("longest",)
 
@@ -49,7 +49,7 @@ class Chained:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Open windows are handed from batch to batch as a note. `flushes`: open windows give results after the last batch."""
+    """Open windows go from batch to batch as a note. `flushes`: they give results after the last batch."""
 
     flushes: bool = False
 
@@ -82,7 +82,8 @@ class Even:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Frames that begin at each of `cuts_us` in every `width_us`, counted from 1970: of several lengths, no longer than `width_us`.
+    """Frames that begin at each of `cuts_us` in every `width_us`, counted from 1970: of several lengths, no
+    longer than `width_us`.
 
     |==========| 4:00  5:00 |==========| 4:00  5:00 |==========|    days of New York: midnight is at 4:00 or 5:00 of UTC
     """
@@ -107,8 +108,9 @@ class FrameStates:
 
     Attributes:
         event_times: whether they have the times of their first and last event.
-        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields; or what the time of
-            the last event is, if it is more than that. Of states of the same instant the greatest value stands, or whether one is true.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the
+            fields; or what the time of the last event is, if it is more than that. Of states of an instant
+            the greatest value stands, or whether a value is true.
         needs: SQL expressions that windows read, with what each must be, as ("x", "duration").
     """
 
@@ -123,14 +125,17 @@ class FrameStates:
 
 @dataclass(frozen=True, slots=True)
 class RowStates:
-    """Every row is a state. Windows read the rows of a key in order of arrival, or in order of event time, then arrival.
+    """Every row is a state. Windows read the rows of a key in order of arrival, or in order of event time,
+    then arrival.
 
     Attributes:
-        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the
+            fields.
         apart: whether the windows of a key depend on rows of this key alone.
         needs: SQL expressions that windows read, with what each must be, as ("x", "order").
         of_results: SQL expressions over the results of a window, numbers each, which the next window reads.
-        places: columns that say where a row came from and that windows read, of `FILE_NUMBER` and `ROW_IN_BATCH`.
+        places: columns that say where a row came from and that windows read, of `FILE_NUMBER` and
+            `ROW_IN_BATCH`.
         by_arrival: whether windows read the rows in order of arrival; otherwise in order of event time.
     """
 
@@ -148,7 +153,8 @@ class RowStates:
 class Kind(Protocol):
     """A kind of windows, with its parameters.
 
-    An instant may lie in no window, in one or in several. An event at an instant that lies in none is accepted, and is late for nothing.
+    An instant may lie in no window, in one or in several. An event at an instant that lies in none is
+    accepted, and is late for nothing.
     """
 
     @property
@@ -168,7 +174,7 @@ class Kind(Protocol):
 
     @property
     def inside_us(self) -> int:
-        """How far beyond a window's end time must be known before the window closes; 0 if its end does not belong to it."""
+        """How far beyond a window's end time must be known; 0 if its end does not belong to it."""
         ...
 
     @property
@@ -183,12 +189,12 @@ class Kind(Protocol):
 
     @property
     def having(self) -> str | None:
-        """A SQL condition over the row of a window: a window for which it does not hold is hidden. None: all windows are published."""
+        """A SQL condition over a window's row: other windows are hidden; None: all are published."""
         ...
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """Names and Arrow types of the kind's columns, in order; they follow window_start and window_end in results."""
+        """Names and Arrow types of the kind's columns, in order, behind window_start and window_end."""
         ...
 
     @property
@@ -203,13 +209,13 @@ class Kind(Protocol):
 
     @property
     def identity(self) -> str:
-        """A text of all parameters that determine the windows: if it changes, the windows are derived anew."""
+        """A text of all parameters that determine the windows; if it changes, they are derived anew."""
         ...
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Any, Any]] | None:
-        """A function from any two instants to starts and ends of all windows between them, empty windows too, and of no other windows but
-        such as hold one of the instants; None: windows have no grid.
+        """A function from any two instants to starts and ends of all windows between them, empty windows too,
+        and of windows that hold an instant; None: windows have no grid.
         """
         ...
 
@@ -245,43 +251,45 @@ class Kind(Protocol):
         ...
 
     def earliest(self, after_us: int, until_us: int) -> int:
-        """For `Bounded` windows: an instant before which no window begins that ends after an instant and up to another.
+        """For `Bounded` windows: an instant before which no window begins that ends after an instant and up
+        to another.
 
         `AFTER_ALL` where it is known that no window ends there.
         """
         ...
 
     def apart_from(self, was: Any) -> tuple[Any, Any]:  # noqa: ANN401 - the same kind
-        """Starts and ends of the windows that lie elsewhere than they did, when the table of the kind was another one."""
+        """Starts and ends of the windows that lie elsewhere than under an earlier table of the kind."""
         ...
 
     def frame_us(self, grid_us: int) -> int:
-        """The natural frame width, given the finest width of the pipeline's `Bounded` windows (0: there are none)."""
+        """The natural frame width; `grid_us`: the finest of the pipeline's `Bounded` windows, or 0."""
         ...
 
     @property
     def cycle(self) -> Cycle | None:
-        """Frames that all windows are made of, where they are of several lengths, or do not begin in 1970; None: as `frame_us` says."""
+        """Frames of several lengths, or not anchored in 1970, that windows are made of; else None."""
         ...
 
     @property
     def run_us(self) -> int:
-        """Events of a key that are no further apart belong to the same windows, whatever lies around them; 0: no such bound."""
+        """Events of a key no further apart belong to the same windows always; 0: no such bound."""
         ...
 
     def carrying(self, carry_us: int | None) -> Kind | None:
-        """The same windows, in which values last that came up to `carry_us` before them; `carry_us` None: values last in none.
+        """The same windows, in which values last that came up to `carry_us` before them; `carry_us` None:
+        values last in none.
 
         None: they cannot.
         """
         ...
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The windows `(start, end)` of an event at this instant, if it were the only event; in microseconds; [] if it lies in none."""
+        """The windows `(start, end)`, microseconds, of a single event at this instant; [] for none."""
         ...
 
     def batches_closing(self, when: Any, low_us: int, high_us: int) -> Any:  # noqa: ANN401 - a rule of closing, as `timeline` has it
-        """For `Bounded` and `Reaching` windows: the batches that close a window which a change of events between two instants may touch."""
+        """For `Bounded` kinds: the batches that close a window over events between two instants."""
         ...
 
     def one_row_each(self) -> Kind:
@@ -295,5 +303,5 @@ class Kind(Protocol):
 
 @singledispatch
 def as_window(part: Any) -> Any:  # noqa: ANN401 - whatever the user gave
-    """The window that a short form stands for; a window stands for itself. A module with a short form registers it here."""
+    """The window that a short form stands for; a window stands for itself. Short forms register here."""
     return part

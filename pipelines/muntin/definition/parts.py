@@ -1,4 +1,4 @@
-"""The parts of a pipeline that are defined elsewhere, as it sees them: sources, aggregates and their fields."""
+"""The parts of a pipeline that are defined elsewhere, as it sees them: sources, aggregates, fields."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class Source(Protocol):
 
     @property
     def dedupe(self) -> tuple[str, ...]:
-        """The columns that tell events apart; () where rows are not compared."""
+        """The columns that distinguish events; () where rows are not compared."""
         ...
 
     @property
     def dedupe_within_us(self) -> int | None:
-        """How far the event times of duplicates in two batches may lie apart, microseconds; None where batches are not compared."""
+        """How far event times of duplicates in two batches may differ; None: batches are not compared."""
         ...
 
     @property
@@ -109,7 +109,7 @@ class Source(Protocol):
 
     @property
     def section(self) -> tuple[str, ...]:
-        """The columns whose values begin a new section of the rows when they change; () where a file is a section."""
+        """The columns that begin a new section of rows when they change; () where a file is one section."""
         ...
 
     @property
@@ -118,7 +118,7 @@ class Source(Protocol):
         ...
 
     def facts(self, schedule: Schedule) -> Mapping[str, Any]:
-        """The facts that determine the states of a pipeline, apart from the columns named here: name -> value, as JSON has it."""
+        """The facts that determine states, apart from the columns named here: name -> value of JSON."""
         ...
 
     def misfit(self, schedule: Schedule) -> str | None:
@@ -186,11 +186,7 @@ F = TypeVar("F", bound=Field)
 
 
 def distinct(aggregates: Iterable[tuple[object, Sequence[F]]]) -> list[F]:
-    """The fields of all aggregates, each stem once.
-
-    Raises:
-        DefinitionError: two different fields have one stem.
-    """
+    """The fields of all aggregates, each stem once."""
     seen: dict[str, F] = {}
     for aggregate, fields in aggregates:
         for field in fields:
@@ -211,12 +207,12 @@ class Sink(Protocol):
 
     @property
     def window(self) -> str | None:
-        """The window whose results go there; None: the only one."""
+        """The window whose results go there; None: the only window."""
         ...
 
     @property
     def of_each(self) -> bool:
-        """Whether each window has one, where none is named."""
+        """Whether each window has such a sink, where no window is named."""
         ...
 
     @property
@@ -239,19 +235,11 @@ class Sink(Protocol):
         ...
 
     def check_keys(self, keys: Sequence[str]) -> None:
-        """See that the sink can have windows of these keys.
-
-        Raises:
-            DefinitionError: it cannot.
-        """
+        """Refuse keys that the sink cannot have."""
         ...
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """See that the sink can have columns of these names.
-
-        Raises:
-            DefinitionError: it cannot.
-        """
+        """Refuse columns that the sink cannot have."""
         ...
 
 

@@ -1,4 +1,6 @@
-"""A pipeline is one value: where events come from, how they are windowed, what is computed, what must hold."""
+"""A pipeline is one value: where events come from, how they are windowed, what is computed, what
+must hold.
+"""
 
 from __future__ import annotations
 
@@ -59,52 +61,66 @@ class Pipeline:
 
     Attributes:
         name: of the pipeline, its state folder and its DAG.
-        source: where a batch's rows are, as `sources.files(...)`; or several sources by name, as {"clicks": sources.files(...),
-            "orders": sources.kafka(...)}: a window has rows of all of them.
+        source: where a batch's rows are, as `sources.files(...)`; or several sources by name, as {"clicks":
+            sources.files(...), "orders": sources.kafka(...)}: a window has rows of all of them.
         schedule: the data interval of a batch: a cron string, "@daily" and the like, or a duration as "15m".
         start: where the first interval may begin, an aware datetime.
         keys: columns that windows are kept apart by; [] is one window for all rows.
         windows: name -> window.
-        rollups: name -> some of the keys, or none: each window once more for these keys, as {"by_city": ["city"], "all": []}: tables
-            `day.by_city` and `day.all` beside `day`, of the same states and published in the same run. Windows by event time alone.
+        rollups: name -> some of the keys, or none: each window once more for these keys, as {"by_city":
+            ["city"], "all": []}: tables `day.by_city` and `day.all` beside `day`, of the same states and
+            published in the same run. Windows by event time alone.
         aggregates: name of the result column -> aggregate.
-        where: SQL condition that rows must meet; of several sources all rows, or a mapping from sources to conditions.
-        derive: name of one more result column -> SQL over a finished window's row: keys, window_start, window_end, the
-            columns of its kind, aggregates, and what is derived before it, as {"share_late": "late / flights"}. `/` gives
-            a double, of 0 / 0 a NaN: `late / nullif(flights, 0)` gives null for the empty windows of a dense `read`.
-        watermark: how far time is known after a batch: "interval", its end; "events", the largest event time so far,
-            of several sources the least of theirs.
+        where: SQL condition that rows must meet; of several sources all rows, or a mapping from sources to
+            conditions.
+        derive: name of one more result column -> SQL over a finished window's row: keys, window_start,
+            window_end, the columns of its kind, aggregates, and what is derived before it, as {"share_late":
+            "late / flights"}. `/` gives a double, of 0 / 0 a NaN: `late / nullif(flights, 0)` gives null for
+            the empty windows of a dense `read`.
+        watermark: how far time is known after a batch: "interval", its end; "events", the largest event time
+            so far, of several sources the least of theirs.
         max_ahead: rows further ahead of their interval's end are quarantined.
-        max_behind: rows further before their interval's beginning are quarantined, as "30d"; None: no row is too old. It keeps times
-            in a wrong unit, as milliseconds read as seconds, and the instant 0 from making windows of 1970.
-        max_quarantined: the largest share of a batch's rows that may be in the quarantine, 0 to 1: 0.01 is one row in a
-            hundred. If a batch has more, the run fails before anything is committed; half of them unless given. None: there is no limit.
-        expectations: window name -> JSON file of a Great Expectations suite; a rollup has its own, as {"day.by_city": "city.json"}.
+        max_behind: rows further before their interval's beginning are quarantined, as "30d"; None: no row is
+            too old. It keeps times in a wrong unit, as milliseconds read as seconds, and the instant 0 from
+            making windows of 1970.
+        max_quarantined: the largest share of a batch's rows that may be in the quarantine, 0 to 1: 0.01 is
+            one row in a hundred. If a batch has more, the run fails before anything is committed; half of
+            them unless given. None: there is no limit.
+        expectations: window name -> JSON file of a Great Expectations suite; a rollup has its own, as
+            {"day.by_city": "city.json"}.
         on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
-        keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
-            that a pipeline over them can `aggregates.merge` the states.
-        auto_rebuild: bytes of files, as "2GB": after a definition's change a run reads again automatically what the state lacks, if it is
-            not more; else `muntin rebuild` does when somebody says so. With `lookups`, a run reads batches again automatically that met
-            rows of a dimension which have changed since: all of them, or if this says bytes none of them where they have more.
+        keep_states: whether published windows keep the states of their aggregates, in columns that begin with
+            "state_", so that a pipeline over them can `aggregates.merge` the states.
+        auto_rebuild: bytes of files, as "2GB": after a definition's change a run reads again automatically
+            what the state lacks, if it is not more; else `muntin rebuild` does. With `lookups`, a run reads
+            batches again automatically that met rows of a dimension which have changed since: all of them; if
+            this says bytes, none where they have more.
         renamed_from: the pipeline's name before; its state is taken over by the first run.
-        renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by the first run.
+        renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by
+            the first run.
         description: a sentence for people; published tables carry it.
-        retain: how long what is old is kept, counted back from the end of the newest batch: a duration for all tables, or one for some, as
-            {"states": "400d", "windows": "2000d", "quarantine": "90d", "reports": "400d"}. A batch without states cannot be replaced.
-            None: for ever.
-        alerts: messages when a run fails or its data seems wrong, as `alerts.to("alerts")`; no part of states and results.
-        to: where changed windows are sent after publishing, as [sinks.postgres("warehouse", table="day", window="day")]; no part of states
-            and results. A sink that is down stops nothing: a later run catches up.
-        idle_after: of several sources under watermark="events": how far the newest event of a source may be behind the end of a batch,
-            as "2h". A source that is further behind does not hold the watermark back. None: each source does.
-        fresh_within: how far published windows may be behind the clock, as "2h": the page, `muntin status` and metrics say whether they
-            are further behind. No part of states and results. None: nobody asks.
-        lookups: name -> look-up, as {"rates": sources.lookup(sources.files("rates/*.csv"), keys=["currency"], since="valid_from")}: SQL
-            over an event's row says `rates.rate`, and keys may be "rates.zone": of the row that was valid at the event's time.
-        timezone: the IANA name of the zone whose clock the cron string of `schedule` is of, as "Europe/Berlin": its days may have 23 or 25
-            hours. `{start}` and `{end}` of files are by this clock, `{start_utc}` and `{end_utc}` in UTC.
-        on_failure: what becomes of windows that fail a critical expectation: "hold" them back, or "ask" in Airflow whether to publish them
-            all the same. They are held until somebody says yes, and if nobody does. No part of states and results.
+        retain: how long what is old is kept, counted back from the end of the newest batch: a duration for
+            all tables, or one for some, as {"states": "400d", "windows": "2000d", "quarantine": "90d",
+            "reports": "400d"}. A batch without states cannot be replaced. None: for ever.
+        alerts: messages when a run fails or its data seems wrong, as `alerts.to("alerts")`; no part of states
+            and results.
+        to: where changed windows are sent after publishing, as [sinks.postgres("warehouse", table="day",
+            window="day")]; no part of states and results. A sink that is down stops no run: a later run
+            catches up.
+        idle_after: of several sources under watermark="events": how far the newest event of a source may be
+            behind the end of a batch, as "2h". A source that is further behind does not hold the watermark
+            back. None: each source does.
+        fresh_within: how far published windows may be behind the clock, as "2h": the page, `muntin status`
+            and metrics say whether they are further behind. No part of states and results. None: no target.
+        lookups: name -> look-up, as {"rates": sources.lookup(sources.files("rates/*.csv"), keys=["currency"],
+            since="valid_from")}: SQL over an event's row says `rates.rate`, and keys may be "rates.zone": of
+            the row that was valid at the event's time.
+        timezone: the IANA name of the zone whose clock the cron string of `schedule` is of, as
+            "Europe/Berlin": its days may have 23 or 25 hours. `{start}` and `{end}` of files are by this
+            clock, `{start_utc}` and `{end_utc}` in UTC.
+        on_failure: what becomes of windows that fail a critical expectation: "hold" them back, or "ask" in
+            Airflow whether to publish them all the same. They are held until a person says yes, for ever if
+            none does. No part of states and results.
         ask_within: how long Airflow waits for the answer, as "4h"; None: a day.
 
     Raises:
@@ -184,7 +200,7 @@ class Pipeline:
 
     @property
     def origin(self) -> Source:
-        """The source; several sources as one."""
+        """The source; several sources count as one source."""
         return cast("Source", self.source)
 
     @property
@@ -193,7 +209,7 @@ class Pipeline:
         return self.source.members if isinstance(self.source, SeveralSources) else {}
 
     def only(self, name: str) -> Pipeline:
-        """The definition over one of its sources alone. Its aggregates stay; aggregates of other sources take no row."""
+        """The definition over one of its sources; aggregates of other sources stay and take no row."""
         where = self.where if self.where is None or isinstance(self.where, str) else self.where.get(name)
         return replace(self, source=member_of(self.origin, name), where=where)
 
@@ -203,7 +219,7 @@ class Pipeline:
         return cast("str | None", self.where)
 
     def keys_of(self, window: str) -> tuple[str, ...]:
-        """The key columns of a window: all keys, or those of its rollup."""
+        """The key columns of a window: all keys, or the keys of its rollup."""
         return self._rolled_up.get(window, tuple(self.keys))
 
     @property
@@ -245,7 +261,7 @@ class Pipeline:
 
     @property
     def ask_within_us(self) -> int | None:
-        """How long Airflow waits for the answer of a person; None: nobody is asked."""
+        """How long Airflow waits for a person's answer; None: it does not ask."""
         return ask_within_us(self.on_failure, self.ask_within, self.expectations)
 
     @property
@@ -258,7 +274,8 @@ class Pipeline:
 
 
 def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
-    """The same pipeline with the relative paths of its source, its windows' tables and its suites below `home`.
+    """The same pipeline with the relative paths of its source, its windows' tables and its suites below
+    `home`.
 
     Absolute paths stay as they are. Paths are no part of a state's fingerprint.
     """

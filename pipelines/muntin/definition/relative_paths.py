@@ -1,4 +1,4 @@
-"""A definition's paths: of this machine, or of an object store; and relative ones as seen from the project's folder."""
+"""A definition's paths: of this machine or of an object store; relative paths below the project's folder."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ def is_object_store(path: str) -> bool:
 
 
 def known(path: str | Path, what: str) -> str | Path:
-    """A path, or an address of an object store, as it is; `what` is what it was given to.
-
-    Raises:
-        DefinitionError: an address of something else, as `hdfs://...`, or one with a password.
-    """
+    """A path, or an address of an object store, as it is; `what` is what it was given to."""
     if not _ADDRESS.match(str(path)):
         return path
     if not is_object_store(str(path)):
@@ -43,11 +39,7 @@ def known(path: str | Path, what: str) -> str | Path:
 
 
 def local(path: str | Path, what: str) -> str | Path:
-    """A path of this machine as it is; `what` is what it was given to.
-
-    Raises:
-        DefinitionError: an address, as `s3://bucket/data`. As a path it would be a folder with a colon in its name.
-    """
+    """A path of this machine as it is; `what` is what it was given to."""
     if _ADDRESS.match(str(path)):
         raise DefinitionError(
             f"{what}: {str(path)!r} is an address, and this must lie on the file system of its machines; "

@@ -16,17 +16,15 @@ _CALENDAR_UNITS = ("d", "w")
 
 
 def remarks(pipeline: Pipeline) -> list[str]:
-    """Remarks on a definition alone: a start between two batches, a day in hours on a clock that is changed, a number without a unit."""
+    """Remarks on a definition alone: a start between batches, a day in hours, a number without a unit."""
     return [*_of_start(pipeline), *_of_sizes(given_windows(pipeline.windows))]
 
 
 def of_naive_times(source: Any, columns: Mapping[str, str], windows: Mapping[str, Kind]) -> str | None:  # noqa: ANN401 - a source of any kind
-    """A remark on event times without a zone, which are read as UTC, while windows follow another clock; None: no remark.
+    """A remark on event times without a zone, which are read as UTC, while windows follow another clock;
+    None: no remark.
 
-    Args:
-        source: of the rows.
-        columns: name -> SQL type of its columns.
-        windows: of the pipeline.
+    `source`: of the rows. `columns`: name -> SQL type of its columns. `windows`: of the pipeline.
     """
     given = given_windows(windows)
     zones = {zone.name: name for name, window in given.items() for part in _parts(window) if (zone := getattr(part, "zone", None))}
@@ -64,6 +62,6 @@ def _of_sizes(windows: Mapping[str, Kind]) -> Iterator[str]:
 
 
 def _parts(window: Any) -> list[Any]:  # noqa: ANN401 - a kind of any class
-    """A window and the windows that it is made of: the windows inside a cumulating or a trailing window have the zone."""
+    """A window and the windows inside it, which have the zone of cumulating and trailing windows."""
     inner = (getattr(window, name) for name in ("kind", "whole", "step", "stretch") if hasattr(getattr(window, name, None), "assign"))
     return [window, *(part for each in inner for part in _parts(each))]

@@ -26,11 +26,7 @@ class WithRollups(dict[str, "Kind"]):
 
 
 def rollups_of(asked: Any, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:  # noqa: ANN401 - whatever the user gave
-    """The rollups that a definition asks for: name -> key columns, fewer than all.
-
-    Raises:
-        DefinitionError: no mapping; a name that a table cannot have; or keys that are not some of the pipeline's.
-    """
+    """The rollups that a definition asks for: name -> key columns, fewer than all."""
     check_mapping("rollups", asked, _EXAMPLE)
     return {name: _keys(name, columns, keys) for name, columns in asked.items()}
 
@@ -53,11 +49,7 @@ def _keys(name: object, columns: object, keys: Sequence[str]) -> tuple[str, ...]
 
 
 def with_rollups(windows: Mapping[str, Kind], rollups: Mapping[str, Sequence[str]]) -> Mapping[str, Kind]:
-    """The windows and their rollups.
-
-    Raises:
-        DefinitionError: a window is made of single rows, or has the name of a rollup.
-    """
+    """The windows and their rollups."""
     if not rollups:
         return windows
     for name, window in windows.items():
@@ -82,7 +74,7 @@ def with_rollups(windows: Mapping[str, Kind], rollups: Mapping[str, Sequence[str
 
 
 def given_windows(windows: Any) -> Any:  # noqa: ANN401 - whatever the user gave
-    """The windows without rollups, which a definition made of another one has already."""
+    """The windows without rollups: a definition made of another definition has rollups already."""
     return windows.given if isinstance(windows, WithRollups) else windows
 
 

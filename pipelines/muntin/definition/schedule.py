@@ -52,11 +52,7 @@ class Schedule:
     timezone: str = UTC_NAME
 
     def intervals(self, start_us: int, end_us: int) -> list[Interval]:
-        """Every interval inside `[start_us, end_us)`.
-
-        Raises:
-            DefinitionError: start or end is no border of the schedule, start is before the pipeline's own, or after the end.
-        """
+        """Every interval inside `[start_us, end_us)`."""
         borders = [b for b in self._borders(start_us, end_us) if b >= self.first_us]
         self._check(start_us, end_us, borders)
         return [Interval(a, b) for a, b in pairwise(borders)]
@@ -67,7 +63,7 @@ class Schedule:
         return self.after(self.first_us - 1)
 
     def after(self, border_us: int) -> int:
-        """The next border after this one."""
+        """The next border after an instant."""
         return tick_after(*self._local, border_us) if self._local else self._around(border_us)[1]
 
     def around(self, us: int) -> Interval:
@@ -148,9 +144,6 @@ def schedule_of(schedule: object, start_us: int, timezone: str = UTC_NAME) -> Sc
     """The schedule of a cron string, a preset such as "@daily", or a duration, from the pipeline's start on.
 
     `timezone`: the IANA name of the zone whose clock a cron string is of.
-
-    Raises:
-        DefinitionError: neither a cron string nor a duration, an unknown zone, or a duration in another zone than UTC.
     """
     zone_info(timezone)
     cron = PRESETS.get(schedule, schedule) if isinstance(schedule, str) else schedule

@@ -23,7 +23,8 @@ class Member:
 
     Attributes:
         name: of the source.
-        number: from 0, in the order of the definition. The rows of a batch arrive source by source in this order.
+        number: from 0, in the order of the definition. The rows of a batch arrive source by source in this
+            order.
     """
 
     name: str
@@ -85,11 +86,7 @@ class SeveralSources:
 
 
 def sources_of(given: Any, zone: str) -> Any:  # noqa: ANN401 - whatever the user gave
-    """The source of a pipeline whose schedule is by the clock of a zone; of a mapping from names the sources as one.
-
-    Raises:
-        DefinitionError: not two to nine sources with names, or a kind that cannot be one of several.
-    """
+    """The source of a pipeline, on the clock of its schedule; a mapping from names becomes one source."""
     if not isinstance(given, Mapping):
         check_source(given)
         return given.on_clock(zone)
@@ -131,11 +128,7 @@ def member_of(source: Source, name: str) -> Source:
 
 
 def check_sources(source: Source, aggregates: Mapping[str, Aggregate]) -> None:
-    """Refuse aggregates that name unknown sources, and sources of which no aggregate takes rows.
-
-    Raises:
-        DefinitionError: an aggregate names an unknown source, or no aggregate takes rows of a source.
-    """
+    """Refuse aggregates that name unknown sources, and sources of which no aggregate takes rows."""
     if source.member:  # a source among several, alone: the whole was checked
         return
     names = tuple(source.members) if isinstance(source, SeveralSources) else ()
@@ -151,11 +144,7 @@ def check_sources(source: Source, aggregates: Mapping[str, Aggregate]) -> None:
 
 
 def check_arrival(source: Source, windows: Mapping[str, Any]) -> None:
-    """Check for windows made of rows that all sources have the arrival of rows, or no source has it.
-
-    Raises:
-        DefinitionError: one source does, and another does not.
-    """
+    """Check for windows made of rows that all sources have the arrival of rows, or no source has it."""
     if not isinstance(source, SeveralSources) or not any(window.made_of.of_rows for window in windows.values()):
         return
     told = {name: bool(each.arrival_time) for name, each in source.members.items()}
@@ -176,8 +165,8 @@ class Watermarking:
     Attributes:
         policy: "interval": the end of a batch's interval; "events": the largest event time so far.
         sources: how many sources there are. Of several, the least of their largest event times counts.
-        idle_us: a source is idle where its largest event time is further than this behind the end of the batch, microseconds; an idle
-            source does not count. None: no source is idle.
+        idle_us: a source is idle where its largest event time is further than this behind the end of the
+            batch, microseconds; an idle source does not count. None: no source is idle.
     """
 
     policy: Watermark
@@ -186,11 +175,7 @@ class Watermarking:
 
 
 def check_idle(idle_after: Duration | None, watermark: Watermark, source: Source) -> None:
-    """A duration for several sources whose events make the watermark, or None.
-
-    Raises:
-        DefinitionError: the argument would mean nothing here.
-    """
+    """A duration for several sources whose events make the watermark, or None."""
     if idle_after is None or source.member:
         return
     not_negative(idle_after, "idle_after")

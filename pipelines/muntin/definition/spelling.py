@@ -24,11 +24,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def check_whole(what: str, names: Iterable[object]) -> None:
-    """Check that names of columns have no NUL in them.
-
-    Raises:
-        DefinitionError: a name has.
-    """
+    """Check that names of columns have no NUL in them."""
     for name in names:
         if isinstance(name, str) and "\0" in name:
             raise DefinitionError(f"{what}: {name!r} holds a NUL, at which Arrow ends a name; give the column another name")
@@ -43,9 +39,6 @@ def size_of(text: str | int, what: str) -> int:
 
     >>> size_of("1.5GB", "auto_rebuild"), size_of(0, "auto_rebuild")
     (1500000000, 0)
-
-    Raises:
-        DefinitionError: it is no size.
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMGT]?B)", text) if isinstance(text, str) else None
     if found:

@@ -1,4 +1,4 @@
-"""Times that a definition sets: how long tables keep rows, how fresh windows must be, how long a question waits."""
+"""Times that a definition sets: how long rows stay, how fresh windows are, how long a question waits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Retain = Duration | Mapping[str, Duration] | None
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long rows of old batches are kept, in microseconds before the end of the newest batch; None: for ever."""
+    """How long rows stay, in microseconds before the end of the newest batch; None: for ever."""
 
     states_us: int | None = None
     windows_us: int | None = None
@@ -34,13 +34,10 @@ class Retention:
 
 
 def retention_of(asked: Retain) -> Retention:
-    """The retention that a definition asks for: a duration for all tables, or one for some.
+    """The retention that a definition asks for: a duration for all tables, or a mapping for some.
 
     >>> retention_of({"quarantine": "90d"}).quarantine_us
     7776000000000
-
-    Raises:
-        DefinitionError: no duration, or no table.
     """
     if asked is None:
         return Retention()
@@ -52,12 +49,10 @@ def retention_of(asked: Retain) -> Retention:
 
 
 def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedule, changes_us: int = 0) -> None:
-    """Refuse to keep less than a batch, or less than a window; windows that never close are made of all states.
+    """Refuse to keep less than a batch, or less than a window; windows that never close are made of all
+    states.
 
     `changes_us`: how long after their batch its rows may still change, microseconds.
-
-    Raises:
-        DefinitionError: less would be kept; or `retain` is none.
     """
     states_us = retention_of(asked).states_us
     if states_us is not None and states_us < changes_us:
@@ -93,7 +88,7 @@ def _check_long_enough(kept: Retention, windows: Mapping[str, Kind], schedule: S
 
 
 def apart_us(window: Kind, at_us: int) -> int:
-    """How far the ends of two neighbouring windows lie apart at most, where no two overlap or they come at even steps; else 0."""
+    """How far ends of neighbouring windows lie apart at most; 0 where windows overlap unevenly."""
     if window.even:
         return window.even.step_us
     spans = window.windows_for(at_us) if window.grid and isinstance(window.follows, Bounded) else []
@@ -101,7 +96,7 @@ def apart_us(window: Kind, at_us: int) -> int:
 
 
 def _widest(grid: Callable[[int, int], tuple[Any, Any]], start_us: int, end_us: int) -> int:
-    """The greatest distance of two ends of a grid, from a window on: months are of several lengths, and holes may part windows."""
+    """The greatest distance of two ends on a grid: months have several lengths, and holes part windows."""
     size_us = end_us - start_us
     for windows in _AHEAD:
         ends = [int(end) for end in grid(start_us, start_us + windows * size_us)[1]]
@@ -115,7 +110,7 @@ _SECOND_US = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """The target of a pipeline and how far it is from it, in microseconds. `lag_us`: None before anything is published."""
+    """The target of a pipeline and its lag, microseconds. `lag_us`: None before anything is published."""
 
     within_us: int
     lag_us: int | None
@@ -132,11 +127,7 @@ class Freshness:
 
 
 def within_us(asked: Duration | None, schedule: Schedule) -> int | None:
-    """The target that a definition asks for, in microseconds; None: it asks for none.
-
-    Raises:
-        DefinitionError: no duration, or a target that nobody can meet: a batch is there when its interval has ended.
-    """
+    """The target that a definition asks for, in microseconds; None: it asks for none."""
     if asked is None:
         return None
     us, batch = positive(asked, "fresh_within"), schedule.around(schedule.first_border_us)
@@ -157,11 +148,7 @@ DAY = "1d"
 
 
 def ask_within_us(on_failure: OnFailure, within: Duration | None, expectations: Mapping[str, Any]) -> int | None:
-    """How long to wait for an answer, in microseconds; None: nobody is asked.
-
-    Raises:
-        DefinitionError: no such choice, no duration, or a question that can never be asked.
-    """
+    """How long to wait for an answer, in microseconds; None: there is no question."""
     check_choice("on_failure", on_failure, get_args(OnFailure))
     if on_failure == "ask" and not expectations:
         raise DefinitionError('on_failure="ask": there are no expectations, so no suite can fail; give expectations, or leave it out')

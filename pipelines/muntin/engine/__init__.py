@@ -1,1 +1,1 @@
-"""The engine: sorted frames in, windows out. It works on arrays of plain values and knows no kinds of windows and no aggregates."""
+"""The engine: sorted frames in, windows out. It knows no kinds of windows and no aggregates."""

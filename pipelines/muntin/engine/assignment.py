@@ -7,8 +7,9 @@ The rows of the frames are put in an order, the order is cut into blocks, and a 
     a window                [lo   mid   hi)            lo = 2, mid = 4, hi = 7: rows order[2:7]
     a window in one block        [lo=mid   hi)         lo = mid = 4, hi = 8
 
-A window touches two neighbouring blocks at most. So the end of one block (`order[lo:mid]`) and the beginning of the next
-one (`order[mid:hi]`) give its result, and both are kept ready for all windows (see `reduce.fold`).
+A window touches two neighbouring blocks at most. So the end of one block (`order[lo:mid]`) and the beginning
+of the next block (`order[mid:hi]`) make its result, and both are kept ready for all windows (see
+`reduce.fold`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ class Held:
     """The content of partitions after some batches: the next batch goes on from it. A note is made of it.
 
     Attributes:
-        position, group, counters, base: of each note: the position of its batch, the partition, the counters of the
-            partition, and the value that a delta trigger compares with.
+        position, group, counters, base: of each note: the position of its batch, the partition, the counters
+            of the partition, and the value that a delta trigger compares with.
         note, row: pairs: the number of a note, and a row of the frames that the partition holds.
-        all_open: whether the windows of rows that are held are open. Else the windows of the assignment tell which are.
+        all_open: whether the windows of rows that are held are open. Else the windows of the assignment say
+            which are.
     """
 
     position: Ints
@@ -51,13 +53,14 @@ class Assignment:
     Attributes:
         order: rows of the frames, in the order that ranges index.
         block: the block of each entry of `order`, ascending; a window touches two blocks at most.
-        group, start, end: of each window; windows are sorted by (group, start, end). Instants in microseconds.
+        group, start, end: of each window; windows are sorted by (group, start, end). Instants in
+            microseconds.
         lo, mid, hi: of each window; its second block begins at `mid`; a window in one block has `mid = lo`.
-        late_window, late_row: pairs (window, row of the frames), sorted: late states that count in some of their windows
-            only. They are combined after the range.
+        late_window, late_row: pairs (window, row of the frames), sorted: late states that count in some of
+            their windows only. They are combined after the range.
         missed: of each row of the frames, the number of windows that were closed before it came.
-        closed: of each window, the position of the batch that closes it, for kinds whose ends do not tell; one past the
-            last position: the window is open.
+        closed: of each window, the position of the batch that closes it, for kinds whose ends do not say it;
+            one past the last position: the window is open.
         more: columns of the kind, one value a window, in addition to the bounds.
         held: the content of partitions after some batches, for windows made of rows.
     """
@@ -96,5 +99,5 @@ class Assignment:
 
     @property
     def is_short(self) -> bool:
-        """Whether all ranges together are no longer than `order`: to go through each of them is then cheapest."""
+        """Whether all ranges together are no longer than `order`, so that going through each is cheapest."""
         return int(self.hi.sum()) - int(self.lo.sum()) <= len(self.order)

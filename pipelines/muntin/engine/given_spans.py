@@ -21,7 +21,8 @@ START, END = "window_start", "window_end"
 
 @dataclass(frozen=True, eq=False)
 class GivenSpans:
-    """Spans `[start, end)` of keys, each with its attributes; sorted by key, start, end and attributes, no two alike.
+    """Spans `[start, end)` of keys, each with its attributes; sorted by key, start, end and attributes, no
+    two alike.
 
     Attributes:
         table: key columns, `START`, `END` (timestamp us UTC), attributes.
@@ -57,11 +58,11 @@ class GivenSpans:
         return self.table.drop_columns([*self.keys, START, END])
 
     def over(self, low_us: int, high_us: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which spans hold an instant between two others, both included."""
+        """Which spans hold an instant between two instants, both included."""
         return (self.start <= high_us) & (self.end > low_us)
 
     def apart_from(self, other: GivenSpans) -> tuple[Ints, Ints]:
-        """Starts and ends of the spans that only one of two tables has; of all spans where their columns differ."""
+        """Starts and ends of spans that one of two tables has alone; of all spans if columns differ."""
         both = [self.table, other.table]
         if self.table.schema.remove_metadata().equals(other.table.schema.remove_metadata()):
             rows = pa.concat_tables(both)
@@ -71,11 +72,7 @@ class GivenSpans:
         return start, end
 
     def of_keys(self, keys: pa.Table) -> tuple[Ints, Ints]:
-        """The number of the first span of each key, and of the first span behind its last. `keys`: key columns, a row for each key.
-
-        Raises:
-            DefinitionError: a key has another type in the table of spans.
-        """
+        """The first span of each key, and the first span behind its last. `keys`: a row for each key."""
         if not self.keys:
             return np.zeros(len(keys), np.int64), np.full(len(keys), len(self))
         columns = [pa.concat_arrays([self._key_as(name, keys[name].type), contiguous(keys[name])]) for name in self.keys]

@@ -21,11 +21,9 @@ from muntin.states.sorted import instants
 def merged(table: pa.Table, keys: Sequence[str], fields: Sequence[Field], greatest: Iterable[str] = ()) -> pa.Table:
     """One state per key and frame.
 
-    Args:
-        table: states in order of arrival, several per key and frame: key columns, frame, event times if kept, fields' columns.
-        keys: names of the key columns.
-        fields: how the other columns combine.
-        greatest: more columns, of which the greatest value stays; of booleans whether one is true.
+    `table`: states in order of arrival, several per key and frame: key columns, frame, event times if kept,
+    fields' columns. `keys`: names of the key columns. `fields`: how the other columns combine. `greatest`:
+    more columns, of which the greatest value stays; of booleans whether any is true.
     """
     codes = key_codes([contiguous(table[key]) for key in keys], len(table))
     frame = table[FRAME].to_numpy()
@@ -41,19 +39,17 @@ def merged(table: pa.Table, keys: Sequence[str], fields: Sequence[Field], greate
 
 
 def runs(states: pa.Table, keys: Sequence[str], run_us: int, fields: Sequence[Field]) -> pa.Table:
-    """The states of a split, where states of a key and batch are joined if the silence between them is no longer than `run_us`.
+    """The states of a split, where states of a key and batch are joined if the silence between them is no
+    longer than `run_us`.
 
-    They are combined from left to right, as a session would combine them. A batch whose sums leave their type stays as it is: who makes
-    windows of it learns that.
+    They are combined from left to right, as a session would combine them. A batch whose sums leave their type
+    stays as it is: who makes windows of it learns that.
 
-    Args:
-        states: of one batch or several, as `arranged` gives them, with `first_event` and `last_event`.
-        keys: names of the key columns.
-        run_us: the longest silence within a run, microseconds.
-        fields: of the states.
+    `states`: of one batch or several, as `arranged` gives them, with `first_event` and `last_event`. `keys`:
+    names of the key columns. `run_us`: the longest silence within a run, microseconds. `fields`: of the
+    states.
 
-    Returns:
-        the same columns; a run has the frame of its first event.
+    Returns the same columns; a run has the frame of its first event.
     """
     batch = instants(states[BATCH])
     heads = _heads(states, batch, keys, run_us)
@@ -79,11 +75,7 @@ def _heads(states: pa.Table, batch: Ints, keys: Sequence[str], run_us: int) -> I
 
 
 def _joined(states: pa.Table, heads: Ints, fields: Sequence[Field]) -> pa.Table:
-    """A state for each run.
-
-    Raises:
-        SourceError, pa.ArrowInvalid: a sum leaves its type.
-    """
+    """A state for each run."""
     last = instants(states[LAST_EVENT])
     joined = states.take(pa.array(heads))
     columns = {name: joined[name] for name in states.column_names}

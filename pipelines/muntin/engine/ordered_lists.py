@@ -1,4 +1,4 @@
-"""Lists of items: joined in order, counted by value, the last of each key; without a loop over rows or windows."""
+"""Lists of items: joined in order, counted by value, the last of each key."""
 
 from __future__ import annotations
 
@@ -25,22 +25,14 @@ def lengths_of(lists: pa.Array) -> Ints:
 
 
 def listed(counts: Ints, items: pa.Array) -> pa.Array:
-    """Lists of these lengths, cut from items.
-
-    Raises:
-        SourceError: more items than a column of lists can hold.
-    """
+    """Lists of the lengths `counts`, cut from items."""
     offsets = np.append(0, np.cumsum(counts))
     _check_size(int(offsets[-1]), "items in lists")
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
 
 
 def taken(values: pa.Array, at: Ints) -> pa.Array:
-    """The values at these places.
-
-    Raises:
-        SourceError: all texts together are longer than a column of texts can be.
-    """
+    """The values at places."""
     if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
         lengths = pc.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
         _check_size(int(lengths[at].sum(dtype=np.int64)), "bytes of text in lists")
@@ -59,9 +51,6 @@ def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
     """Dense numbers from 0 in the order of the values, or `falling`: equal for equal values; nulls come last.
 
     All zeros are one value. All NaNs are one value, greater than any number.
-
-    Raises:
-        SourceError: values that have no order.
     """
     if pa.types.is_nested(values.type):
         raise SourceError(f'values of type {values.type} have no order; ask for a text of them, as "x::VARCHAR", or for collect("x")')
@@ -74,7 +63,7 @@ def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
 
 
 def settled(values: pa.Array) -> pa.Array:
-    """The values, with one zero for +0.0 and -0.0: equal values must not depend on the order in which they came."""
+    """The values with one zero for +0.0 and -0.0: equal values must not depend on the order of coming."""
     return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
 
 
@@ -83,12 +72,10 @@ def put_together(
 ) -> list[pa.Array]:
     """For each window the items of all its states, sorted.
 
-    Args:
-        lists: parallel columns of lists.
-        windows: over the states.
-        by: (values to sort the items by, flat; whether they descend), most significant first; equal items stay in order of arrival.
-        limit: how many items are kept of each window; None: all.
-        newest: whether the limit keeps the last items, else the first.
+    `lists`: parallel columns of lists. `windows`: over the states. `by`: (values to sort the items by, flat;
+    whether they descend), most significant first; equal items stay in order of arrival. `limit`: how many
+    items are kept of each window; None: all. `newest`: whether the limit keeps the last items, else the
+    first.
     """
 
     def kept(window: Ints, item: Ints) -> np.ndarray | slice:  # noqa: ARG001 - the place alone decides
@@ -108,9 +95,7 @@ def united(lists: pa.Array, windows: Assignment) -> pa.Array:
 def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa.Array, pa.Array]:
     """For each window its values, each once and sorted, and how often each came.
 
-    Args:
-        values, counts: parallel columns of lists without nulls; counts are int64.
-        windows: over the states.
+    `values`, `counts`: parallel columns of lists without nulls; counts are int64. `windows`: over the states.
     """
     flat, often = settled(values.flatten()), counts.flatten().to_numpy(zero_copy_only=False)
     rank = ranks(flat)
@@ -126,10 +111,8 @@ def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa
 def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: Assignment) -> list[pa.Array]:
     """For each window and key the item of the latest time; of equal times the last to arrive. Sorted by key.
 
-    Args:
-        keys, times: parallel columns of lists.
-        lists: the wanted columns, parallel to them.
-        windows: over the states.
+    `keys`, `times`: parallel columns of lists. `lists`: the wanted columns, parallel to them. `windows`: over
+    the states.
     """
     rank, time = ranks(keys.flatten()), times.flatten().to_numpy(zero_copy_only=False)
 
@@ -150,7 +133,7 @@ def once(lists: pa.Array, limit: int | None) -> pa.Array:
 
 
 def _chosen(lists: Sequence[pa.Array], windows: Assignment, keys: Sequence[Ints], choose: Callable[[Ints, Ints], Any]) -> list[pa.Array]:
-    """For each window the items that `choose` keeps of its (window, item), sorted by the keys; of parallel columns of lists."""
+    """For each window the items that `choose` keeps, sorted by the keys; of parallel columns of lists."""
     counts, chosen = np.zeros(len(windows.lo), np.int64), []
     for window, item in _sorted(windows, lengths_of(lists[0]), *keys):
         kept = choose(window, item)
@@ -160,7 +143,7 @@ def _chosen(lists: Sequence[pa.Array], windows: Assignment, keys: Sequence[Ints]
 
 
 def _sorted(windows: Assignment, lengths: Ints, *keys: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Some windows at a time: their (window, item), sorted by window, then by these keys, then by arrival."""
+    """Some windows at a time: their (window, item), sorted by window, then by keys, then by arrival."""
     for window, item in pieces(windows, lengths):
         order = sorted_order(window, *(key[item] for key in keys))
         yield window[order], item[order]

@@ -28,7 +28,8 @@ class Past:
 
     Attributes:
         states, frames: the states, and the same as frames, in one order.
-        closed: of each window, the position of the batch that closes it: what came later is not known to the window.
+        closed: of each window, the position of the batch that closes it: what came later is not known to the
+            window.
         outside_us: how far behind its start a window begins to hold events; 1 for `(start, end]`.
     """
 
@@ -38,14 +39,14 @@ class Past:
     outside_us: int = 0
 
     def before(self, windows: Assignment, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
-        """The time and the value of the last item before each window, of items that are not too old; null without any."""
+        """The time and the value of each window's last item before it, if not too old; else null."""
         time, value = _newest(self.states, aggregate, carry)
         rows = self._rows(windows, time, carry.us)
         chosen = pa.array(rows, mask=rows < 0)
         return time.take(chosen), value.take(chosen)
 
     def held(self, windows: Assignment, aggregates: Mapping[str, Aggregate]) -> np.ndarray:
-        """Whether windows are there: a row is in it, or an item from before it holds when it begins. Without values that last, all are."""
+        """Whether windows exist: a row is in it, or a value from before holds at its beginning."""
         there = windows.hi > windows.lo
         there[windows.late_window] = True
         if there.all() or not any(each.carry for each in aggregates.values()):
@@ -53,7 +54,7 @@ class Past:
         return np.logical_or.reduce([there, *(rows >= 0 for rows in self.rows_before(windows, aggregates))])
 
     def rows_before(self, windows: Assignment, aggregates: Mapping[str, Aggregate]) -> list[Ints]:
-        """The state with the last item before each window, of each aggregate whose values last; -1 without any."""
+        """For each aggregate with carry, the state with the last item before each window; -1 without."""
         carrying = ((each, each.carry) for each in aggregates.values() if each.carry)
         return [self._rows(windows, _newest(self.states, each, carry)[0], carry.us) for each, carry in carrying]
 
@@ -88,10 +89,11 @@ def _nearest(group, known):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _last_before(group, start, batch, nearest, time, owner, begins, closed, oldest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
-    """Move a pointer along rows and windows, both sorted by group and start; from there go back to the last row that counts.
+    """Move a pointer along rows and windows, both sorted by group and start; from there go back to the last
+    row that counts.
 
-    Rows of a frame are searched for the latest time, of equal times for the last row. A frame that begins too early is the last one that
-    can hold an item that is not too old.
+    Rows of a frame are searched for the latest time, of equal times for the last row. A frame that begins too
+    early is the last frame that can hold an item that is not too old.
     """
     out, behind = np.full(len(owner), -1, np.int64), 0
     for window in range(len(owner)):

@@ -32,15 +32,15 @@ class Assigner(Protocol):
         ...
 
     def for_keys(self, keys: Callable[[], pa.Table]) -> Assigner:
-        """The kind for frames of some keys. `keys`: gives the key columns, a row for each key of the frames, in order."""
+        """The kind for frames of some keys. `keys`: gives the key columns, a row for each key, in order."""
         ...
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """The windows over `frames`. Windows that end at or before `floor[b]` were closed before batch b came."""
+        """The windows over `frames`. Windows that end by `floor[b]` were closed before batch b came."""
         ...
 
     def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
-        """`assign` for the windows that end after an instant and up to another instant; it may give more windows."""
+        """`assign` for windows that end after an instant and up to another; it may give more."""
         ...
 
 
@@ -91,7 +91,7 @@ class Carry(Protocol):
 
     @property
     def newest(self) -> Callable[..., tuple[pa.Array, pa.Array]]:
-        """A function from the fields' columns, in order, to the time and the value of the last item of each state; null without any."""
+        """From the fields' columns to the time and the value of each state's last item; null without any."""
         ...
 
 
@@ -115,7 +115,7 @@ class Aggregate(Protocol):
 
     @property
     def carry(self) -> Carry | None:
-        """How long a value from before a window holds in it: `finish` also gets the time and the value of the last; None: nothing does."""
+        """How long a value from before a window holds in it, which `finish` also gets; None: not at all."""
         ...
 
 
@@ -124,7 +124,7 @@ class Closing(Protocol):
 
     @property
     def floor(self) -> Ints:
-        """For each batch, and one past the last: windows that end at or before this instant were closed before the batch came."""
+        """For each batch, and one past the last: windows that end by then were closed before it came."""
         ...
 
     def batch_of(self, ends: Ints) -> Ints:

@@ -4,7 +4,8 @@
     borders    |    |       |  |    |   |       |  |       all starts and ends; between two neighbours lies a piece
                  0      1     2   3   4     5     6        a range is some neighbouring pieces
 
-A range of a group is a block of its own, combined from left to right: its bits depend on its own states, not on what else is asked.
+A range of a group is a block of its own, combined from left to right: its bits depend on its own states, not
+on what else is asked.
 """
 
 from __future__ import annotations
@@ -82,13 +83,11 @@ class Placed:
 
 
 def placed(states: pa.Table, keys: Sequence[str], by: Sequence[str], ranges: Ranges) -> Placed:
-    """Put states in order, and tell their pieces; states that lie in no range are left out.
+    """Put states in order, and find their pieces; states that lie in no range are left out.
 
-    Args:
-        states: key columns, `frame`, `BATCH_POSITION` and the fields' columns; those of one key, frame and batch in the order of arrival.
-        keys: all key columns.
-        by: the key columns that make groups; [] makes one.
-        ranges: which are asked for; no frame lies across a border of theirs.
+    `states`: key columns, `frame`, `BATCH_POSITION` and the fields' columns; states of one key, frame and
+    batch in order of arrival. `keys`: all key columns. `by`: the key columns that make groups; [] makes one
+    group. `ranges`: the ranges asked for; no frame lies across their borders.
     """
     held, start = ranges.held(), instants(states[FRAME])
     at = np.searchsorted(held.low, start, side="right") - 1
@@ -109,8 +108,7 @@ def combined_ranges(
 ) -> pa.Table:
     """The aggregates of each range and group that holds a state; without columns to group by, of each range.
 
-    Returns:
-        the columns `by`, window_start, window_end, the aggregates, `NUMBER`; sorted by range, then group.
+    Returns the columns `by`, window_start, window_end, the aggregates, `NUMBER`; sorted by range, then group.
     """
     heads, tables = np.flatnonzero(run_starts(found.group)), []
     for number, windows in assigned(found, ranges, empty=not by):
@@ -122,13 +120,11 @@ def combined_ranges(
 
 
 def assigned(found: Placed, ranges: Ranges, *, empty: bool, at_once: int = AT_ONCE) -> Iterator[tuple[Ints, Assignment]]:
-    """The states of each range and group, some ranges at a time: the number of each window's range, and the assignment.
+    """The states of each range and group, some ranges at a time: the number of each window's range, and the
+    assignment.
 
-    Args:
-        found: the states.
-        ranges: for which they were placed.
-        empty: whether a range without states is a window, too.
-        at_once: see `AT_ONCE`.
+    `found`: the states. `ranges`: for which they were placed. `empty`: whether a range without states is a
+    window, too. `at_once`: see `AT_ONCE`.
     """
     borders = ranges.borders
     groups = max(int(found.group[-1]) + 1 if len(found.group) else 0, int(empty))
@@ -143,7 +139,7 @@ def assigned(found: Placed, ranges: Ranges, *, empty: bool, at_once: int = AT_ON
 
 
 def _blocks(ranges: Ranges, number: Ints, group: Ints, lo: Ints, hi: Ints, *, empty: bool) -> tuple[Ints, Assignment]:
-    """The assignment of some ranges of groups, each a block of its own; without those that hold no state, unless `empty`."""
+    """The assignment of ranges of groups, a block each; without ranges that hold no state, unless `empty`."""
     if not empty:
         held = np.flatnonzero(lo < hi)
         number, group, lo, hi = number[held], group[held], lo[held], hi[held]

@@ -13,13 +13,13 @@ from muntin.states.keys import contiguous
 
 
 def exploded(windows: pa.Table, closed: Ints) -> tuple[pa.Table, Ints]:
-    """A row for each item of a window's longest list. `ITEM_POSITION` is the item's place in the list, from 0.
+    """A row for each item of a window's longest list. `ITEM_POSITION` is the item's place in the list, from
+    0.
 
     Shorter lists of the window end in nulls.
 
-    Args:
-        windows: a row a window; columns of lists are taken apart, all other columns are repeated.
-        closed: a number of each window; repeated too.
+    `windows`: a row a window; columns of lists are taken apart, all other columns are repeated. `closed`: a
+    number of each window; repeated too.
     """
     columns = {name: contiguous(windows[name]) for name in windows.column_names}
     lists = {name for name, column in columns.items() if pa.types.is_list(column.type)}

@@ -1,4 +1,4 @@
-"""Counts of each batch: the windows that it closed, the windows that its rows missed, and since when windows are open after it."""
+"""Counts of each batch: windows closed, windows missed by its rows, and since when windows are open."""
 
 from __future__ import annotations
 
@@ -15,20 +15,15 @@ from muntin.states.frames import Ints
 def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:
     """Counts of some batches.
 
-    Args:
-        combined: the windows and their states.
-        batches: the number of batches.
-        wanted: the positions of the batches to report.
-        opened: whether to find open windows.
-        late_any: for each state, whether it is late for a window of any definition; None: this definition is the only one.
+    `combined`: the windows and their states. `batches`: the number of batches. `wanted`: the positions of the
+    batches to report. `opened`: whether to find open windows. `late_any`: for each state, whether it is late
+    for a window of any definition; None: this definition is the only one.
 
-    Returns:
-        windows: how many windows the batch closed.
-        late: how many of its rows came too late for at least one window.
-        missed: how many windows its rows missed, summed over the rows.
-        late_any: as `late`, over the definitions that are derived together.
-        hidden: how many of the windows that the batch closed are not published.
-        open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is. None: not asked for.
+    Returns windows: how many windows the batch closed. late: how many of its rows came too late for at least
+    one window. missed: how many windows its rows missed, summed over the rows. late_any: as `late`, over the
+    definitions that are derived together. hidden: how many of the windows that the batch closed are not
+    published. open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is.
+    None: not asked for.
     """
     missed = combined.found.missed
     late = missed > 0
@@ -57,7 +52,7 @@ def _rows_of(combined: Combined, times: np.ndarray, batches: int) -> Ints:
 
 
 def _left_open(combined: Combined, batches: int) -> Ints:
-    """The earliest start of a window that is open after each batch; of windows by arrival the earliest event that a note holds."""
+    """The earliest start of a window open after each batch; by arrival, of an event that a note holds."""
     windows, earliest = combined.found, np.full(batches, AFTER_ALL)
     if (held := windows.held) is not None and held.all_open:
         np.minimum.at(earliest, held.position[held.note], combined.frames.start[held.row])

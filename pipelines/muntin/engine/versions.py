@@ -1,4 +1,4 @@
-"""Which row of a key was valid or known at an instant, and which stretches of validity the rows of a batch met.
+"""Which row of a key was valid or published at an instant; stretches of validity that batches met.
 
 key 7, versions     a [10, 20)   b [20, 30)   c [40, ...)
 stretches         0     1            2         3   4       before a, a, b, nothing, c: two for each version, and one for each key
@@ -21,11 +21,9 @@ NEVER = np.iinfo(np.int64).min
 def valid_versions(ids: Ints, times: Ints, first: Ints, since: Ints, until: Ints) -> tuple[Ints, Ints]:
     """The version that was valid for each row, and the number of its stretch; -1 without one.
 
-    Args:
-        ids: number of the key of each row; -1: a key without versions.
-        times: of each row; `NEVER`: it looks nothing up.
-        first: number of the first version of each key, and behind the last key the number of all versions.
-        since, until: of each version, in microseconds; ascending in each key, and not overlapping.
+    `ids`: number of the key of each row; -1: a key without versions. `times`: of each row; `NEVER`: it looks
+    nothing up. `first`: number of the first version of each key, and behind the last key the number of all
+    versions. `since`, `until`: of each version, in microseconds; ascending in each key, and not overlapping.
     """
     version, stretch = np.full(len(ids), -1, np.int64), np.full(len(ids), -1, np.int64)
     for row in range(len(ids)):
@@ -54,11 +52,8 @@ def valid_versions(ids: Ints, times: Ints, first: Ints, since: Ints, until: Ints
 def met(stretch: Ints, times: Ints, batch: Ints, count: int) -> tuple[Ints, Ints, Ints]:
     """The stretches that each batch met: a row that met it, the first and the last time at which it did.
 
-    Args:
-        stretch: of each row, -1 without one.
-        times: of each row.
-        batch: of each row; rows of a batch lie together.
-        count: of all stretches.
+    `stretch`: of each row, -1 without one. `times`: of each row. `batch`: of each row; rows of a batch lie
+    together. `count`: of all stretches.
     """
     found = np.full(count, -1, np.int32)
     rows, facts = np.empty(len(stretch), np.int64), np.empty((len(stretch), 3), np.int64)  # batch, first and last time: side by side
@@ -80,7 +75,8 @@ def met(stretch: Ints, times: Ints, batch: Ints, count: int) -> tuple[Ints, Ints
 
 
 def islands(ids: Ints, since: Ints, until: Ints, answer: Ints) -> NDArray[np.bool_]:
-    """Versions that do not continue the one before: of another key, behind a gap, or with other values.
+    """Versions that do not continue the one before: they have another key, other values, or a gap before
+    them.
 
     >>> one, since = np.array([7, 7, 7, 8]), np.array([10, 20, 40, 40])
     >>> islands(one, since, np.array([20, 30, 50, 50]), np.array([1, 1, 1, 1])).tolist()
@@ -93,9 +89,8 @@ def islands(ids: Ints, since: Ints, until: Ints, answer: Ints) -> NDArray[np.boo
 def settled(group_begins: Ints, known_us: Ints) -> Ints:
     """From when on a row or a later row of its group is known, microseconds.
 
-    Args:
-        group_begins: the first row of each group, and one past the last row; ascending.
-        known_us: of each row, when it is known, microseconds.
+    `group_begins`: the first row of each group, and one past the last row; ascending. `known_us`: of each
+    row, when it is known, microseconds.
     """
     return _settled(group_begins, known_us)  # type: ignore[no-any-return]
 
@@ -103,10 +98,8 @@ def settled(group_begins: Ints, known_us: Ints) -> Ints:
 def last_known(group_begins: Ints, settled_us: Ints, group: Ints, at_us: Ints) -> Ints:
     """For each question the last row of a group that is known at an instant; -1 if none is.
 
-    Args:
-        group_begins, settled_us: of the rows, as for `settled` and as `settled` gives it.
-        group: of each question; -1 for a group without rows.
-        at_us: of each question, microseconds.
+    `group_begins`, `settled_us`: of the rows, as for `settled` and as `settled` gives it. `group`: of each
+    question; -1 for a group without rows. `at_us`: of each question, microseconds.
     """
     return _last_known(group_begins, settled_us, group, at_us)  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""The way from a table of states to a table of windows: the kind assigns, monoids reduce, aggregates finish."""
+"""From a table of states to a table of windows: the kind assigns, monoids reduce, aggregates finish."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ class Combined:
     """The wanted windows, and the states they are made of.
 
     Attributes:
-        windows: key columns, window_start, window_end, the kind's columns, and the aggregates; a row a window.
-        closed: for each row of `windows`, the position of the batch that closes it; the number of batches if it is open.
+        windows: key columns, window_start, window_end, the kind's columns, and the aggregates; a row a
+            window.
+        closed: for each row of `windows`, the position of the batch that closes it; the number of batches if
+            it is open.
         states, frames: the states, and the same as frames, in one order.
         assignment: of the wanted windows.
         found, found_closed: the assignment of all windows, and the position of the batch that closes each.
@@ -60,16 +62,12 @@ def combine_arranged(
     wanted: Ints | None = None,
     keep_states: bool = False,
 ) -> Combined:
-    """The windows over these states that one of the `wanted` batches closes.
+    """The windows over some states that one of the `wanted` batches closes.
 
-    Args:
-        arranged: the states.
-        window: the kind.
-        when: the rule by which windows close.
-        keys: names of the key columns.
-        aggregates: result column -> aggregate.
-        wanted: positions of batches, ascending; one past the last stands for open windows. None: all windows.
-        keep_states: whether windows also have the columns of their fields.
+    `arranged`: the states. `window`: the kind. `when`: the rule by which windows close. `keys`: names of the
+    key columns. `aggregates`: result column -> aggregate. `wanted`: positions of batches, ascending; one past
+    the last stands for open windows. None: all windows. `keep_states`: whether windows also have the columns
+    of their fields.
     """
     states, frames = arranged.states, arranged.frames
     found = _found(window.for_keys(lambda: _keys(states, frames, keys)), frames, when.floor, wanted)
@@ -99,7 +97,7 @@ def _keys(states: pa.Table, frames: Frames, keys: Sequence[str]) -> pa.Table:
 
 
 def _found(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:
-    """The windows that the wanted batches close, and perhaps more: of long windows with short steps most are not wanted."""
+    """The windows that the wanted batches close, and perhaps more."""
     if wanted is None or not len(wanted) or int(wanted[-1]) + 1 >= len(floor):
         return window.assign(frames, floor)
     return window.assign_between(frames, floor, int(floor[wanted[0]]), int(floor[wanted[-1] + 1]))
@@ -113,11 +111,8 @@ def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:
 def still_open(combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()) -> pa.Table:
     """The states of windows that were open after a batch, for kinds whose windows share no state.
 
-    Args:
-        combined: the windows.
-        position: of the batch.
-        settled_us: the states of a window before this instant are combined to one state; None: every state stays.
-        fields: of the states.
+    `combined`: the windows. `position`: of the batch. `settled_us`: the states of a window before this
+    instant are combined to one state; None: every state stays. `fields`: of the states.
     """
     rows, window = combined.found.order, combined.found.block
     open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[window] > position)
@@ -139,7 +134,7 @@ def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Fiel
 
 
 def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
-    """A row of each window's group. Windows of one group mostly lie together, so that few groups are searched."""
+    """A row of each window's group; windows of a group mostly lie together."""
     begins = np.flatnonzero(run_starts(assignment.group))
     found = np.searchsorted(frames.group, assignment.group[begins])
     return pa.array(np.repeat(found, np.diff(begins, append=len(assignment.group))))
@@ -161,12 +156,12 @@ def results(
     keep_states: bool = False,
     past: Past | None = None,
 ) -> dict[str, pa.Array]:
-    """The aggregates of each window. A field that several aggregates share is reduced once, and so are fields over the same memory.
+    """The aggregates of each window. A field of several aggregates is reduced once, and so are fields over
+    the same memory.
 
-    Args:
-        states, assignment, aggregates: the windows over these states, and their aggregates.
-        keep_states: whether the columns of the fields follow, with `STATE_PREFIX` before their names.
-        past: what came before the windows; None: nothing did.
+    `states`, `assignment`, `aggregates`: the windows over the states, and their aggregates. `keep_states`:
+    whether the columns of the fields follow, with `STATE_PREFIX` before their names. `past`: what came before
+    the windows; None: nothing did.
     """
     reduced: dict[str, list[pa.Array]] = {}
     kept: dict[str, pa.Array] = {}

@@ -1,4 +1,4 @@
-"""The laws. `check` tries them on combinations of example values, and raises with the smallest counter-example."""
+"""The laws: `check` tries them on combinations of example values and shows the smallest counter-example."""
 
 from __future__ import annotations
 
@@ -26,11 +26,7 @@ _CLOCKS = ((0, 0, 1, 1, 2, 3, 3, 4), (2, 0, 1, 1, 3, 0, 2, 1))  # in order with 
 
 
 def rows_of(aggregate: Aggregate, examples: Sequence[Any], types: Kinds | None) -> tuple[list[Row], Kinds]:
-    """Examples as rows, and the Arrow types of their columns.
-
-    Raises:
-        DefinitionError: no examples, or plain values where the aggregate is not about a single column.
-    """
+    """Examples as rows, and the Arrow types of their columns."""
     if not examples:
         raise DefinitionError("laws.check: no example values; give a few, null and the ones that hurt among them")
     plain = not isinstance(examples[0], Mapping)
@@ -47,7 +43,7 @@ def _column(aggregate: Aggregate) -> str:
 
 
 def triples(rows: Sequence[Row]) -> list[Triple]:
-    """Lists of these rows in three parts, the shortest first. Each row gets a `time`; some times are equal, some are late."""
+    """Lists of rows in three parts, the shortest first. Each row gets a `time`; some are equal, some late."""
     found: list[Triple] = []
     for length in range(9):
         several = islice(product(rows, repeat=length), _EACH) if length <= 3 else _sampled(rows, length)  # noqa: PLR2004 - every short list
@@ -86,12 +82,13 @@ def check(aggregate: Aggregate, example_values: Sequence[Any], *, types: Kinds |
 
     Args:
         aggregate: for example `agg.own(...)`, or an `Aggregate` of your own fields.
-        example_values: values of the column that the aggregate is about, or rows as dicts. Give difficult values: None,
-            zero, negative and equal values.
+        example_values: values of the column that the aggregate is about, or rows as dicts. Give difficult
+            values: None, zero, negative and equal values.
         types: column -> Arrow type, where the examples do not show it, as `{"x": pa.decimal128(38, 2)}`.
 
     Raises:
-        LawError: the aggregate breaks a law. The error names the law, the fewest rows that break it, and what follows.
+        LawError: the aggregate breaks a law. The error names the law, the fewest rows that break it, and what
+            follows.
         DefinitionError: no examples, or the aggregate's SQL does not fit them.
     """
     rows, kinds = rows_of(aggregate, example_values, types)
@@ -101,14 +98,8 @@ def check(aggregate: Aggregate, example_values: Sequence[Any], *, types: Kinds |
 def prove(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> None:
     """All laws on cases of three lists of rows, each list later to arrive than the list before.
 
-    Args:
-        aggregate: of any kind.
-        cases: three lists of rows with a `time` in microseconds. The shortest case comes first.
-        kinds: column -> Arrow type.
-
-    Raises:
-        LawError: the aggregate breaks a law. The error names the law and the first case.
-        DefinitionError: the aggregate's SQL does not fit the rows.
+    `aggregate`: of any kind. `cases`: three lists of rows with a `time` in microseconds. The shortest case
+    comes first. `kinds`: column -> Arrow type.
     """
     breaches = [found for found in _breaches(aggregate, cases, kinds) if found]
     if breaches:
@@ -211,7 +202,7 @@ def _shown(aggregate: Aggregate, states: pa.Table) -> dict[str, list[Any]]:
 
 
 def close(one: Any, other: Any, *, exactly: bool = False) -> bool:  # noqa: ANN401 - states hold values of any kind
-    """Whether two values are equal. NaN equals NaN. Floats are compared to nine digits, or to 1e-5, unless `exactly`."""
+    """Whether two values are equal, floats to nine digits or 1e-5 unless `exactly`. NaN equals NaN."""
     if isinstance(one, float) and isinstance(other, float):
         same = one == other or (math.isnan(one) and math.isnan(other))
         return same or (not exactly and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-5))

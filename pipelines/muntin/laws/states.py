@@ -1,4 +1,4 @@
-"""States of an aggregate as the engine has them: DuckDB lifts them, the monoids combine them. A row is a state."""
+"""States of an aggregate as the engine has them: DuckDB lifts, monoids combine. A row is a state."""
 
 from __future__ import annotations
 
@@ -34,10 +34,8 @@ _LIST = "muntin_list"
 def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Table:
     """The state of each list of rows, in order of arrival, in the stored types.
 
-    Args:
-        aggregate: whose fields are lifted.
-        lists: rows with the columns of `kinds` and a `time` in microseconds. A list without rows gives the empty state.
-        kinds: column -> Arrow type.
+    `aggregate`: whose fields are lifted. `lists`: rows with the columns of `kinds` and a `time` in
+    microseconds. A list without rows gives the empty state. `kinds`: column -> Arrow type.
     """
     found = [
         {**row, EVENT_TIME: row["time"], ORDER: row["time"], ORDINAL: place, _LIST: at}
@@ -52,7 +50,7 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
 
 
 def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.Table, np.ndarray]:
-    """The state of each list with rows, then if asked the empty state; and the numbers of these lists."""
+    """The state of each list with rows, then if asked the empty state; and the numbers of the lists."""
     columns = {name: lift for field in aggregate.fields for name, lift in lifts_sql(field, guarded).items()}
     grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
     states, numbers = grouped.drop_columns([_LIST]), grouped[_LIST].to_numpy()
@@ -60,7 +58,7 @@ def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.T
 
 
 def queried(muntin_rows: pa.Table, columns: Mapping[str, str], rest: str = "") -> pa.Table:
-    """Columns of SQL over these rows, in the stored types. `rest` is the SQL after the FROM."""
+    """Columns of SQL over rows, in the stored types. `rest` is the SQL after the FROM."""
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
     session = _session()
     session.register(SOURCE_ROWS, muntin_rows)

@@ -29,10 +29,8 @@ from muntin.states.order import by_number, sorted_order, taken
 def with_files(table: pa.Table, rows_by_file: Sequence[int], first: int = 0) -> pa.Table:
     """The rows with `FILE_NUMBER`, the number of their file in the batch.
 
-    Args:
-        table: states that are rows, with `ROW_IN_SPLIT` or `FILE_NUMBER`.
-        rows_by_file: how many rows each file of the split has.
-        first: the number of the split's first file in the batch.
+    `table`: states that are rows, with `ROW_IN_SPLIT` or `FILE_NUMBER`. `rows_by_file`: how many rows each
+    file of the split has. `first`: the number of the split's first file in the batch.
     """
     if FILE_NUMBER in table.column_names:
         return table
@@ -41,7 +39,7 @@ def with_files(table: pa.Table, rows_by_file: Sequence[int], first: int = 0) -> 
 
 
 def _files(rows: Ints, ends: Ints, numbers: Ints) -> Ints:
-    """The number of each row's file. `rows`: from 1; `ends`: how many rows there are up to the end of each file."""
+    """The number of each row's file. `rows`: from 1; `ends`: the number of rows up to each file's end."""
     if bool(np.all(rows[1:] >= rows[:-1])):
         borders = np.searchsorted(rows, ends, side="right")
         return np.repeat(numbers, np.diff(borders, prepend=0, append=len(rows)))
@@ -55,7 +53,7 @@ def frame_range(table: pa.Table, width_us: int) -> tuple[int | None, int | None]
 
 
 def last_frames(table: pa.Table, width_us: int) -> Ints:
-    """The start of the last frame with events of each state, in microseconds: a run may reach beyond its own."""
+    """The start of the last frame with events of each state, microseconds: a run may reach further."""
     frames: Ints = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
     if LAST_EVENT not in table.column_names:
         return frames
@@ -64,17 +62,15 @@ def last_frames(table: pa.Table, width_us: int) -> Ints:
 
 
 def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int, split: int = 0) -> pa.Table:
-    """The states with `batch` and `bucket`, sorted by (batch, bucket, key, frame), so that finalize can read row groups of its buckets.
+    """The states with `batch` and `bucket`, sorted by (batch, bucket, key, frame), so that finalize can read
+    row groups of its buckets.
 
-    States that are rows are sorted by (batch, bucket, key, `ORDINAL`); in place of this column they have `ROW_IN_BATCH`, their number in
-    the batch.
+    States that are rows are sorted by (batch, bucket, key, `ORDINAL`); in place of this column they have
+    `ROW_IN_BATCH`, their number in the batch.
 
-    Args:
-        table: states.
-        keys: names of the key columns.
-        batch_us: the start of the batch's interval; of each row if they are of several batches.
-        width_us: of the frames.
-        split: the number of the split in the batch.
+    `table`: states. `keys`: names of the key columns. `batch_us`: the start of the batch's interval; of each
+    row if they are of several batches. `width_us`: of the frames. `split`: the number of the split in the
+    batch.
     """
     number, bucket = numbered_keys([contiguous(table[key]) for key in keys], len(table))
     batch = np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
@@ -99,7 +95,7 @@ def _within(table: pa.Table, width_us: int) -> Ints:
 
 
 def _rises(numbers: pa.ChunkedArray) -> bool:
-    """Whether each number is greater than the one before."""
+    """Whether each number is greater than the number before."""
     parts = [part.to_numpy() for part in numbers.chunks if len(part)]
     return all(bool(np.all(part[1:] > part[:-1])) for part in parts) and all(one[-1] < other[0] for one, other in pairwise(parts))
 
@@ -129,13 +125,12 @@ _ALIKE = (_CODE, FRAME, "rows", FIRST_EVENT, LAST_EVENT, ROW_IN_BATCH)
 
 
 def joined(old: pa.Table, new: pa.Table, keys: Sequence[str], columns: Sequence[str]) -> tuple[pa.Table, Ints]:
-    """States with the columns of both tables, and the starts of the batches whose states are not of the same rows and are left out.
+    """States with the columns of both tables, and the starts of the batches whose states are not of the same
+    rows and are left out.
 
-    Args:
-        old: states of some batches: key columns, `batch`, `frame`, `rows`, ...; states of one batch, key and frame in order of arrival.
-        new: states as in `old`, with other fields.
-        keys: names of the key columns.
-        columns: of the result, in order; a column of both tables is that of `old`.
+    `old`: states of some batches: key columns, `batch`, `frame`, `rows`, ...; states of one batch, key and
+    frame in order of arrival. `new`: states as in `old`, with other fields. `keys`: names of the key columns.
+    `columns`: of the result, in order; a column of both tables is that of `old`.
     """
     codes = _codes(old, new, keys)
     unlike = _other_counts(_integers(old[BATCH]), _integers(new[BATCH]))

@@ -1,7 +1,8 @@
 """Ranges of a file's columns in Delta's log, by which readers skip files that cannot hold what they ask for.
 
-A wrong range makes rows disappear, and so does a missing range: deltalake's dataset takes such a column for empty if others have
-any, and each value of a struct for one that is not null. So a file has ranges of all its columns, or none. https://github.com/delta-io/delta/blob/master/PROTOCOL.md#per-file-statistics
+A wrong range makes rows disappear, and so does a missing range: deltalake's dataset takes such a column for
+empty if other columns have ranges, and each value of a struct for not null. So a file has ranges of all its
+columns, or none. https://github.com/delta-io/delta/blob/master/PROTOCOL.md#per-file-statistics
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class _NoRangeError(Exception):
 
 
 def ranges_of(table: pa.Table) -> bytes:
-    """The nulls and the ends of a file's columns as JSON for the log: nullCount, minValues, maxValues; b"" where it says nothing."""
+    """The nulls and the ends of a file's columns as JSON for the log; b"" where it says nothing."""
     if any(pa.types.is_struct(column.type) and column.null_count for column in table.columns):
         return b""
     columns = {name: table[name] for name in table.column_names if not _without_order(table.schema.field(name).type)}
@@ -47,14 +48,14 @@ def ranges_of(table: pa.Table) -> bytes:
 
 
 def stats(rows: int, footer: pq.FileMetaData, schema: pa.Schema) -> str:
-    """The statistics of a file for the log. `schema`: of the table; where the file has other types, nothing is said of its columns."""
+    """The statistics of a file for the log; `schema`: of the table: a column of another type has none."""
     told = (footer.metadata or {}).get(RANGES)
     same = told and {each.name: each.type for each in footer.schema.to_arrow_schema()} == {each.name: each.type for each in schema}
     return json.dumps({"numRecords": rows, **(json.loads(told) if told and same else {})}, ensure_ascii=False)
 
 
 def ends(told: str | bytes | None) -> dict[str, list[Any]]:
-    """Column -> the ends that a text of ranges tells; {} where it tells none.
+    """Column -> the ends that a text of ranges holds; {} without ranges.
 
     >>> ends('{"minValues": {"user": "ann"}, "maxValues": {"user": "zoe"}, "nullCount": {"user": 0}}')
     {'user': ['ann', 'zoe']}
@@ -82,7 +83,8 @@ def whole_letters(end: str) -> str:
 
 
 def named_without_nan(table: pa.Table) -> list[str] | None:
-    """The columns whose ranges Parquet's own footer may have, where others have NaN; None: all of them.
+    """The columns whose ranges Parquet's own footer may have, where other columns have NaN; None: all
+    columns.
 
     Writers leave NaN out of ranges, and Spark, for which NaN is the greatest value, skips rows by them.
     """
@@ -97,7 +99,7 @@ def _has_nan(column: pa.ChunkedArray) -> bool:
 
 
 def _floats(column: pa.ChunkedArray) -> np.ndarray:
-    """The values of a column of floats, without nulls: numpy's ends of them, unlike Arrow's, are NaN where a value is."""
+    """The values of a column of floats, without nulls: numpy's ends of them are NaN where a value is NaN."""
     return column.drop_null().to_numpy()
 
 
@@ -119,11 +121,7 @@ def _ends(column: pa.ChunkedArray) -> tuple[Any, Any]:
 
 @singledispatch
 def _told(value: Any, sign: int) -> Any:  # noqa: ANN401, ARG001 - of any type
-    """An end of a range as JSON has it, or a value outside of it. `sign`: 1 for the upper end, -1 for the lower.
-
-    Raises:
-        _NoRangeError: no reader knows it for certain.
-    """
+    """An end of a range as JSON has it, or a value outside of it; `sign`: 1 upper end, -1 lower end."""
     raise _NoRangeError
 
 

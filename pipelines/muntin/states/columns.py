@@ -1,4 +1,4 @@
-"""The names of all columns that Muntin adds to states. Names for readers of files have no prefix, internal names have one."""
+"""The columns that Muntin adds to states. Names for readers of files have no prefix, internal names have."""
 
 from typing import Any
 

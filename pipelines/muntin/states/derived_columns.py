@@ -1,4 +1,5 @@
-"""Held and derived columns: a state that is a row holds a value once; the file's footer says how other columns derive from it.
+"""Held and derived columns: a state that is a row holds a value once; the file's footer says how other
+columns derive from it.
 
 the row    b = 2.5                  a file holds   min_b 2.5
 its state  rows   1                 and says       rows   one
@@ -8,7 +9,8 @@ its state  rows   1                 and says       rows   one
            max_b  2.5
 An instant that is the row's event time is the frame's start as a whole number: a file says      delta  instant of frame
 
-A file that says nothing holds every column. Files of both kinds may lie in one table: each is read by its own footer.
+A file that says nothing holds every column. Files of both kinds may lie in one table: each is read by its own
+footer.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def optional(schema: pa.Schema) -> pa.Schema:
 
 
 def with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows with the types of a schema, which are wider; a column that does not go into its type stays as it is."""
+    """The rows with the wider types of a schema; a column that does not go into its type stays as it is."""
     for at, each in enumerate(table.schema):
         if each.name in schema.names and storable_type(each.type) != storable_type(schema.field(each.name).type):
             with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -76,9 +78,6 @@ def wider(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """A column in a wider type; a column without a value in any type, whatever it was taken for.
 
     Arrow asks for room for every long; the values that are there need less.
-
-    Raises:
-        pa.ArrowInvalid, pa.ArrowNotImplementedError: a value does not go into the type.
     """
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column), kind)])
@@ -100,10 +99,9 @@ _KEY = b"muntin_columns"
 def footer_for(columns: Derivations) -> dict[bytes, bytes]:
     """The text in a file's footer on the columns of fields, in order.
 
-    Args:
-        columns: column -> how it follows from a column that the file holds; None of a column that is held as it is. "one": 1 in each
-            row; "present": 1 where the held column is not null, else 0; "total": its value, 0 for null, no -0.0; "value": its value;
-            "instant": its microseconds since 1970 as int64.
+    `columns`: column -> how it follows from a column that the file holds; None of a column that is held as it
+    is. "one": 1 in each row; "present": 1 where the held column is not null, else 0; "total": its value, 0
+    for null, no -0.0; "value": its value; "instant": its microseconds since 1970 as int64.
     """
     return {_KEY: json.dumps(columns).encode()} if any(columns.values()) else {}
 
@@ -135,7 +133,7 @@ def whole(table: pa.Table) -> pa.Table:
 
 
 def whole_schema(schema: pa.Schema) -> pa.Schema:
-    """The columns of the states in a file, whether it holds them or not, without what its footer says; each may have nulls."""
+    """The columns of the states in a file, held or derived, without its footer; each may have nulls."""
     return optional(whole(schema.empty_table()).schema.remove_metadata())
 
 
@@ -178,7 +176,7 @@ def _total(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def together(tables: Sequence[pa.Table]) -> pa.Table:
-    """The rows of several files: as the files hold them if all hold the same columns, else with every column."""
+    """The rows of several files: as held if all files hold the same columns, else with every column."""
     footers = [footer_of(each.schema) for each in tables]
     alike = all(each == footers[0] for each in footers)
     parts = [(each if alike else whole(each)).replace_schema_metadata(None) for each in tables]

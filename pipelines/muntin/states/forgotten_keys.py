@@ -1,8 +1,9 @@
-"""Forgotten keys: which rows of a table, and which refused rows, are of a key that is to be forgotten, or was. Pure.
+"""Forgotten keys: which rows of a table, and which refused rows, are of a key that is to be forgotten, or
+was. Pure.
 
-A pipeline remembers a forgotten key by a keyed hash alone: HMAC (RFC 2104) with SHA-256 over the names and texts of its columns. Who
-has the states but not the secret cannot find out whose key it was by trying all keys. A refused row is kept as JSON, or, if it could
-not be read, as the text of its line.
+A pipeline remembers a forgotten key by a keyed hash alone: HMAC (RFC 2104) with SHA-256 over the names and
+texts of its columns. Who has the states but not the secret cannot find out whose key it was by trying all
+keys. A refused row is kept as JSON, or, if it could not be read, as the text of its line.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Keys(Protocol):
         ...
 
     def until_us(self, key: Key) -> int | None:
-        """The event time from which rows of a key do not belong to it any more, microseconds; None: it is not among the keys."""
+        """The event time in microseconds from which rows of a key count again; None: not among the keys."""
         ...
 
 
@@ -70,8 +71,8 @@ class Hashed:
     """Keys by their hashes.
 
     Attributes:
-        untils: columns -> hash of a key -> the event time from which its rows count again, microseconds; `AFTER_ALL`: they never do;
-            `UNDONE`: all do.
+        untils: columns -> hash of a key -> the event time from which its rows count again, microseconds;
+            `AFTER_ALL`: they never do; `UNDONE`: all do.
         secrets: oldest first; see `hash_of`.
         number: of the newest event that changed `untils`.
     """
@@ -109,7 +110,8 @@ NONE = Hashed({}, ())
 
 
 def hash_of(key: Key, secrets: Iterable[bytes]) -> str:
-    """The hash of a key with the first secret, hashed again with each secret that came later: so old hashes can be renewed.
+    """The hash of a key with the first secret, hashed again with each secret that came later: so old hashes
+    can be renewed.
 
     >>> hash_of((("user", "42"),), [b"one", b"two"]) == again(hash_of((("user", "42"),), [b"one"]), b"two")
     True
@@ -146,12 +148,13 @@ def text_of_value(value: Any) -> str:  # noqa: ANN401 - of any type that a key m
 
 
 def among(table: pa.Table, keys: Keys) -> np.ndarray:
-    """Whether the key of each row is one of some keys (bool), rows of which never count again."""
+    """Whether each row's key is among keys whose rows never count again (bool)."""
     return untils(table, keys) == AFTER_ALL
 
 
 def untils(table: pa.Table, keys: Keys) -> Ints:
-    """The event time from which each row's key counts again, microseconds; `AFTER_ALL`: never; `BEFORE_ALL` of other keys.
+    """The event time from which each row's key counts again, microseconds; `AFTER_ALL`: never; `BEFORE_ALL`
+    of other keys.
 
     `table`: with columns of keys. Sets of columns that it lacks say nothing.
     """
@@ -166,7 +169,7 @@ def untils(table: pa.Table, keys: Keys) -> Ints:
 
 
 def _candidates(rows: pa.Table, keys: Keys) -> Ints:
-    """The numbers of the rows that may be of one of some keys: all, where nobody knows the values of the keys."""
+    """The numbers of the rows that may be of forgotten keys: all rows, where values are hashed."""
     if not isinstance(keys, Plain):
         return np.arange(len(rows))
     may = np.ones(len(rows), np.bool_)
@@ -180,7 +183,7 @@ def _candidates(rows: pa.Table, keys: Keys) -> Ints:
 
 
 def _untils(table: pa.Table, columns: Columns, keys: Keys) -> tuple[Ints, Ints]:
-    """The number of each row's key, and by number until when its rows are forgotten; below all times, of other keys."""
+    """The number of each row's key, and by number until when its rows are forgotten."""
     _, firsts, codes = np.unique(
         key_codes([contiguous(table[name]) for name in columns], len(table)), return_index=True, return_inverse=True
     )
@@ -192,7 +195,7 @@ _CELL, _WORD = re.compile(r"""[^,;|\t"']+"""), re.compile(r"[\w.@+-]+")
 
 
 def refused_among(rows: Sequence[str | None], keys: Keys) -> np.ndarray:
-    """Whether each refused row is of one of some keys (bool). Of a line that could not be read: whether such a value stands in it.
+    """Whether each refused row is of a forgotten key, or its unread line has the key's value (bool).
 
     >>> refused_among(['{"user": 42, "x": null}', "42,not a time", "421,not a time", None], Plain(frozenset({(("user", "42"),)})))
     array([ True,  True, False, False])
@@ -212,13 +215,13 @@ def _is_among(row: str, keys: Keys) -> bool:
 
 
 def _is_forgotten(key: Key, keys: Keys) -> bool:
-    """Whether rows of a key are left out, whatever their time: nobody knows that of a refused row."""
+    """Whether rows of a key are left out at any time: the time of a refused row is not known."""
     until = keys.until_us(key)
     return until is not None and until > UNDONE
 
 
 def stands_in(text: str, keys: Keys) -> bool:
-    """Whether the values of one of some keys stand in a text, each as a whole word. By hashes, keys of one column alone are found."""
+    """Whether the values of a key stand in a text as whole words; by hashes, of single columns alone."""
     if isinstance(keys, Plain):
         return any(all(word_of(value).search(text) for _, value in key) for key in keys.keys)
     single = [columns for columns in keys.columns if len(columns) == 1]

@@ -24,10 +24,12 @@ class Arrived:
         columns: the columns of the states, which windows read.
         starts, ends: of each batch's interval, microseconds.
         origin: the pipeline's start, microseconds; stretches of arrival time are counted from it.
-        held: for each row, whether its partition held it before; by arrival such rows come first in their partition.
+        held: for each row, whether its partition held it before; by arrival such rows come first in their
+            partition.
         counters, bases: of each group, as left; `counters` has no columns at the beginning of history.
         noted_after: positions of the batches after which a note is made.
-        evaluate: (windows, SQL expression over their results) -> its values as doubles, NaN for null; None: no window asks for it.
+        evaluate: (windows, SQL expression over their results) -> its values as doubles, NaN for null; None:
+            no window asks for it.
     """
 
     columns: Mapping[str, pa.Array]
@@ -42,7 +44,7 @@ class Arrived:
 
     @property
     def clock(self) -> Ints | None:
-        """The time of arrival of each row, `BEFORE_ALL` where it is null; None if the source has no such column."""
+        """The time of arrival of each row, `BEFORE_ALL` for null; None if the source has no such column."""
         if ARRIVAL_TIME not in self.columns:
             return None
         return self.columns[ARRIVAL_TIME].fill_null(BEFORE_ALL).to_numpy(zero_copy_only=False)
@@ -56,10 +58,12 @@ class Frames:
         group: the number of the key, ordered as keys are.
         start: first instant of the frame, microseconds.
         batch: position of the batch in the history.
-        first, last: times of the first and last event, microseconds; equal to `start` where no window asks for them.
+        first, last: times of the first and last event, microseconds; equal to `start` where no window asks
+            for them.
         width: the frames' width, microseconds.
         states: the states, in this order; windows read columns of their own there.
-        arrival: more facts for windows made of rows; rows are then sorted by (group, order of arrival), or as states are.
+        arrival: more facts for windows made of rows; rows are then sorted by (group, order of arrival), or as
+            states are.
     """
 
     group: Ints
@@ -76,7 +80,7 @@ class Frames:
 
 
 def frame_numbers(instants: Ints, cycle: Cycle) -> Ints:
-    """The number of the frame that holds each instant, in microseconds; the next frame has the next number."""
+    """The number of the frame that holds each instant, microseconds; the next frame is one more."""
     first, *others = cycle.cuts_us
     since = instants - first
     turn = since // cycle.width_us
@@ -111,7 +115,8 @@ def run_numbers(*columns: Ints) -> Ints:
 
 
 def is_among(values: Ints, ascending: Ints) -> np.ndarray:
-    """Whether each value is in an ascending array, which may hold a value twice. `np.isin` would hash or sort both arrays anew.
+    """Whether each value is in an ascending array, which may hold a value twice. `np.isin` would hash or sort
+    both arrays anew.
 
     >>> is_among(np.array([5, 1, 9]), np.array([1, 2, 5]))
     array([ True,  True, False])
@@ -123,7 +128,8 @@ def is_among(values: Ints, ascending: Ints) -> np.ndarray:
 
 
 def stretch(rows: Ints) -> Ints | slice:
-    """Numbers that ascend, none twice (else the slice is wrong); as a slice if none is left out between: what it takes is not copied.
+    """Numbers that ascend, none twice (else the slice is wrong); as a slice if none is left out between: what
+    it takes is not copied.
 
     >>> stretch(np.array([3, 4, 5])), stretch(np.array([3, 5])), stretch(np.array([], np.int64))
     (slice(3, 6, None), array([3, 5]), slice(0, 0, None))

@@ -24,7 +24,8 @@ _WIDEST = 2**20  # of a table of places
 class DistinctValues:
     """The distinct values of a column so far, `known`, by first occurrence.
 
-    `table`: the places among them of whole numbers that lie near each other, from `least` on; -1 where a value did not occur.
+    `table`: the places among them of whole numbers that lie near each other, from `least` on; -1 where a
+    value did not occur.
     """
 
     known: pa.Array
@@ -32,7 +33,7 @@ class DistinctValues:
     table: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     def places(self, column: pa.Array) -> Ints:
-        """The place of each row's value among the known values; new values are appended in the order they come."""
+        """The place of each row's value; new values are appended in the order in which they come."""
         from muntin.states.slot_kernels import tabulated_places
 
         if not self._has_room_for(column):
@@ -64,7 +65,9 @@ class DistinctValues:
         return places.to_numpy().astype(np.int64)
 
     def _tabulate(self, least: int, most: int) -> bool:
-        """Lay the places of all known values into a table that reaches from `least` to `most`, too; whether they lie near enough."""
+        """Lay the places of all values into a table over `least` and `most`; False if it would be
+        too wide.
+        """
         known = self.known.drop_null()
         if len(known):
             ends = pc.min_max(known).as_py()
@@ -78,7 +81,7 @@ class DistinctValues:
 
 @dataclass(slots=True)
 class KeyDictionary:
-    """The distinct keys so far. `parts`: of each key column its values; `codes`: of each key the places of its values, as one number."""
+    """The distinct keys so far. `parts`: each key column's values; `codes`: places of each key's values."""
 
     parts: list[DistinctValues]
     codes: DistinctValues = field(default_factory=lambda: DistinctValues(pa.array([], pa.int64())))

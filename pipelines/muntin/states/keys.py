@@ -1,4 +1,5 @@
-"""Keys as integers: codes in the keys' own order, and buckets, which are the same on every machine and for ever.
+"""Keys as integers: codes in the keys' own order, and buckets, which are the same on every machine and for
+ever.
 
 Null is a key as any other and sorts last.
 """
@@ -57,7 +58,7 @@ def _ranks(column: pa.Array) -> tuple[Ints, int]:
 
 
 def numbered_keys(columns: Sequence[pa.Array], rows: int) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.int16]]]:
-    """Keys as numbers in the order of (bucket, key): of each row its key's number, from 0, and of each number its bucket."""
+    """Keys as numbers in the order of (bucket, key): each row's number, and each number's bucket."""
     codes = key_codes(columns, rows)
     if not rows:
         return codes, np.empty(0, np.int16)
@@ -73,7 +74,7 @@ def numbered_keys(columns: Sequence[pa.Array], rows: int) -> tuple[Ints, np.ndar
 
 
 def buckets(columns: Sequence[pa.Array], rows: int) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
-    """The bucket of each row's key, 0 to 1023: a pure function of the key's value, the same on every machine."""
+    """The bucket of each row's key, 0 to 1023: a pure function of its value, the same on every machine."""
     mixed = np.zeros(rows, np.uint64)
     for column in columns:
         mixed = scattered(mixed * np.uint64(31) + _hashes(column))
@@ -121,7 +122,7 @@ def scattered(value: np.ndarray) -> np.ndarray:
 
 
 def odd_floats(states: pa.Table, columns: Iterable[str]) -> np.ndarray:
-    """Whether each row has -0.0 or NaN in one of these columns: the least of 0.0 and -0.0 is the first, and depends on the order."""
+    """Whether each row has -0.0 or NaN in a column: the least of 0.0 and -0.0 depends on the order."""
     odd = np.zeros(len(states), np.bool_)
     for name in columns:
         if pa.types.is_floating(states.schema.field(name).type):

@@ -1,8 +1,8 @@
 """The slots of columns of states that are values or sorted lists of distinct values.
 
-A value is of the row where something else is least or greatest. Lists are of all rows, with their counts, or of the rows where
-something else is least or greatest: values are kept as they come, with their slots; equal ones are put together, and lists are
-made at the end.
+A value is of the row where something else is least or greatest. Lists are of all rows, with their counts, or
+of the rows where something else is least or greatest: values are kept as they come, with their slots; equal
+values are put together, and lists are made at the end.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from muntin.states.slot_tables import Lifted, RowsAtHand, SlotColumn
 
 @dataclass(slots=True)
 class AtExtreme:
-    """The slots, with the best row of each so far. Values are taken from their rows once for each batch of rows.
+    """The slots, with the best row of each so far. Values are taken from their rows once for each batch of
+    rows.
 
     Attributes:
         lifted: what fills the column.
@@ -81,7 +82,7 @@ class AtExtreme:
 
 
 def _one_zero(values: pa.Array) -> pa.Array:
-    """Floats with one zero and one NaN: DuckDB's arg_min and arg_max by several columns leave no others."""
+    """Floats with one zero and one NaN, as DuckDB's arg_min and arg_max by several columns have them."""
     return pc.if_else(pc.is_nan(values), pa.scalar(math.nan, values.type), pc.add(values, pa.scalar(0, values.type)))
 
 
@@ -131,7 +132,7 @@ class Occurrences:
     Attributes:
         keys: how many slots a frame has.
         pieces: what came; the first is put together.
-        new: how many pairs the others have.
+        new: how many pairs the later pieces have.
     """
 
     keys: int
@@ -166,7 +167,7 @@ class Occurrences:
 
 @dataclass(slots=True)
 class OfOccurrences:
-    """A column of states with the values, or with how often they came. `leads`: whether this column adds the rows, for all of `found`."""
+    """A column with the values, or with their counts. `leads`: this column adds the rows to `found`."""
 
     lifted: Lifted
     of: pa.DataType
@@ -262,7 +263,7 @@ class AllAtExtreme:
 
 
 def empty_lists(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, others: Mapping[str, SlotColumn]) -> SlotColumn:
-    """A column without a value. `rows`: the columns of the rows; `others`: columns that are there, which may count the same values."""
+    """A column without a value. `rows`: columns of rows; `others`: columns that may count the same values."""
     if lifted.by:
         return AllAtExtreme.empty(lifted, rows, frames, keys)
     alike = (each.found for each in others.values() if isinstance(each, OfOccurrences) and each.lifted.of == lifted.of)

@@ -1,4 +1,4 @@
-"""The order that sorts rows by some columns, and rows taken in an order. Loops of our own do it where rows are many."""
+"""The order that sorts rows by columns, and rows taken in an order; by own loops where rows are many."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _WIDTHS = (8, 16, 32, 64)
 
 
 def are_many(rows: int) -> bool:
-    """Whether our own loops are worth it for so many rows: to import numba takes as long as to sort four million without."""
+    """Whether own loops pay for so many rows: numba's import takes as long as sorting four million."""
     return rows >= (MANY if "numba" in sys.modules else _WORTH_AN_IMPORT)
 
 
 def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
-    """The stable order that sorts rows by these columns, the first one foremost.
+    """The stable order that sorts rows by columns, the first column foremost.
 
-    Where the columns' ranges fit 62 bits together, they are packed into one integer, which sorts faster. `unique`: no two
-    rows are equal, so that a sort that is not stable will do.
+    Where the columns' ranges fit 62 bits together, they are packed into one integer, which sorts faster.
+    `unique`: no two rows are equal, so that a sort that is not stable will do.
     """
     packed = _packed(columns)
     if packed is None:
@@ -59,7 +59,7 @@ def _order_of_many(packed: Ints, falls: int, *, unique: bool) -> Ints:
 
 
 def _are_sorted(columns: tuple[Ints, ...]) -> bool:
-    """Whether rows lie in the order of these columns."""
+    """Whether rows lie in the order of the columns."""
     falls, same = np.zeros(len(columns[0]) - 1, np.bool_), np.ones(len(columns[0]) - 1, np.bool_)
     for column in columns:
         falls |= same & (column[1:] < column[:-1])

@@ -1,4 +1,4 @@
-"""Loops that bring many rows into order: they count, where a sort would compare; and the hashes of texts, which buckets are told by."""
+"""Loops that bring many rows into order by counting, not comparing; and hashes of texts for buckets."""
 
 from __future__ import annotations
 

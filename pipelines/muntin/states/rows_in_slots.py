@@ -1,6 +1,8 @@
-"""Rows become states in slots: each row is added to the slot of its key and frame as it comes. No row is sorted.
+"""Rows become states in slots: each row is added to the slot of its key and frame as it comes. No row is
+sorted.
 
-A column of states that are lists of numbers: rows are kept as they come, and put together by state at the end.
+A column of states that are lists of numbers: rows are kept as they come, and put together by state at the
+end.
 """
 
 from __future__ import annotations
@@ -54,11 +56,7 @@ class Column:
         self.time_us = widened_slots(self.time_us, frames, keys, _never(self.lifted.what))
 
     def take(self, rows: RowsAtHand) -> bool:
-        """Add some rows; False if a sum of integers may not fit, or one of floats is not finite.
-
-        Raises:
-            ValueError: a "value" is not made of several rows, and "numbers" are no slot, nor are values of any type.
-        """
+        """Add rows; False if a sum of integers may not fit, or a sum of floats is not finite."""
         from muntin.states import slot_kernels as kernels
 
         what, slot, time_us = self.lifted.what, rows.slot, rows.time_us
@@ -93,7 +91,7 @@ class Column:
 
 
 def empty_columns(columns: Mapping[str, Lifted], rows: pa.Schema, frames: int, keys: int, most: int) -> dict[str, SlotColumn]:
-    """Columns without a value, for so many frames and keys, and at `most` so many rows. `rows`: the columns of the rows."""
+    """Columns without a value, for frames and keys and at `most` so many rows. `rows`: columns of rows."""
     found = dict[str, "SlotColumn"]()
     for name, lifted in columns.items():
         own = empty_lists(lifted, rows, frames, keys, found) if lifted.what in LISTS else _empty_column(lifted, rows, frames, keys, most)
@@ -160,7 +158,7 @@ class Numbers:
         return True
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
-        """A list for each state, in the order of the rows. `counts`: of each slot; `slot`, `place`: of each state."""
+        """A list for each state, in the order of rows. `counts`: of slots; `slot`, `place`: of states."""
         from muntin.states.slot_kernels import put_together
 
         lengths = np.empty(len(slot), np.int64)
@@ -182,7 +180,7 @@ class Extent(NamedTuple):
 
 
 def extent_of(states: pa.Table, first: str, last: str) -> Extent | None:
-    """The extent of the rows that states are made of; None where there are none. `first`, `last`: columns with their times."""
+    """The extent of the rows of states; None without rows. `first`, `last`: columns with their times."""
     ends = pc.min(states[first]).as_py(), pc.max(states[last]).as_py()
     return Extent(row_count(states), *ends) if len(states) else None
 
@@ -208,21 +206,17 @@ def rows_in_slots(
 ) -> LiftedStates | None:
     """States of rows, sorted by (bucket, key, frame).
 
-    None if a sum is not finite or may not fit, there are too many keys, or there is no row, or more than `most` says.
+    None if a sum is not finite or may not fit, there are too many keys, or there is no row, or more than
+    `most` says.
 
-    Args:
-        batches: the rows in order of arrival, with the key columns, `time` (int64, microseconds), and the columns of values.
-        keys: names of one to three key columns.
-        time: name of the column with event times.
-        columns: column of a state -> what fills it. `rows` counts all rows.
-        most: how many rows are expected at most, and between which times.
-        layouts: where slots may lie; the first that is not outgrown by the first rows is taken.
+    `batches`: the rows in order of arrival, with the key columns, `time` (int64, microseconds), and the
+    columns of values. `keys`: names of one to three key columns. `time`: name of the column with event times.
+    `columns`: column of a state -> what fills it. `rows` counts all rows. `most`: how many rows are expected
+    at most, and between which times. `layouts`: where slots may lie; the first that is not outgrown by the
+    first rows is taken.
 
-    Raises:
-        OutgrownError: the layout that is taken is outgrown.
-
-    Returns:
-        key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of float64; at an extreme as the rows).
+    Returns key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of
+    float64; at an extreme as the rows).
     """
     dictionary, layout, shape, table = None, None, (0, 0), dict[str, "SlotColumn"]()
     came, oldest, newest = 0, most.newest, most.oldest
@@ -251,11 +245,7 @@ def rows_in_slots(
 
 
 def _laid_out(layouts: Sequence[Layout], time_us: Ints, key: Ints, keys: int) -> tuple[Layout, Ints]:
-    """The first layout that is not outgrown, and the slot of each row.
-
-    Raises:
-        OutgrownError: all are.
-    """
+    """The first layout that is not outgrown, and the slot of each row."""
     for layout in layouts:
         if (slot := layout.slots(time_us, key, keys)) is not None:
             return layout, slot

@@ -11,7 +11,8 @@ from numba import njit
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def tabulated_places(value, least, table, known, place, new):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Find the place of each whole number in a table that begins with `least`; how many were new, which had -1 there.
+    """Find the place of each whole number in a table that begins with `least`; how many were new, which had
+    -1 there.
 
     They are given the places from `known` on, and are written to `new`.
     """
@@ -29,11 +30,13 @@ def tabulated_places(value, least, table, known, place, new):  # type: ignore[no
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def linked_slots(time, key, reach, heads, owner, first, last, link, states, slot, most):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Find the state of each row among the linked states of its key, or give it a new one; how many there are, and links followed.
+    """Find the state of each row among the linked states of its key, or give it a new state; how many there
+    are, and links followed.
 
-    A state is that of a row whose time is no further than `reach` from one of its ends, or between them. `heads`: of each key its latest
-    state, -1 where it has none; `owner`, `first`, `last`, `link`: of each state its key, its ends, and the state of its key before it, -1
-    where there is none. It ends where more than `most` links were followed.
+    A state is that of a row whose time is no further than `reach` from one of its ends, or between them.
+    `heads`: of each key its latest state, -1 where it has none; `owner`, `first`, `last`, `link`: of each
+    state its key, its ends, and the state of its key before it, -1 where there is none. It ends where more
+    than `most` links were followed.
     """
     links = 0
     for row in range(len(time)):
@@ -84,7 +87,7 @@ def add_sums(out, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def keep_least(out, some, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Keep the least value of each slot, the last of equal values; a NaN is greater than any number. `some`: slots that have a value."""
+    """Keep each slot's least value, of equal values the last; NaN is greatest. `some`: slots with a value."""
     for row in range(len(slot)):
         if len(valid) == 0 or valid[row]:
             at, new = slot[row], value[row]
@@ -106,7 +109,7 @@ def keep_greatest(out, some, slot, value, valid):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def keep_first(out, some, time_us, slot, time, value, valid, nulls):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Keep the value of the earliest row of each slot, of rows at one time that of the first. `nulls`: rows with a null count, too."""
+    """Keep the value of each slot's earliest row, of rows at one time the first. `nulls`: nulls count."""
     for row in range(len(slot)):
         there, at = len(valid) == 0 or valid[row], slot[row]
         if (there or nulls) and time[row] < time_us[at]:
@@ -115,7 +118,7 @@ def keep_first(out, some, time_us, slot, time, value, valid, nulls):  # type: ig
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def keep_last(out, some, time_us, slot, time, value, valid, nulls):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Keep the value of the latest row of each slot, of rows at one time that of the last, as `keep_first` the first."""
+    """Keep the value of each slot's latest row, of rows at one time the last, as `keep_first` the first."""
     for row in range(len(slot)):
         there, at = len(valid) == 0 or valid[row], slot[row]
         if (there or nulls) and time[row] >= time_us[at]:
@@ -124,10 +127,11 @@ def keep_last(out, some, time_us, slot, time, value, valid, nulls):  # type: ign
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def keep_extreme(best, time_us, place, kept, won, slot, time, by, valid, greatest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Keep the row of each slot where `by` is least or `greatest`, of equal ones the earliest, of those at one time the first.
+    """Keep the row of each slot where `by` is least or `greatest`, of equal rows the earliest, of rows at one
+    time the first.
 
-    All NaNs are equal, and greater than any number. `place` of a slot whose best row is new grows from `kept` on: `won` has the rows in
-    this order. How many they are.
+    All NaNs are equal, and greater than any number. `place` of a slot whose best row is new grows from `kept`
+    on: `won` has the rows in this order. How many they are.
     """
     count = 0
     for row in range(len(slot)):
@@ -147,7 +151,8 @@ def keep_extreme(best, time_us, place, kept, won, slot, time, by, valid, greates
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def keep_extremes(best, some, won, slot, by, valid, greatest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Keep the least or `greatest` of each slot, as `keep_extreme` compares; `won` has the rows that were as good as the best before them.
+    """Keep the least or `greatest` of each slot, as `keep_extreme` compares; `won` has the rows that were as
+    good as the best before them.
 
     How many they are.
     """
@@ -166,7 +171,7 @@ def keep_extremes(best, some, won, slot, by, valid, greatest):  # type: ignore[n
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """The sum of the sizes of all values and `bound`, as a double: below 2**62 no sum of them leaves 64 bits."""
+    """`bound` and the sizes of all values added, a double: below 2**62 no sum leaves 64 bits."""
     for row in range(len(value)):
         if len(valid) == 0 or valid[row]:
             bound += abs(np.float64(value[row]))
@@ -175,7 +180,7 @@ def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN0
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def filled_slots(counts, keys, place_of_key, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """The slots with a count, in order, and the place of each where slots of a key lie together; `place_of_key`: of its first."""
+    """The slots with a count, and the place of each where slots of a key lie together."""
     found = 0
     for at in range(len(counts)):
         if counts[at] > 0:

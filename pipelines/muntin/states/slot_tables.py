@@ -14,12 +14,13 @@ slots    0: a, frame 0 | 1: b, frame 0 | 2: a, frame 2 | 3: b, frame 1 | 4: a, f
 key a    2 -> 4 -> 0           a row finds its state at once where it is of the latest frame of its key, else a few links on
 key b    3 -> 1
 
-Rows may come in any order, but it is worth it only where they come nearly by time. With a reach, states are runs: a row belongs to the
-state whose events are no further from it.
+Rows may come in any order, but it is worth it only where they come nearly by time. With a reach, states are
+runs: a row belongs to the state whose events are no further from it.
 
 reach 3    - - a - - a - b - - - - a -      two runs of a, for 7 is more than 3
 
-A row that comes late, between two runs and near both, is put to the earlier; the states of a run are then two, which `runs` joins.
+A row that comes late, between two runs and near both, is put to the earlier; the states of a run are then
+two, which `runs` joins.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from muntin.states.order import sorted_order
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """A column of states: `what` of the values of the column `of` of the rows, int64 or float64. "value" is left to groups.
+    """A column of states: `what` of the values of the column `of` of the rows, int64 or float64. "value" is
+    left to groups.
 
     `by`: of values of any type, the column that decides between rows, int64 or float64.
     """
@@ -58,7 +60,7 @@ class RowsAtHand:
     _numbers: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def numbers(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The values of a column, with zeros for nulls; and which of them are no nulls, an empty array where all are."""
+        """A column with zeros for nulls; and which values are not null, an empty array where all are."""
         if name not in self._numbers:
             column = self.columns[name]
             filled = column.fill_null(0) if column.null_count else column
@@ -83,7 +85,7 @@ class SlotColumn(Protocol):
         """Add some rows; False if their sum is left to groups."""
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
-        """The values of the slots for each state. `counts`: the rows of each slot; `slot`, `place`: of each state."""
+        """The values of the slots for each state. `counts`: rows of slots; `slot`, `place`: of states."""
 
 
 class Filled(NamedTuple):
@@ -91,8 +93,9 @@ class Filled(NamedTuple):
 
     Attributes:
         slot: of each state.
-        place: of each of these where states are sorted by (bucket, key, frame).
-        key, frame: the number of the key and the start of the frame of each state, microseconds, as they are sorted.
+        place: the place of each state, sorted by (bucket, key, frame).
+        key, frame: the number of the key and the start of the frame of each state, microseconds, as they are
+            sorted.
     """
 
     slot: Ints
@@ -102,7 +105,7 @@ class Filled(NamedTuple):
 
 
 class Layout(Protocol):
-    """Which slot the state of a row has. `outgrown`: whether rows came for which this layout is not worth it."""
+    """Which slot the state of a row has. `outgrown`: whether the layout is not worth it any more."""
 
     outgrown: bool
 
@@ -111,7 +114,7 @@ class Layout(Protocol):
         """Rows and columns of the table of slots; columns may be added at the right."""
 
     def slots(self, time_us: Ints, key: Ints, keys: int) -> Ints | None:
-        """The slot of each row; None where this layout is outgrown. `key`: numbers, of which there are `keys`."""
+        """The slot of each row; None where the layout is outgrown. `key`: numbers below `keys`."""
 
     def filled(self, counts: Ints, rank: Ints) -> Filled:
         """The slots with rows. `counts`: the rows of each slot; `rank`: the place of each key among all."""
@@ -144,7 +147,7 @@ class Dense:
         return self.frames, self.room
 
     def slots(self, time_us: Ints, key: Ints, keys: int) -> Ints | None:
-        """The slot of each row; None if the table would be too large. `key`: numbers, of which there are `keys`."""
+        """The slot of each row; None if the table would be too large. `key`: numbers below `keys`."""
         self.outgrown = not fits(self.frames, keys, self.rows)
         if self.outgrown:
             return None
@@ -155,9 +158,7 @@ class Dense:
     def filled(self, counts: Ints, rank: Ints) -> Filled:
         """The slots with rows. They are read as they lie, and written to as many places as there are keys.
 
-        Args:
-            counts: of the rows of each slot.
-            rank: the place of each key among all.
+        `counts`: of the rows of each slot. `rank`: the place of each key among all.
         """
         from muntin.states.slot_kernels import filled_slots
 
@@ -192,8 +193,8 @@ class Linked:
         rows: how many rows are expected at most.
         reach_us: how far a row may be from the events of its state; 0: it has the state of its frame.
         heads: the latest state of each key, by its number; -1 where it has none.
-        owner, first, last, link: of each state its key, its ends, and the state of the key before it, or -1; with room for more. Ends are
-            times, without a reach numbers of frames; they do not overlap.
+        owner, first, last, link: of each state its key, its ends, and the state of the key before it, or -1;
+            with room for more. Ends are times, without a reach numbers of frames; they do not overlap.
         states: how many there are.
         came: how many rows came.
         links: how many links were followed.
@@ -221,7 +222,7 @@ class Linked:
         return 1, len(self.owner)
 
     def slots(self, time_us: Ints, key: Ints, keys: int) -> Ints | None:
-        """The slot of each row; None where this layout is outgrown. `key`: numbers, of which there are `keys`."""
+        """The slot of each row; None where the layout is outgrown. `key`: numbers below `keys`."""
         from muntin.states.slot_kernels import linked_slots
 
         before, rows = self.states, len(key)

@@ -25,9 +25,10 @@ class Arranged:
 
     Attributes:
         states, frames: the states.
-        keys: for windows by arrival, where a group may have no state: a row of the key columns for each group.
-        noted: for windows by arrival: the columns that notes alone need, in the order in which they were read, and the row of each state
-            in them. Notes are about few states, so that they are not sorted.
+        keys: for windows by arrival, where a group may have no state: a row of the key columns for each
+            group.
+        noted: for windows by arrival: the columns that notes alone need, in the order in which they were
+            read, and the row of each state in them. Notes are about few states, so that they are not sorted.
     """
 
     states: pa.Table
@@ -47,12 +48,10 @@ class Arranged:
 def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence[str] = ()) -> Arranged:
     """Sort states by (key, frame, batch, order of arrival).
 
-    Args:
-        states: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if a window asks for them, the
-            fields' columns, and `BATCH_POSITION`, the position of the state's batch; in order of arrival.
-        keys: names of the key columns.
-        width_us: of the frames.
-        then: of a rollup, all key columns: they order the states of its key, frame and batch, whatever files these came from.
+    `states`: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if a window asks for
+    them, the fields' columns, and `BATCH_POSITION`, the position of the state's batch; in order of arrival.
+    `keys`: names of the key columns. `width_us`: of the frames. `then`: of a rollup, all key columns: they
+    order the states of its key, frame and batch, whatever files they came from.
     """
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
@@ -64,12 +63,10 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence
 
 
 def by_key(states: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """The rows of a table of states as files that batches share keep them: states by (bucket, key, frame), those that are rows by
-    (bucket, key). Rows of the quarantine stay in order.
+    """The rows of a table of states as files that batches share keep them: states by (bucket, key, frame),
+    rows as states by (bucket, key). Rows of the quarantine stay in order.
 
-    Args:
-        states: of some batches, one batch behind the other.
-        keys: names of the key columns.
+    `states`: of some batches, one batch behind the other. `keys`: names of the key columns.
     """
     if BUCKET not in states.column_names or not set(keys) <= set(states.column_names):
         return states
@@ -127,17 +124,15 @@ def arrange_rows(
     *,
     by_arrival: bool = True,
 ) -> Arranged:
-    """Sort rows by (key, order of arrival), after the rows that were held before; or, with these among them, by (key, event time, arrival).
+    """Sort rows by (key, order of arrival), after the rows that were held before; or all of them by (key,
+    event time, arrival).
 
-    Args:
-        states: as for `arrange`, a row a row of the source; or as files hold them, see `derived_columns`.
-        carried: what `note_after` made of an earlier batch: rows that were held, and a row for each partition with `COUNTERS`
-            (list of int64) and `BASE`. None at the beginning of history.
-        keys: names of the key columns.
-        batches: the history.
-        evaluate: states, windows over them, SQL expression over their results -> its values; where a window needs that.
-        of_notes: the columns that notes alone need.
-        by_arrival: whether arrival alone sorts the rows of a key.
+    `states`: as for `arrange`, a row a row of the source; or as files hold them, see `derived_columns`.
+    `carried`: what `note_after` made of an earlier batch: rows that were held, and a row for each partition
+    with `COUNTERS` (list of int64) and `BASE`. None at the beginning of history. `keys`: names of the key
+    columns. `batches`: the history. `evaluate`: states, windows over them, SQL expression over their results
+    -> its values; where a window needs that. `of_notes`: the columns that notes alone need. `by_arrival`:
+    whether arrival alone sorts the rows of a key.
     """
     partitions, before = None, 0
     if carried is not None:
@@ -166,12 +161,13 @@ def arrange_rows(
 
 
 def _times(frames: pa.ChunkedArray, count: int) -> Ints:
-    """The event times of the first `count` rows; the others, which are partitions, have none."""
+    """The event times of the first `count` rows; the rest are partitions, without a time."""
     return np.append(instants(frames.slice(0, count)), np.zeros(len(frames) - count, np.int64))
 
 
 def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counters and bases of every group, from the rows that hold the counters of some groups; blank counters for new groups.
+    """Counters and bases of every group, from the rows that hold the counters of some groups; blank counters
+    for new groups.
 
     `group`, `row`: of all rows, numbers of groups and of rows of `partitions`; below 0 of other rows.
     """

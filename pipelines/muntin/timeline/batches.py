@@ -1,4 +1,4 @@
-"""Batches in columns: what the files of states tell of a batch, an array for each fact."""
+"""Batches in columns: what the files of states say of a batch, an array for each fact."""
 
 from __future__ import annotations
 
@@ -29,14 +29,17 @@ class Batches:
     Attributes:
         start_us, end_us: of the data interval.
         version: a name of the states' content: equal content, equal version (uint64).
-        newest_us: the largest event time of the rows, also of rows that `where` leaves out; `BEFORE_ALL` without rows.
-        low_us, high_us: starts of the first and of the last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
+        newest_us: the largest event time of the rows, also of rows that `where` leaves out; `BEFORE_ALL`
+            without rows.
+        low_us, high_us: starts of the first and of the last frame; `AFTER_ALL` and `BEFORE_ALL` without
+            states.
         rows: the number of states.
         expired: whether its states are removed, as the definition's `retain` says. All other facts stay.
-        decided: a name of the ids of its events and of the rows that were left out of its states as they repeat rows of earlier batches;
-            or a name of what its events looked up; `UNDECIDED` where neither is (uint64).
-        newest_by_source: a row for each batch, a column for each of several sources: the largest event time of its rows; `BEFORE_ALL`
-            without rows. No columns where there is one source.
+        decided: a name of the ids of its events and of the rows that were left out of its states as they
+            repeat rows of earlier batches; or a name of what its events looked up; `UNDECIDED` where neither
+            is (uint64).
+        newest_by_source: a row for each batch, a column for each of several sources: the largest event time
+            of its rows; `BEFORE_ALL` without rows. No columns where there is one source.
     """
 
     start_us: Ints
@@ -62,7 +65,7 @@ class Batches:
         return Batches(*(getattr(self, name)[rows] for name in _COLUMNS))
 
     def newest_of(self, source: int) -> Ints:
-        """The largest event time of one of several sources in each batch; `BEFORE_ALL` without rows. `source`: its number."""
+        """The largest event time of one source, by its number, in each batch; `BEFORE_ALL` without rows."""
         if source < self.newest_by_source.shape[1]:
             return self.newest_by_source[:, source]
         return np.full(len(self), BEFORE_ALL)
@@ -144,9 +147,8 @@ Border = Mapping[int, int]  # partition -> offset; a partition that is not in it
 def between_neighbours(noted: Mapping[int, Border], asked: Mapping[int, Border]) -> dict[int, dict[int, int]]:
     """Borders for more instants, so that all borders together never go back.
 
-    Args:
-        noted: instant -> its border; never going back.
-        asked: other instants -> the offsets that the log gives for them.
+    `noted`: instant -> its border; never going back. `asked`: other instants -> the offsets that the log
+    gives for them.
 
     >>> between_neighbours({0: {0: 2}, 20: {0: 5}}, {10: {0: 9}, 30: {0: 4, 1: 7}})
     {10: {0: 5}, 30: {0: 5, 1: 7}}

@@ -23,13 +23,11 @@ NOTES = 8  # about so many notes are made by a run over some batches, more by on
 
 
 def carried_work(batches: Batches, watermarks_us: Ints, ledger: Ledger | None, *, flushes: bool) -> Work:
-    """All batches from the first one on that differs from the ledger, and where the work may end.
+    """All batches from the first that differs from the ledger, and where the work may end.
 
-    Args:
-        batches: the history.
-        watermarks_us: the watermark after each batch.
-        ledger: what was derived before; None if nothing.
-        flushes: whether open windows gave results after the last batch. These results are taken back when another batch follows.
+    `batches`: the history. `watermarks_us`: the watermark after each batch. `ledger`: what was derived
+    before; None if nothing. `flushes`: whether open windows gave results after the last batch. When another
+    batch follows, they are taken back.
     """
     count = len(ledger.entries) if ledger else 0
     differs = _differs(batches, ledger)
@@ -52,7 +50,7 @@ def _differs(batches: Batches, ledger: Ledger | None) -> np.ndarray:
 
 
 def _stops(differs: np.ndarray, watermarks_us: Ints, ledger: Ledger, first: int) -> Stops:
-    """The batches behind the first changed batch. A batch with another watermark counts as changed: entries are as of a clean run."""
+    """The batches behind the first changed batch; another watermark counts as a change."""
     entries = ledger.entries
     shared = min(len(differs), len(entries))
     moved = differs.copy()
@@ -63,7 +61,7 @@ def _stops(differs: np.ndarray, watermarks_us: Ints, ledger: Ledger, first: int)
 
 
 def from_note(count: int, ledger: Ledger | None, positions: Ints, before: int) -> Work:
-    """The work for some positions of `count` batches, from the last note that was made before batch `before`."""
+    """The work for some positions of `count` batches, from the last note before batch `before`."""
     noted = ledger.entries.noted() if ledger else np.empty(0, np.int64)
     noted = noted[noted < before]
     since = int(noted[-1]) + 1 if len(noted) else 0
@@ -72,7 +70,8 @@ def from_note(count: int, ledger: Ledger | None, positions: Ints, before: int) -
 
 
 def notes_after(positions: Ints) -> tuple[int, ...]:
-    """The last of some neighbouring positions, and some evenly among them: on multiples of a power of two, as old notes that stay.
+    """The last of some neighbouring positions, and some evenly among them: on multiples of a power of two, as
+    old notes that stay.
 
     >>> notes_after(np.arange(3, 10))
     (3, 4, 5, 6, 7, 8, 9)
@@ -96,13 +95,10 @@ def first_part(work: Work) -> Work:
 def part_behind(work: Work, part: Work, note: tuple[str, ...]) -> Work:
     """The part that follows.
 
-    Args:
-        work: the whole of it.
-        part: the last part that was done.
-        note: the files of the note that was made after it.
+    `work`: the whole of it. `part`: the last part that was done. `note`: the files of the note that was made
+    after it.
 
-    Returns:
-        nothing if all is done.
+    Returns nothing if all is done.
     """
     last, stops, least = int(part.positions[-1]), work.stops, LONGER * len(part.positions)
     if stops is None or last == work.positions[-1]:
@@ -117,7 +113,7 @@ def part_behind(work: Work, part: Work, note: tuple[str, ...]) -> Work:
 
 
 def _part(work: Work, stops: Stops, first: int, least: int) -> Work:
-    """The part from a batch on, over `least` batches or more, up to a note that the ledger has; else to the end."""
+    """The part from a batch on, over at least `least` batches, up to a note of the ledger or to the end."""
     ends = stops.noted[(stops.noted >= first + least - 1) & ~np.isin(stops.noted + 1, stops.changed)]
     last = int(ends[0]) if len(ends) else int(work.positions[-1])
     positions = np.arange(first, last + 1)

@@ -21,10 +21,12 @@ from muntin.timeline.batches import Batches
 
 
 def watermarks(batches: Batches, watermarking: Watermarking) -> Ints:
-    """W(n) after each batch, in microseconds: its interval's end, or the largest event time so far. Never moves back.
+    """W(n) after each batch, in microseconds: its interval's end, or the largest event time so far. Never
+    moves back.
 
-    Of several sources it is the least of their largest event times so far. A source is idle where that is further than `idle_us` behind
-    the end of the batch. Idle sources do not count; if all are idle, the largest event time of all counts.
+    Of several sources it is the least of their largest event times so far. A source is idle where that is
+    further than `idle_us` behind the end of the batch. Idle sources do not count; if all are idle, the
+    largest event time of all counts.
     """
     if not len(batches):
         return batches.end_us
@@ -56,17 +58,17 @@ class Closing:
 
     @cached_property
     def floor(self) -> Ints:
-        """For batch b, and one past the last: windows that end at or before this instant were closed before b came."""
+        """For batch b, and one past the last: windows that ended by then were closed before b came."""
         before = np.append(BEFORE_ALL, np.maximum(self.watermarks_us, BEFORE_ALL + self.slack))
         return np.where(before <= BEFORE_ALL + self.slack, BEFORE_ALL, before - self.slack)
 
     def batch_of(self, ends: Ints) -> Ints:
-        """The position of the batch that closes a window of this end; `len(watermarks_us)` while it is open."""
+        """The batch that closes a window of this end; `len(watermarks_us)` while it is open."""
         return np.searchsorted(self.watermarks_us, ends + self.slack, side="left")
 
 
 def closing(window: Kind, watermarks_us: Ints) -> Closing:
-    """The closing of a window's definition. Slack is the grace, and more where the end itself belongs to the window."""
+    """How a kind's windows close. Slack is the grace, and more where the end belongs to the window."""
     return Closing(watermarks_us, window.grace_us + window.inside_us)
 
 
@@ -82,7 +84,8 @@ class Known:
     Attributes:
         start_us, end_us: of their intervals, ascending and adjacent; microseconds.
         closing: the rule by which they close windows.
-        knowledge: "closed": a batch is known from the end of its interval on; "ended": all are known at any time, as of today.
+        knowledge: "closed": a batch is known from the end of its interval on; "ended": all are known at any
+            time, as of today.
     """
 
     start_us: Ints
@@ -95,7 +98,7 @@ class Known:
         return self.closing.floor[position + 1]
 
     def known_us(self, batch_us: Ints, end_us: Ints) -> Ints:
-        """When windows were known: none before its own end. `batch_us`: the starts of the batches that closed them."""
+        """When windows were published: none before its own end. `batch_us`: starts of their batches."""
         if self.knowledge == "ended" or not len(self.end_us):
             return end_us
         at = np.minimum(np.searchsorted(self.start_us, batch_us), len(self.end_us) - 1)
@@ -114,7 +117,7 @@ def last_before(ends_us: Ints, at_us: Ints, knowledge: Knowledge) -> Ints:
 
 
 def last_ended(kind: Kind, at_us: Ints) -> tuple[Ints, Ints]:
-    """Start and end of the window of a grid that ended last by each instant. No two windows of a grid end together."""
+    """Start and end of the window of a grid that ended last by each instant. No two windows end together."""
     if kind.even is not None:
         end = (at_us - kind.even.align_us) // kind.even.step_us * kind.even.step_us + kind.even.align_us
         return end - kind.even.size_us, end

@@ -1,4 +1,4 @@
-"""The history compared with the ledger: which batches changed, which moved, and which states are late now and were not, or the reverse."""
+"""The history compared with the ledger: batches that changed or moved, and states whose lateness changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Span = tuple[int, int]  # the starts of a first and of a last frame
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """The history now, its watermarks, and the ledger's entries; None if nothing was derived under this definition."""
+    """The history, its watermarks, and the ledger's entries; None if nothing was derived before."""
 
     batches: Batches
     watermarks_us: Ints
@@ -31,7 +31,7 @@ class Compared:
 
     @cached_property
     def _known(self) -> tuple[Ints | slice, Ints | slice]:
-        """Positions of the batches that are not new, and the numbers of their entries: nearly always a stretch of all."""
+        """Positions of the batches that are not new, and the numbers of their entries: mostly a stretch."""
         at = np.flatnonzero(self.entry >= 0)
         return stretch(at), stretch(self.entry[at])
 
@@ -47,7 +47,7 @@ class Compared:
 
     @cached_property
     def moved(self) -> Ints:
-        """Positions of the known batches that close another stretch of time than before: their watermark or the previous one differs."""
+        """Positions of old batches that close another stretch of time: a watermark differs."""
         if self.entries is None:
             return np.empty(0, np.int64)
         at, entry = self._known
@@ -60,9 +60,11 @@ class Compared:
         return _held(self.changed, *self._span(self.changed))
 
     def changed_lateness(self, when: Closing) -> list[tuple[int, Span]]:
-        """Batches with states that are late now and were not, or were late and are not, and the frames of these states.
+        """Batches with states that are late now and were not, or were late and are not, and the frames of
+        such states.
 
-        The windows may hold the same states. But a late state is combined after the other states, and floats depend on the order.
+        The windows may hold the same states. But a late state is combined after the other states, and floats
+        depend on the order.
         """
         if self.entries is None:
             return []
@@ -75,7 +77,7 @@ class Compared:
         return _held(at[late], low[late], np.minimum(high, later)[late])
 
     def _span(self, at: Ints) -> tuple[Ints, Ints]:
-        """First and last frame of some batches' old and new states; `AFTER_ALL` and `BEFORE_ALL` without states."""
+        """First and last frame of old and new states of batches; `AFTER_ALL`, `BEFORE_ALL` without states."""
         low, high, entry = self.batches.low_us[at], self.batches.high_us[at], self.entry[at]
         if self.entries is None or not len(self.entries):
             return low, high

@@ -1,11 +1,11 @@
-"""Tiles that cover pieces of time, and the time that they leave, without a loop over pieces.
+"""Tiles that cover pieces of time, and the time that they leave.
 
     pieces     [                        )[             )
     level 2        |===============|
     level 1     |==|               |==|      |==|==|
     left       ..                     ...   .       ...
 
-A tile lies in one piece, and no two of those that are chosen overlap.
+A tile lies in one piece, and no two chosen tiles overlap.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ from muntin.timeline.tiers import NO_TILES, Scale, Tiles
 def covering(scale: Scale, low: Ints, high: Ints, tiles: Tiles) -> Tiles:
     """The fewest tiles that cover as much as they can of some pieces of time; no tile lies across a border.
 
-    Args:
-        scale: of the tiles.
-        low, high: of the pieces, ascending; pieces may touch.
-        tiles: to choose from.
+    `scale`: of the tiles. `low`, `high`: of the pieces, ascending; pieces may touch. `tiles`: to choose from.
     """
     chosen = NO_TILES
     for level in np.unique(tiles.level)[::-1].tolist():
@@ -45,9 +42,7 @@ def bounds(scale: Scale, tiles: Tiles) -> tuple[Ints, Ints]:
 def left(low: Ints, high: Ints, begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
     """The stretches of some pieces that lie in none of the tiles; stretches that touch are one.
 
-    Args:
-        low, high: of the pieces, ascending.
-        begins, ends: of tiles in them, ascending.
+    `low`, `high`: of the pieces, ascending. `begins`, `ends`: of tiles in them, ascending.
     """
     starts, stops = np.sort(np.concatenate((low, ends))), np.sort(np.concatenate((high, begins)))
     some = starts < stops
@@ -58,7 +53,7 @@ def left(low: Ints, high: Ints, begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
 
 
 def within(us: Ints, low: Ints, high: Ints) -> np.ndarray:
-    """Whether each instant lies in one of some stretches, which ascend."""
+    """Whether each instant lies in some of the ascending stretches."""
     at = _piece(us, low)
     return (at >= 0) & (us < np.append(high, 0)[at])
 

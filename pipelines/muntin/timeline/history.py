@@ -1,4 +1,5 @@
-"""History: the run of adjacent batches that windows are made of. Other batches wait until the missing intervals are filled.
+"""History: the run of adjacent batches that windows are made of. Other batches wait until the missing
+intervals are filled.
 
 intervals   0  1  2  3  4  5  6        batches 0, 1, 2 and 5, 6 are accumulated
 history     =  =  =                    the run that windows were published from
@@ -22,7 +23,7 @@ from muntin.timeline.work import Work
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The batches that windows are made of, in order; the batches that wait; and the missing intervals they wait for."""
+    """The batches of windows, in order; waiting batches; and the missing intervals they wait for."""
 
     batches: Batches
     waiting: Batches
@@ -32,12 +33,10 @@ class History:
 def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule, *, fill: bool = False) -> History:
     """Choose the run of adjacent batches that is the history.
 
-    Args:
-        batches: every accumulated batch.
-        published: starts of the batches that windows were published from, ascending: history keeps this run.
-        asked: starts of the batches asked for: while nothing is published, history is the run that holds one of them.
-        schedule: tells which intervals are missing.
-        fill: whether a missing interval between two batches is an empty batch.
+    `batches`: every accumulated batch. `published`: starts of the batches that windows were published from,
+    ascending: history keeps this run. `asked`: starts of the batches asked for: while nothing is published,
+    history is the run that holds one of them. `schedule`: says which intervals are missing. `fill`: whether
+    a missing interval between two batches is an empty batch.
     """
     missing = _missing(batches, schedule)
     if fill and missing:
@@ -66,12 +65,12 @@ def _missing(batches: Batches, schedule: Schedule) -> tuple[Interval, ...]:
 
 
 def first_kept(batches: Batches, kept_us: int) -> int:
-    """The position of the first batch that ends less than `kept_us` before the end of the newest one."""
+    """The position of the first batch that ends less than `kept_us` before the end of the newest batch."""
     return int(np.searchsorted(batches.end_us, batches.end_us[-1] - kept_us, side="right")) if len(batches) else 0
 
 
 def as_if_replaced(batches: Batches, position: int) -> Batches:
-    """The batches, one of them with other states, of any time: windows that may depend on it are derived anew from the result."""
+    """The batches, one of them with other states of any time, so that windows over it are derived anew."""
     version, low_us, high_us = batches.version.copy(), batches.low_us.copy(), batches.high_us.copy()
     version[position] ^= np.uint64(1)
     low_us[position] = BEFORE_ALL

@@ -1,7 +1,8 @@
-"""The ledger of a published window: from which version of which batch it was derived, and what the batches closed.
+"""The ledger of a published window: from which version of which batch it was derived, and what the batches
+closed.
 
-It is kept in segments, as in a log-structured merge-tree (O'Neil and others, 1996): a publication adds a segment with the entries that
-changed, and the newest entry of a batch counts.
+It is kept in segments, as in a log-structured merge-tree (O'Neil, 1996): a publication adds a
+segment with the entries that changed, and the newest entry of a batch counts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ RECENT = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """Batches as windows were last derived from them, ascending; an array for each fact. Instants in microseconds.
+    """Batches as windows were last derived from them, ascending; an array for each fact. Instants in
+    microseconds.
 
     Attributes:
         start_us: of the batch's interval.
@@ -36,11 +38,14 @@ class Entries:
         windows: how many windows it closed, hidden ones too.
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
-        open_us: the earliest start of a window that is open after it; `AFTER_ALL` if no window is, or the kind does not ask.
-        late_any: how many of its rows came too late for a window of any definition that was derived together with it, over the same frames;
-            of windows that may stay open for long, for a window of this definition.
-        hidden: how many of these windows are not published, since `having` does not hold for them.
-        made: a name of the windows that it closed, of their files as they were published; 0 where it closed none.
+        open_us: the earliest start of a window that is open after it; `AFTER_ALL` if no window is, or the
+            kind does not ask.
+        late_any: how many of its rows came too late for a window of any definition that was derived together
+            with it, over the same frames; of windows that may stay open for long, for a window of this
+            definition.
+        hidden: how many of the windows are not published, since `having` does not hold for them.
+        made: a name of the windows that it closed, of their files as they were published; 0 where it closed
+            none.
         note: the files of the note made after it (list of string); null if no note was made.
     """
 
@@ -97,13 +102,13 @@ class Entries:
         return both.take(order[np.append(starts[1:] != starts[:-1], True)])
 
     def thinned(self, number: Ints, count: int) -> Entries:
-        """The entries with fewer notes: of the last `RECENT` batches each one, of older ones every `RECENT`th, of the oldest few.
+        """The entries with fewer notes: each of the last `RECENT` batches', every `RECENT`th of older
+        batches, few of the oldest.
 
-        The work goes on from the last note before a replaced batch: the older the batch, the more is read again.
+        The work goes on from the last note before a replaced batch: the older the batch, the more is read
+        again.
 
-        Args:
-            number: of each entry in the ledger.
-            count: of all entries of the ledger.
+        `number`: of each entry in the ledger. `count`: of all entries of the ledger.
         """
         age = count - number
         kept = (age <= RECENT) | ((age <= RECENT**2) & (number % RECENT == 0)) | (number % RECENT**2 == 0)
@@ -115,7 +120,7 @@ class Entries:
 
     @staticmethod
     def of_table(table: pa.Table) -> Entries:
-        """The entries from a table of `to_table`. Ledgers of before windows could be hidden have no column `hidden`."""
+        """The entries from a table of `to_table`. Old ledgers have no column `hidden`."""
         if "hidden" not in table.column_names:
             table = table.append_column("hidden", pa.array(np.zeros(len(table), np.int64)))
         columns: dict[str, Any] = {name: _whole(table[name]) for name in _COLUMNS}
@@ -138,7 +143,8 @@ def _joined(*arrays: Any) -> Any:  # noqa: ANN401 - of numpy's or of Arrow's
 
 
 def _turns(earlier: Ints, later: Ints) -> tuple[Sequence[slice], Sequence[slice]]:
-    """Stretches of ascending starts in turns: earlier starts that stay, before each stretch of later starts and behind the last.
+    """Stretches of ascending starts in turns: earlier starts that stay, before each stretch of later starts
+    and behind the last.
 
     earlier   0 1 . 3 4 5 .        stay   0 1 | 3 4 |       (the last has nothing)
     later     . . 2 . . 5 6        new        2     5 6
@@ -151,7 +157,7 @@ def _turns(earlier: Ints, later: Ints) -> tuple[Sequence[slice], Sequence[slice]
 
 
 def _woven(earlier: Any, stay: Sequence[slice], later: Any, new: Sequence[slice]) -> Any:  # noqa: ANN401 - arrays of numpy's or of Arrow's
-    """The stretches of two arrays in turns: what stays of the earlier, then what is new, and at last what stays."""
+    """Stretches of two arrays in turns: what stays of the earlier array, then what is new."""
     between = (part for one, other in zip(stay, new, strict=False) for part in (earlier[one], later[other]))
     return _joined(*between, earlier[stay[-1]])
 
@@ -209,7 +215,7 @@ class Ledger:
         return Derivation(self.state, self.definition)
 
     def superseded_by(self, derivation: Derivation, version: int) -> tuple[Superseded, ...]:
-        """The derivations that are superseded when a table with this ledger, at a version, gets another derivation; never the new one."""
+        """The derivations that end when the table at a version gets another derivation; never the new."""
         if derivation == self.derivation:
             return self.superseded
         others = (each for each in self.superseded if each.derivation != derivation)
@@ -220,7 +226,7 @@ class Ledger:
         return next((each.version for each in reversed(self.superseded) if each.derivation == derivation), None)
 
     def doubted(self, starts: Sequence[int]) -> Ledger:
-        """The ledger as if the batches that start then had had other states: they count as changed, and where their states lay is known."""
+        """The ledger as if batches with such starts had had other states, at the places of their states."""
         if not starts:
             return self
         other = np.isin(self.entries.start_us, np.array(starts, np.int64))
@@ -228,7 +234,7 @@ class Ledger:
         return replace(self, entries=replace(self.entries, version=version))
 
     def without_note(self, paths: Sequence[str]) -> Ledger:
-        """The ledger as if the note in these files had never been made."""
+        """The ledger as if the note in some files had never been written."""
         lost = [at for at in self.entries.noted().tolist() if self.entries.note_of(at) == tuple(paths)]
         there = np.asarray(self.entries.note.is_valid())
         there[lost] = False

@@ -31,7 +31,7 @@ LONG_OPEN = 16  # a note is worth reading where a window has been open for more 
 
 
 def chained_work(margin_us: int, width_us: int, when: Closing, compared: Compared) -> Work:
-    """The batches from the first change on, as far as open windows carry it; and the states to read for them."""
+    """The batches from the first change on, as far as open windows carry it; and the states to read."""
     positions = (
         np.arange(len(compared.batches)) if compared.entries is None else np.arange(*_touched_chains(margin_us, width_us, when, compared))
     )
@@ -43,7 +43,7 @@ def chained_work(margin_us: int, width_us: int, when: Closing, compared: Compare
 
 
 def _touched_chains(margin_us: int, width_us: int, when: Closing, compared: Compared) -> tuple[int, int]:
-    """The stretch of batches whose windows a change may touch; all from the first change on where batches are new or have moved."""
+    """The batches whose windows a change may touch; all from the first change on where batches are new."""
     changed, moved, end = compared.changed, compared.moved, len(compared.batches)
     if compared.entries is None or not len(changed) + len(moved):
         return 0, 0
@@ -59,8 +59,9 @@ def _touched_chains(margin_us: int, width_us: int, when: Closing, compared: Comp
 def _from_open(margin_us: int, width_us: int, positions: Ints, when: Closing, compared: Compared) -> Work:
     """The work for some batches, from the windows that were open before the first of them.
 
-    Windows that have been open for long are read from the note, where one state stands for all old ones. That works only
-    if no new state is older. Otherwise all states are read since the earliest start of an open window.
+    Windows that have been open for long are read from the note, where one state stands for all old ones. That
+    works only if no new state is older. Otherwise all states are read since the earliest start of an open
+    window.
     """
     first, last, at = int(positions[0]), int(positions[-1]), int(compared.entry[positions[0] - 1])
     entries = cast("Entries", compared.entries)
@@ -81,7 +82,7 @@ def settled_us(margin_us: int, when: Closing, position: int) -> int:
 
 
 def bounded_work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Compared, was: Kind) -> Work:
-    """The batches that close a touched window, and the stretch of time whose states these windows hold.
+    """The batches that close a touched window, and the stretch of time whose states their windows hold.
 
     `was`: the kind as it was when windows were published, with the table of that time.
     """
@@ -101,12 +102,12 @@ def still_open_work(window: Kind, width_us: int, when: Closing, position: int) -
 
 
 def _first_read(window: Kind, width_us: int, after_us: int, until_us: int) -> int:
-    """The start, or less, of the first frame that windows hold which end in a stretch; `AFTER_ALL`, about, if no window ends there."""
+    """The start, or less, of the first frame of windows that end in a stretch; about `AFTER_ALL` if none."""
     return window.earliest(after_us, until_us) - width_us + 1 if after_us > BEFORE_ALL else BEFORE_ALL
 
 
 def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> Ints:
-    """The batches that changed or moved, and the batches that close a window over a changed frame; ascending."""
+    """The batches that changed or moved, or close a window over a changed frame; ascending."""
     spans = dict(compared.changed_lateness(when)) | dict(compared.changed_spans())
     floor, end = when.floor, len(when.watermarks_us)
     closing_batches = [_closing(window, reach_us, when, span, at, int(floor[at]), end) for at, span in spans.items()]
@@ -114,7 +115,7 @@ def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> 
 
 
 def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> Ints:
-    """The batches that close a window which lies elsewhere than it did, or that have states which came too late for one."""
+    """The batches that close a moved window, or have states that came too late for a moved window."""
     starts, ends = window.apart_from(was)
     if not len(ends):
         return starts
@@ -126,7 +127,7 @@ def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> In
 
 
 def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int) -> Ints:
-    """The batches that close a window over these frames, if it was open when batch `at` came."""
+    """The batches that close a window over the frames of `span` that was open when batch `at` came."""
     still_open = max(span[0], floor_us)
     if still_open > span[1] + reach_us:
         return np.empty(0, np.int64)
@@ -139,14 +140,10 @@ def reconcile(
 ) -> Work:
     """The batches whose windows may differ from the published ones.
 
-    Args:
-        window: the kind.
-        width_us: of its frames.
-        batches: the history, in order.
-        watermarks_us: the watermark after each batch.
-        ledger: what was derived before; None if nothing.
-        definition: the name of the window's present definition. A ledger under another name does not count.
-        was: the kind as it was when the ledger was written, with the table of that time; None: as it is.
+    `window`: the kind. `width_us`: of its frames. `batches`: the history, in order. `watermarks_us`: the
+    watermark after each batch. `ledger`: what was derived before; None if nothing. `definition`: the name of
+    the window's present definition. A ledger under another name does not count. `was`: the kind when the
+    ledger was written, with the table of that time; None: the same kind.
     """
     before = ledger if ledger and ledger.definition == definition else None
     compared = Compared(batches, watermarks_us, before.entries if before else None)
@@ -165,9 +162,7 @@ def reconcile(
 def open_when(window: Kind, width_us: int, watermarks_us: Ints, position: int) -> Work:
     """The states of windows that were open when a batch came; `NOTHING` where notes hold what is open.
 
-    Args:
-        window, width_us, watermarks_us: as for `reconcile`.
-        position: of the batch.
+    `window`, `width_us`, `watermarks_us`: as for `reconcile`. `position`: of the batch.
     """
     is_bounded = isinstance(window.follows, Bounded)
     return still_open_work(window, width_us, closing(window, watermarks_us), position) if is_bounded else NOTHING

@@ -1,11 +1,12 @@
-"""Tiers: in addition to the states of frames, combinations of the states of neighbouring frames, so that long windows read few of them.
+"""Tiers: in addition to the states of frames, combinations of the states of neighbouring frames, so that long
+windows read few of them.
 
     frames     | 0| 1| 2| 3| 4| 5| 6| 7| 8| 9|10|11|     level 0
     tiles      |     0     |     1     |     2     |     level 1 of base 4; a tile of level 2 spans 16 frames, and so on
     a window         [                       )           frames 2 and 3, tile 1, frames 8 and 9
 
-Tiles are anchored: tile k of a level spans `[k, k + 1)` times its length. The name of a tile tells the batches that it was made of. If the
-history gives another name, the tile is not used.
+Tiles are anchored: tile k of a level spans `[k, k + 1)` times its length. The name of a tile stands for the
+batches that it was made of. If the history gives another name, the tile is not used.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LEVELS = 64  # more than there are
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How long tiles are. `width_us`: of a frame; `base`: how many tiles of a level make a tile of the next."""
+    """How long tiles are. `width_us`: of a frame; `base`: tiles of a level in a tile of the next level."""
 
     width_us: int
     base: int
@@ -70,7 +71,7 @@ class Tiles:
         return self.take(self.level == level)
 
     def valid(self, scale: Scale, batches: Batches) -> Tiles:
-        """The tiles made of these batches."""
+        """The tiles whose name stands for the batches."""
         same = np.zeros(len(self), np.bool_)
         for level in np.unique(self.level).tolist():
             rows = np.flatnonzero(self.level == level)
@@ -93,7 +94,8 @@ NO_TILES = Tiles(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.ui
 
 
 def names(scale: Scale, level: int, numbers: Ints, batches: Batches) -> Versions:
-    """The name of each tile: the sum, modulo 2^64, of a hash of each batch with frames between its first and its last in the tile.
+    """The name of each tile: the sum, modulo 2^64, of a hash of each batch with frames between its first and
+    its last in the tile.
 
     0 where no batch has.
     """
@@ -111,7 +113,8 @@ def names(scale: Scale, level: int, numbers: Ints, batches: Batches) -> Versions
 
 
 def uncut(stretch: Stretch, windows: Iterable[tuple[Even, Stretch]]) -> list[Stretch]:
-    """The parts of a stretch in which no wanted window begins or ends: there a tile lies in the same windows as all its frames.
+    """The parts of a stretch in which no wanted window begins or ends: there a tile lies in the same windows
+    as all its frames.
 
     `windows`: the grid of each kind, and the first and the last end of its wanted windows.
     """
@@ -136,10 +139,7 @@ def without(parts: Iterable[Stretch], *gone: Stretch) -> list[Stretch]:
 def cover(scale: Scale, parts: Sequence[Stretch], usable: Mapping[int, Ints]) -> list[tuple[int, int]]:
     """The fewest tiles that cover as much as they can: (level, number).
 
-    Args:
-        scale: of the tiles.
-        parts: stretches of time.
-        usable: level -> numbers of tiles, ascending.
+    `scale`: of the tiles. `parts`: stretches of time. `usable`: level -> numbers of tiles, ascending.
     """
     chosen, left = list[tuple[int, int]](), list(parts)
     for level in sorted(usable, reverse=True):
@@ -160,10 +160,8 @@ def due(scale: Scale, floors: Sequence[tuple[Even, int]], batches: Batches) -> T
         level 1 and more    |======|======|======|=====|
         level 0           |--|--|                        where the next windows begin: the files of old frames are large
 
-    Args:
-        scale: of the tiles.
-        floors: the grid of each kind of long windows, and the instant up to which its windows are closed.
-        batches: the history.
+    `scale`: of the tiles. `floors`: the grid of each kind of long windows, and the instant up to which its
+    windows are closed. `batches`: the history.
     """
     longest, settled = max(even.size_us for even, _ in floors), min(floor for _, floor in floors)
     begins = np.unique([(floor - even.size_us) // scale.span_us(1) for even, floor in floors])
@@ -182,13 +180,11 @@ def _frames_of(scale: Scale, numbers: Ints) -> Ints:
 
 
 def newest(scale: Scale, tiles: Tiles, low_us: Ints, high_us: Ints, rows: Ints, most: int) -> Tiles:
-    """The newest of some tiles of level 0 and 1, as many as files with so many rows hold the states of; at least one tile's.
+    """The newest of some tiles of level 0 and 1, as many as files with so many rows hold the states of; at
+    least one tile's.
 
-    Args:
-        scale: of the tiles.
-        tiles: to choose from.
-        low_us, high_us, rows: of each file: starts of its first and its last frame, its rows.
-        most: so many rows.
+    `scale`: of the tiles. `tiles`: to choose from. `low_us`, `high_us`, `rows`: of each file: starts of its
+    first and its last frame, its rows. `most`: so many rows.
     """
     numbers = tiles.number // scale.base ** (1 - tiles.level)  # of the tiles of level 1 that hold them
     ascending, span = np.unique(numbers), scale.span_us(1)
@@ -199,7 +195,7 @@ def newest(scale: Scale, tiles: Tiles, low_us: Ints, high_us: Ints, rows: Ints, 
 
 
 def joined_stretches(scale: Scale, tiles: Tiles) -> list[Stretch]:
-    """Time ranges of the level-1 parents of these tiles; adjacent ranges merged."""
+    """Time ranges of the level-1 parents of tiles; adjacent ranges merged."""
     numbers = np.unique(tiles.number // scale.base ** (1 - tiles.level))
     begins = np.flatnonzero(np.append(True, np.diff(numbers) > 1))
     span, lasts = scale.span_us(1), np.append(begins[1:], len(numbers)) - 1

@@ -17,7 +17,7 @@ class Stops:
     Attributes:
         changed: the positions of the batches that differ from the ledger, ascending.
         noted: the positions of the batches after which the ledger has a note, ascending.
-        files: of these notes.
+        files: of the notes.
     """
 
     changed: Ints
@@ -30,7 +30,7 @@ class Stops:
         return self.files[at] if at < len(self.noted) and self.noted[at] == position else None
 
     def without_note(self, files: tuple[str, ...]) -> Stops:
-        """The stops as if the note in these files had never been made."""
+        """The stops as if the note in some files had never been written."""
         kept = [at for at, others in enumerate(self.files) if others != files]
         return Stops(self.changed, self.noted[kept], tuple(self.files[at] for at in kept))
 
@@ -47,12 +47,15 @@ class Work:
     Attributes:
         positions: the batches whose windows are derived anew, ascending.
         low_us: states before it are read only where their batch is `since` or later.
-        high_us: states at it or later belong to no window of these positions.
+        high_us: states at it or later belong to no window of the positions.
         since: see above.
-        note: the files of a note with what was open before batch `since`; () where the work goes on from states alone.
+        note: the files of a note with what was open before batch `since`; () where the work goes on from
+            states alone.
         notes_after: the positions of the batches after which a note is made.
-        stops: where the work may end before the last of the positions; None where it goes through all of them. See `timeline.parts`.
-        shards: how many tasks make a note that can be compared with an earlier one; 0: as many as the rows are worth.
+        stops: where the work may end before the last of the positions; None where it goes through all of
+            them. See `timeline.parts`.
+        shards: how many tasks make a note that can be compared with an earlier note; 0: as many as the rows
+            are worth.
     """
 
     positions: Ints

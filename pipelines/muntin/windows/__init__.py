@@ -1,4 +1,4 @@
-"""Kinds of windows, one per file: parameters, checks, and the assigner that turns sorted frames into ranges."""
+"""Kinds of windows: parameters, checks, and the assigner that turns sorted frames into ranges."""
 
 from muntin.engine.assignment import Assignment
 from muntin.windows.adjacent.between import Between, between

@@ -48,9 +48,11 @@ class AllTime(Plain):
 def all_time(*, having: str | None = None) -> AllTime:
     """One window per key over all its events, from the first to the last.
 
-    It never closes, so nothing is published: `read(..., provisional=True)` shows it, combined from the checkpoint.
+    It never closes, so nothing is published: `read(..., provisional=True)` shows it, combined from the
+    checkpoint.
 
     Args:
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
     """
     return AllTime(having=having)

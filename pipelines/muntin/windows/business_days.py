@@ -40,11 +40,7 @@ class BusinessDays(WithHoles):
 
 
 def business_days(align_to: Alignment, where: Zone | None, grace_us: int, *, dense: bool) -> BusinessDays:
-    """Windows of business days; see `tumbling`.
-
-    Raises:
-        DefinitionError: an alignment that is no time of day.
-    """
+    """Windows of business days; see `tumbling`."""
     us = alignment_us(align_to, where)
     if align_to is not None and not (isinstance(align_to, str) and ":" in align_to):
         raise DefinitionError(f'align_to: {align_to} is no time of day at which a business day may begin; give one, as "17:00"')

@@ -24,7 +24,8 @@ _LAST_FIRST = 28  # every month has this day
 
 @dataclass(frozen=True, slots=True)
 class Calendar(Gapless):
-    """Windows of `months` whole months. A window begins `clock_us` after the midnight that begins its first month.
+    """Windows of `months` whole months. A window begins `clock_us` after the midnight that begins its first
+    month.
 
     `clock_us` may be days: of months that begin on the 26th it is 25 days.
     `phase`: the first month of a window, counted from January 1970.
@@ -75,7 +76,7 @@ class Calendar(Gapless):
 
 @dataclass(frozen=True, slots=True)
 class HalfMonths(Calendar):
-    """Windows of 15 days from the beginning of each month, and from there to its end; `months` and `phase` count halves."""
+    """Windows from each month's 1st to its 15th day, and from its 16th; `months` and `phase` count halves."""
 
     def number_at(self, clock: Ints) -> Ints:
         import numpy as np
@@ -106,11 +107,7 @@ class HalfMonths(Calendar):
 
 
 def months_of(size: Duration) -> int:
-    """The months in a size such as "1mo", "1q", "2y"; 0 for any other duration.
-
-    Raises:
-        DefinitionError: a number of 0.
-    """
+    """The months in a size such as "1mo", "1q", "2y"; 0 for any other duration."""
     if not isinstance(size, str) or not (match := _FORM.fullmatch(size)):
         return 0
     if not int(match[1]):
@@ -119,26 +116,18 @@ def months_of(size: Duration) -> int:
 
 
 def calendar(months: int, align_to: Alignment, where: Zone | None, grace_us: int, *, dense: bool) -> Calendar:
-    """Windows of whole months; see `tumbling`.
-
-    Raises:
-        DefinitionError: an alignment that is neither a time of day nor a day that every month has.
-    """
+    """Windows of whole months; see `tumbling`."""
     month, clock_us = _beginning(align_to, where)
     return Calendar(months, month % months, clock_us, where, grace_us, dense)
 
 
 def half_months(align_to: Alignment, where: Zone | None, grace_us: int, *, dense: bool) -> HalfMonths:
-    """Windows of half a month; see `tumbling`.
-
-    Raises:
-        DefinitionError: as for `calendar`.
-    """
+    """Windows of half a month; see `tumbling`."""
     return HalfMonths(1, 0, _beginning(align_to, where)[1], where, grace_us, dense)
 
 
 def _beginning(align_to: Alignment, where: Zone | None) -> tuple[int, int]:
-    """A month in which windows begin, counted from January 1970, and how long after its first midnight they do."""
+    """A month in which windows begin, counted from January 1970, and their time after its first midnight."""
     us = alignment_us(align_to, where)
     if isinstance(align_to, datetime):
         moment = from_us(us)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Carrying:
-    """The windows of a kind; they depend on events up to `carry_us` before them. What is not said here is as the kind has it."""
+    """The windows of a kind, in which values last that came up to `carry_us` before them."""
 
     window: Any
     carry_us: int
@@ -31,7 +31,7 @@ class Carrying:
 
     @property
     def behind_us(self) -> int:
-        """How far behind the start of an event's frame a window begins at most to which a value of the event is carried."""
+        """How far behind the start of an event's frame a window may begin that the event's value lasts to."""
         frame_us: int = self.window.cycle.width_us if self.window.cycle else self.window.frame_us(0)
         return self.carry_us + frame_us
 
@@ -42,7 +42,7 @@ class Carrying:
 
     @property
     def identity(self) -> str:
-        """The parameters; of a dense definition how long values last is among them, since it says which windows there are."""
+        """The parameters; of a dense definition with `carry_us`, which decides which windows there are."""
         return f"{self.window.identity}, dense over {self.carry_us}" if self.window.dense else str(self.window.identity)
 
     def carrying(self, carry_us: int | None) -> Any:  # noqa: ANN401 - a kind
@@ -66,7 +66,7 @@ class Carrying:
         return int(self.window.earliest(after_us, until_us)) - self.behind_us
 
     def batches_closing(self, when: Any, low_us: int, high_us: int) -> Ints:  # noqa: ANN401 - a rule of closing
-        """The batches that close windows that hold one of the instants, or begin so soon behind one that its value lasts to them."""
+        """The batches that close windows over the instants, or windows that values from there last to."""
         found: Ints = self.window.batches_closing(when, low_us, high_us + self.behind_us)
         return found
 
@@ -75,9 +75,11 @@ class Carrying:
         return self.assign_between(frames, floor, BEFORE_ALL, AFTER_ALL)
 
     def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
-        """The windows that end after an instant and up to another; of a dense definition those that values may last to, too.
+        """The windows that end after an instant and up to another; of a dense definition also windows that
+        values may last to.
 
-        Windows that hold no event are there if they begin before time is known to: what is later may hold events yet.
+        Windows that hold no event are there if they begin before time is known to: what is later may hold
+        events yet.
         """
         found: Assignment = self.window.assign_between(frames, floor, after_us, until_us)
         if not self.window.dense or not len(frames) or floor[-1] == BEFORE_ALL:

@@ -1,7 +1,8 @@
-"""Clocks: time zones as arrays, where local windows begin and end in UTC, the anchor of a grid, instants as users give them.
+"""Clocks: time zones as arrays, where local windows begin and end in UTC, the anchor of a grid, instants as
+users give them.
 
-Before 1970 and after 2150 a zone keeps the offset it has then: local mean times of the 19th century would force frames of
-seconds on everyone.
+Before 1970 and after 2150 a zone keeps the offset it has then: local mean times of the 19th century would
+force frames of seconds on everyone.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _STRIDE = 5 * 86_400_000_000  # no zone changed its clocks twice within five day
 class Zone:
     """The offsets of a zone: `offsets[i]` holds from `changes[i]` on; all in microseconds.
 
-    `rules` names the offsets: it tells one zone from another, while `name` is for people.
+    `rules` names the offsets: it distinguishes zones, while `name` is for people.
     """
 
     name: str = field(repr=False, compare=False)
@@ -62,9 +63,11 @@ class Zone:
 
 @lru_cache
 def borders_in_utc(where: Zone, size_us: int, align_us: int) -> Cycle:
-    """The times of UTC at which windows of the local clock may begin: `size_us` long, with a border at `align_us`.
+    """The times of UTC at which windows of the local clock may begin: `size_us` long, with a border at
+    `align_us`.
 
-    A border is a time of the local clock less an offset of the zone, or the change of the clock that leaves this time out.
+    A border is a time of the local clock less an offset of the zone, or the change of the clock that leaves
+    this time out.
     """
     shown = {(align_us - offset) % size_us for offset in where.offsets}
     jumps = zip(where.changes[1:], pairwise(where.offsets), strict=True)
@@ -78,11 +81,7 @@ def borders_in_utc(where: Zone, size_us: int, align_us: int) -> Cycle:
 
 @lru_cache
 def zone(name: str) -> Zone:
-    """The zone of this IANA name.
-
-    Raises:
-        DefinitionError: no such zone.
-    """
+    """The zone of this IANA name."""
     info = zone_info(name)
     changes, offsets = [BEFORE_ALL], [offset_us(info, _FIRST)]
     for low, high in pairwise([*range(_FIRST, _LAST, _STRIDE), _LAST]):
@@ -94,7 +93,7 @@ def zone(name: str) -> Zone:
 
 
 def first_change(offset: Callable[[int], int], low: int, high: int) -> int:
-    """The instant between two at which an offset is another than at the first, by bisection. `offset`: of an instant, in the same unit."""
+    """The first instant with another `offset` than `low`, by bisection; instants in the unit of `offset`."""
     before = offset(low)
     while high - low > 1:
         middle = (low + high) // 2
@@ -121,13 +120,11 @@ def first_shown(local: Ints, where: Zone) -> Ints:
 def local_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
     """Start and end, in UTC, of the local window that holds each instant.
 
-    Args:
-        instants: microseconds.
-        cut: from times of the local clock to the borders before and after them.
-        where: the zone whose clock it is.
+    `instants`: microseconds. `cut`: from times of the local clock to the borders before and after them.
+    `where`: the zone whose clock it is.
 
-    A border is the first instant at which the local clock shows it or a later time, so that a day on which clocks
-    change has 23 or 25 hours.
+    A border is the first instant at which the local clock shows it or a later time, so that a day on which
+    clocks change has 23 or 25 hours.
     """
     import numpy as np
 
@@ -139,7 +136,7 @@ def local_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
 
 
 def shifted_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
-    """The windows as `local_windows` gives them, for zones whose clock changes by whole windows: all windows keep their length."""
+    """Windows as of `local_windows`, for zones whose clock changes by whole windows: lengths stay."""
     import numpy as np
 
     changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
@@ -170,12 +167,8 @@ def alignment_us(align_to: Alignment, where: Zone | None = None) -> int:
     >>> alignment_us("23:59") // 60_000_000
     1439
 
-    Args:
-        align_to: a time of day, a weekday, an aware datetime, or None.
-        where: the zone whose clock cuts the windows.
-
-    Raises:
-        DefinitionError: neither a time of day, a weekday nor an aware datetime.
+    `align_to`: a time of day, a weekday, an aware datetime, or None. `where`: the zone whose clock cuts the
+    windows.
     """
     if align_to is None:
         return 0
@@ -196,7 +189,7 @@ Find = Callable[[Any, int], list[tuple[int, int]]]
 
 
 def at_any_instant(find: Find) -> Find:
-    """Let `windows_for` take any of the three. For a datetime it returns datetimes, else microseconds since 1970 UTC."""
+    """Let `windows_for` take a datetime, and give datetimes; or a duration or microseconds since 1970."""
 
     @wraps(find)
     def windows_for(self: Any, at: Any) -> Any:  # noqa: ANN401 - any of the three

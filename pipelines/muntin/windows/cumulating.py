@@ -1,4 +1,4 @@
-"""Cumulating windows (Flink's CUMULATE): windows that begin together, each one step longer than the window before."""
+"""Cumulating windows (Flink's CUMULATE): they begin together, each a step longer than the window before."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ def cumulating(
     grace: Duration = 0,
     having: str | None = None,
 ) -> Cumulating | RightClosed:
-    """The day so far every hour, the month so far every day: windows that begin together and end a step apart.
+    """The day so far every hour, the month so far every day: windows that begin together and end a step
+    apart.
 
     Args:
         max_size: how long the longest window is, as "1d" or "1mo".
@@ -91,7 +92,8 @@ def cumulating(
         align_to, timezone, closed, grace, having: as in `tumbling`.
 
     Raises:
-        DefinitionError: a step that does not divide `max_size`, or is less than its 100,000th part; and all that `tumbling` refuses.
+        DefinitionError: a step that does not divide `max_size`, or is less than its 100,000th part; and all
+            that `tumbling` refuses.
     """
     whole, part = side_by_side(max_size, align_to, timezone, grace), side_by_side(step, align_to, timezone)
     if not _divides(part, whole):

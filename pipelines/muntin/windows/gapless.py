@@ -1,4 +1,4 @@
-"""The common parts of kinds that cut time into stretches: a window in each stretch, or in a part of each, or in some of them."""
+"""The common parts of kinds that cut time into stretches: a window in each stretch, or in parts of some."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class WithHoles(Plain):
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The window that holds an instant, if there is one."""
+        """The window that holds an instant, if there is such a window."""
         import numpy as np
 
         (start,), (end,) = self.windows_of(self.stretch.numbers(np.array([instant_us], np.int64)))

@@ -1,4 +1,4 @@
-"""Windows given by a table: spans of time of any length, as shifts, fiscal calendars, experiments and auctions are."""
+"""Windows given by a table: spans of any length, as shifts, fiscal calendars, experiments and auctions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Given(Plain):
 
     @property
     def identity(self) -> str:
-        """The names of columns, and the parameters; no part of it is where the table lies, or what it holds."""
+        """The names of columns, and the parameters, without the table's place and contents."""
         return repr(("given", self.table.keys, self.table.columns, self.resolution_us, self.grace_us))
 
     @property
@@ -117,7 +117,7 @@ class Given(Plain):
         return int(self.spans.start[wanted].min(initial=AFTER_ALL))
 
     def apart_from(self, was: Any) -> tuple[Ints, Ints]:  # noqa: ANN401 - the same kind
-        """The spans that only one of two tables has."""
+        """The spans that one of the two tables lacks."""
         return self.spans.apart_from(was.spans)
 
 
@@ -135,26 +135,31 @@ def given(
 ) -> Given:
     """A window for each span of time of a table: shifts, 4-4-5 calendars, experiments, auctions.
 
-    The table is read when a run begins. If it has changed, windows of spans that changed are derived again, a span that is gone takes its
-    window with it, and windows of other spans stay as they are, to the last bit. Spans may overlap, and leave time out.
+    The table is read when a run begins. If it has changed, windows of spans that changed are derived again, a
+    span that is gone takes its window with it, and windows over unchanged spans stay as they are, to the last
+    bit. Spans may overlap, and leave time out.
 
     Args:
-        source: the path of a file or a glob of files that does not depend on the batch, as "data/shifts.csv"; or `sources.files(...)` with
-            `all_files=True`, `sources.table(...)` or `sources.iceberg(...)`, which say types, units and zones.
+        source: the path of a file or a glob of files that does not depend on the batch, as "data/shifts.csv";
+            or `sources.files(...)` with `all_files=True`, `sources.table(...)` or `sources.iceberg(...)`,
+            which say types, units and zones.
         start: the column with the first instant of a span.
         end: the column with the first instant behind a span.
-        keys: the columns with the key of a span, each a key of the pipeline; a span is of every key that has these values. Without keys
-            each span is of every key.
+        keys: the columns with the key of a span, each a key of the pipeline; a span is of every key with its
+            values. Without keys each span is of every key.
         columns: the columns of the table that come along as columns of the windows, as the name of a shift.
-        resolution: spans begin and end at whole multiples of it, counted from 1970. The finer it is, the more states are kept.
+        resolution: spans begin and end at whole multiples of it, counted from 1970. The finer it is, the more
+            states are kept.
         grace: how long after its end a window waits for late events.
-        dense: whether `read` adds the windows of spans without events, unless its caller decides otherwise: of each key that has a window,
-            and of each key of the table, if `keys` are all keys of the pipeline.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        dense: whether `read` adds the windows of spans without events, unless its caller decides otherwise:
+            of each key that has a window, and of each key of the table, if `keys` are all keys of the
+            pipeline.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
     Raises:
-        DefinitionError: a source whose rows follow the batches, a column that stands twice, a resolution that is not positive, a negative
-            grace.
+        DefinitionError: a source whose rows follow the batches, a column that stands twice, a resolution that
+            is not positive, a negative grace.
     """
     if dense and having is not None:
         raise DefinitionError("given: `read` cannot tell a hidden window from an empty one; leave dense out, or having")

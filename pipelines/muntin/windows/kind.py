@@ -31,10 +31,11 @@ class Window(Kind, Assigner, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """The plainest kind: windows `[start, end)` over frames without event times, one row each. A kind overrides what differs.
+    """The plainest kind: windows `[start, end)` over frames without event times, one row each. A kind
+    overrides what differs.
 
-    `having`: a SQL condition over the row of a window: a window for which it does not hold is hidden. No part of the parameters that
-    say which windows there are.
+    `having`: a SQL condition over the row of a window: a window for which it does not hold is hidden. No part
+    of the parameters that say which windows there are.
     """
 
     having: str | None = field(default=None, kw_only=True, repr=False)
@@ -146,7 +147,7 @@ class Plain:
         return self
 
     def earliest(self, after_us: int, until_us: int) -> int:
-        """The start of the first window of an even grid; without such a grid of the longest window that could end first."""
+        """The start of the first window of an even grid; else of the longest window that could end first."""
         if self.even is None:
             return after_us - self.follows.reach_us  # type: ignore[attr-defined,no-any-return]
         ends = self.even.ends(after_us, until_us)
@@ -175,11 +176,11 @@ class Plain:
         return None
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The windows that an event at this instant belongs to on its own; [] if no window holds the instant."""
+        """The windows of a single event at this instant; [] if no window holds it."""
         raise NotImplementedError
 
     def batches_closing(self, when: Any, low_us: int, high_us: int) -> Ints:  # noqa: ANN401 - a rule of closing
-        """All batches from that which closes the first window over the instants to that which closes the last."""
+        """All batches from the closing of the first window over the instants to that of the last."""
         import numpy as np
 
         first, last = when.batch_of(np.array(self.ends(low_us, high_us)))
@@ -188,8 +189,9 @@ class Plain:
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
         """The end of the first window that holds `low_us`, and of the last window that holds `high_us`.
 
-        An instant that no window holds stands for itself: windows over later events end behind it, windows over earlier events before
-        it. A kind whose windows leave out instants between their start and their end needs `ends` of its own.
+        An instant that no window holds stands for itself: windows over later events end behind it, windows
+        over earlier events before it. A kind whose windows leave out instants between their start and their
+        end needs `ends` of its own.
         """
         first, last = self.windows_for(low_us), self.windows_for(high_us)
         return first[0][1] if first else low_us, last[-1][1] if last else high_us
@@ -199,9 +201,5 @@ Kept = TypeVar("Kept", bound=Plain)
 
 
 def hiding(kind: Kept, having: str | None) -> Kept:
-    """A kind whose windows are hidden where a condition does not hold. `having`: None: all are published.
-
-    Raises:
-        DefinitionError: the condition does not go with the kind.
-    """
+    """A kind whose windows are hidden where a condition does not hold. `having`: None: all are published."""
     return kind if having is None else replace(kind, having=having)

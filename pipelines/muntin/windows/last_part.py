@@ -1,4 +1,4 @@
-"""The last part of each stretch of time: the last week of each month, the first minute of each hour, told by its end."""
+"""The last part of each stretch of time, as the last week of each month or the first minute of each hour."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LastPart(WithHoles):
-    """`[end - part, end)` for the end of each stretch, on the clock that cuts the stretches; `part_us` is no longer than any of them."""
+    """`[end - part, end)` of each stretch, on its clock; `part_us` is no longer than any stretch."""
 
     stretch: Tumbling | Calendar
     part_us: int
@@ -31,7 +31,7 @@ class LastPart(WithHoles):
 
     @property
     def anchor(self) -> tuple[int, int]:
-        """A width and a time: borders of stretches and beginnings of windows lie whole widths apart from the time, on the local clock."""
+        """A width and a time: on the local clock, borders and beginnings lie whole widths from the time."""
         width_us, at = self.stretch.anchor
         common = gcd(width_us, self.part_us)
         return common, at % common

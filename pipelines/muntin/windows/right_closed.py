@@ -21,7 +21,7 @@ OnGrid = TypeVar("OnGrid", bound=Plain)
 
 @dataclass(frozen=True, slots=True)
 class RightClosed(Plain):
-    """The windows of a kind on a grid, `(start, end]` each: those of `[start, end)` that events a microsecond earlier lie in."""
+    """The windows `(start, end]` of a kind on a grid: `[start, end)` for events a microsecond earlier."""
 
     kind: Window
 
@@ -75,11 +75,7 @@ class RightClosed(Plain):
 
 
 def closed_at(closed: Closed, kind: OnGrid) -> OnGrid | RightClosed:
-    """A kind on a grid as it is, or with windows `(start, end]`.
-
-    Raises:
-        DefinitionError: neither "left" nor "right".
-    """
+    """A kind on a grid as it is, or with windows `(start, end]`."""
     if closed not in get_args(Closed):
         raise DefinitionError(
             f'closed: {closed!r} is not understood; say "left" for windows [start, end), or "right" for windows (start, end]'

@@ -29,7 +29,8 @@ LONGEST_US = 36_525 * DAY_US
 
 
 def reach_lift(gap_by: str, default_us: int) -> Mapping[str, str]:
-    """The time until which the rows of a state reach, each by its own gap, in place of the time of its last event.
+    """The time until which the rows of a state reach, each by its own gap, in place of the time of its last
+    event.
 
     A null stands for the default. What is no gap, as 0 or less, cannot be computed: such rows are refused.
     """
@@ -60,7 +61,7 @@ ENDED: Mapping[str, str] = MappingProxyType({"ended": "bool"})
 
 @dataclass(frozen=True, slots=True)
 class Session(Plain):
-    """`[first, last + gap)` of events whose neighbours are nearer than `gap` (`touching="merge"`: no farther)."""
+    """`[first, last + gap)` of events whose neighbours are nearer than `gap` (or as near, if merged)."""
 
     gap_us: int
     touching: Touching = "merge"
@@ -88,7 +89,7 @@ class Session(Plain):
         return self.joins_us
 
     def frame_us(self, grid_us: int) -> int:
-        """The widest frame that divides the grid and is no wider than the gap: all its events belong to one session."""
+        """The widest frame that divides the grid and is no wider than the gap: it lies in one session."""
         least = -(-grid_us // self.gap_us)
         return next((grid_us // n for n in range(least, 10 * least) if n and grid_us % n == 0), self.gap_us)
 
@@ -106,7 +107,8 @@ class Session(Plain):
 
 @dataclass(frozen=True, slots=True)
 class OwnGapSession(Session):
-    """Sessions whose rows say their own gap: each row reaches as far as its gap, and intervals that meet are one session.
+    """Sessions whose rows say their own gap: each row reaches as far as its gap, and intervals that meet are
+    one session.
 
     `gap_us`: of rows without a gap; `gap_by`: a SQL expression of a row.
     """
@@ -140,7 +142,8 @@ class OwnGapSession(Session):
 class LimitedSession(Session):
     """A session that is cut where it would grow longer than `max_length_us`, or behind a row that ends it.
 
-    `max_length_us`: 0: no limit. `until`: a SQL condition of a row; "": no row ends a session. The next event begins another session.
+    `max_length_us`: 0: no limit. `until`: a SQL condition of a row; "": no row ends a session. The next event
+    begins another session.
     """
 
     max_length_us: int = 0
@@ -204,22 +207,25 @@ def session(
 
     Args:
         gap: the silence that ends a session.
-        gap_by: the gap that a row says itself, a SQL expression: a number of seconds, an INTERVAL, or a text of one. The row lasts from
-            its time to its gap later, and rows that meet are one session, so that a longer gap bridges. A row whose gap is null has
-            `gap`; a row whose gap is 0, negative or longer than a century goes to the quarantine.
-        until: a SQL condition that ends a session: the rows of the first instant at which one fulfils it are its last, and the next row
-            begins another session. The column `ended` is true if such a row ended the session; it then ends at this instant.
+        gap_by: the gap that a row says itself, a SQL expression: a number of seconds, an INTERVAL, or the
+            text of an INTERVAL. The row lasts from its time to its gap later, and rows that meet are one
+            session, so that a longer gap bridges. A row whose gap is null has `gap`; a row whose gap is 0,
+            negative or longer than a century goes to the quarantine.
+        until: a SQL condition that ends a session: the rows of the first instant at which a row fulfils it
+            are its last, and the next row begins another session. The column `ended` is true if such a row
+            ended the session; it then ends at this instant.
         touching: whether events exactly `gap` apart belong together: "merge" (Kafka, Flink, Spark, and Jet's
             documentation) or "split" (Jet's code).
-        max_length: how long a session may be. A longer session is cut `max_length` after its first event, and the next
-            event begins another session. The column `cut` is true if an event at the end would still have belonged to the
-            session. Frames are then one microsecond wide.
+        max_length: how long a session may be. A longer session is cut `max_length` after its first event, and
+            the next event begins another session. The column `cut` is true if an event at the end would still
+            have belonged to the session. Frames are then one microsecond wide.
         grace: how long after its end a session waits for late events.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
     Raises:
-        DefinitionError: a gap that is not positive or longer than `max_length`, a negative grace, an unknown `touching`, a text that is no
-            SQL expression, or `gap_by` with another rule.
+        DefinitionError: a gap that is not positive or longer than `max_length`, a negative grace, an unknown
+            `touching`, a text that is no SQL expression, or `gap_by` with another rule.
     """
     if touching not in get_args(Touching):
         raise DefinitionError(f'touching: {touching!r} is not understood; say "merge" or "split"')

@@ -95,12 +95,15 @@ def sliding(
         timezone: refused, with the name of what follows a clock: a zone's days may be 23 or 25 hours long.
         closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
-        dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        dense: whether `read` adds the empty windows between a key's first and last window, unless its caller
+            decides otherwise.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
     Raises:
-        DefinitionError: a time zone; a size that is not a whole number of steps, or shorter than one without `gaps`, or more than 100,000
-            steps; a step or size that is not positive, a negative grace, an unknown `closed`.
+        DefinitionError: a time zone; a size that is not a whole number of steps, or shorter than a step
+            without `gaps`, or more than 100,000 steps; a step or size that is not positive, a negative grace,
+            an unknown `closed`.
     """
     size_us, step_us, align_us, grace_us = (
         positive(size, "size"),
@@ -131,13 +134,8 @@ def sliding(
 def check_overlap(what: str, longest_us: int, step_us: int, whole_us: int) -> None:
     """Refuse windows of which one event would lie in more than `MOST`: each is a row.
 
-    Args:
-        what: the name of the argument that says how far apart they end.
-        longest_us, step_us: how long a window is at most, and how far apart windows end.
-        whole_us: a length that each possible step divides.
-
-    Raises:
-        DefinitionError: there are more; the text has a step that is possible.
+    `what`: the name of the argument that says how far apart they end. `longest_us`, `step_us`: how long a
+    window is at most, and how far apart windows end. `whole_us`: a length that each possible step divides.
     """
     if longest_us // step_us <= MOST:
         return
@@ -160,7 +158,7 @@ def _of_a_clock(timezone: str, size_us: int, step_us: int) -> str:
 
 
 def steps_near(size_us: int, step_us: int) -> list[int]:
-    """The four steps nearest to `step_us` that divide the size, as whole numbers of the largest unit that divides both."""
+    """The four steps nearest to `step_us` that divide the size, in the largest unit that divides both."""
     unit = next(u for u in sorted(UNITS.values(), reverse=True) if size_us % u == 0 and step_us % u == 0)
     whole = size_us // unit
     legal = [n for n in range(1, min(whole, 100_000) + 1) if whole % n == 0]

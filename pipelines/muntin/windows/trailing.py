@@ -94,20 +94,22 @@ def trailing(
     """At the end of each month the last calendar months; at each midnight the last days.
 
     Args:
-        months, weeks, days, hours: how far a window reaches back; one of them. In a zone it is counted on the local clock: seven days
-            begin at a midnight, and may last 167 or 169 hours.
-        every: how far windows end apart, as `tumbling` takes it: "1d", "1w", "12h", "1mo". Of months: "1mo" unless given. Else: "1d",
-            each midnight.
+        months, weeks, days, hours: how far a window reaches back; exactly one is given. In a zone it is
+            counted on the local clock: seven days begin at a midnight, and may last 167 or 169 hours.
+        every: how far windows end apart, as `tumbling` takes it: "1d", "1w", "12h", "1mo". Of months: "1mo"
+            unless given. Else: "1d", each midnight.
         align_to: a border at which a window ends (see `tumbling`).
         timezone: the IANA name of the zone whose clock it is; UTC unless given.
         closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
-        dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        dense: whether `read` adds the empty windows between a key's first and last window, unless its caller
+            decides otherwise.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
     Raises:
-        DefinitionError: not one number, or none that is a whole number from 1; a length that is no whole number of `every` and longer;
-            an unknown zone or alignment, a negative grace.
+        DefinitionError: not exactly one number, or a number that is not whole and from 1; a length that is no
+            whole number of `every` and longer; an unknown zone or alignment, a negative grace.
     """
     unit, number = _asked({"months": months, "weeks": weeks, "days": days, "hours": hours})
     stretch = _steady(side_by_side(every or ("1mo" if unit == "months" else "1d"), align_to, timezone, grace))
@@ -135,7 +137,9 @@ def _asked(given: dict[str, int | None]) -> tuple[str, int]:
 
 
 def _steady(stretch: Tumbling | Calendar) -> Tumbling | Calendar:
-    """The same stretches; without a zone if its clock changes by whole stretches, so that an hour that is shown twice has two numbers."""
+    """The stretches; without a zone if its clock changes by whole stretches: hours shown twice
+    count twice.
+    """
     if isinstance(stretch, Calendar) or not stretch.zone or stretch.zone.shift % stretch.size_us:
         return stretch
     return Tumbling(

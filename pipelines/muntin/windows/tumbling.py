@@ -82,20 +82,22 @@ def tumbling(
     """Windows of one size, side by side.
 
     Args:
-        size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y"; "1sm": half a month, up to its 15th day and from
-            its 16th; "1bd": a day from Monday to Friday. In a zone it is counted on the local clock: "24h" is "1d" there, and lasts 23
-            or 25 hours where the clock changes.
-        align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime, of months one on the day on
-            which they begin;
-            None is midnight of 1970-01-01, a Thursday.
+        size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y"; "1sm": half a
+            month, up to its 15th day and from its 16th; "1bd": a day from Monday to Friday. In a zone it is
+            counted on the local clock: "24h" is "1d" there, and lasts 23 or 25 hours where the clock changes.
+        align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime, of
+            months, a datetime on the day on which they begin; None is midnight of 1970-01-01, a Thursday.
         timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
         closed: which end of a window belongs to it: "left", `[start, end)`, or "right", `(start, end]`.
         grace: how long after its end a window waits for late events.
-        dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        dense: whether `read` adds the empty windows between a key's first and last window, unless its caller
+            decides otherwise.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
     Raises:
-        DefinitionError: a size that is not positive, a negative grace, an unknown zone, alignment or `closed`.
+        DefinitionError: a size that is not positive, a negative grace, an unknown zone, alignment or
+            `closed`.
     """
     if size == "1bd":
         from muntin.windows.business_days import business_days

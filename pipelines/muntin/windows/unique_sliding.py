@@ -1,4 +1,4 @@
-"""Unique sliding windows (Kafka's KIP-450): one window for every distinct set of events within `size` of each other."""
+"""Unique sliding windows (Kafka's KIP-450): a window for each distinct set of events within `size`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ On = Literal["change", "enter"]
 
 @dataclass(frozen=True, slots=True)
 class Unique(Plain):
-    """Windows `[t - size, t]` for each distinct event time t, and `[t + r, t + r + size]` if it holds an event.
+    """Windows `[t - size, t]` for each distinct event time t, and `[t + r, t + r + size]` if it holds an
+    event.
 
     r is the resolution. Both ends belong to a window.
     """
@@ -69,14 +70,16 @@ def unique_sliding(
     Args:
         size: from the first instant of a window to its last; both belong to it.
         resolution: event times are cut down to multiples of it. `size` is a whole number of resolutions.
-        on: "change": a window whenever an event enters or leaves (KIP-450); "enter": a window for each distinct event time,
-            the rolling value at each event (SQL's RANGE BETWEEN `size` PRECEDING AND CURRENT ROW).
+        on: "change": a window whenever an event enters or leaves (KIP-450); "enter": a window for each
+            distinct event time, the rolling value at each event (SQL's RANGE BETWEEN `size` PRECEDING AND
+            CURRENT ROW).
         grace: how long after its end a window waits for late events.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
     Raises:
-        DefinitionError: a size or resolution that is not positive, a size that is not a whole number of resolutions, a
-            negative grace, an unknown `on`.
+        DefinitionError: a size or resolution that is not positive, a size that is not a whole number of
+            resolutions, a negative grace, an unknown `on`.
     """
     if on not in get_args(On):
         raise DefinitionError(f'on: {on!r} is not understood; say "change" or "enter"')

@@ -1,4 +1,4 @@
-"""Tumbling by a difference that each window sets for the next one: the row of the previous window says how much a window may grow."""
+"""Tumbling by a difference that each window's row sets for the next window of its partition."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _NONE = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Each partition's rows, `[head, tail)`, and where it begins: the index of its next window, and by how much that may grow."""
+    """Each partition's rows `[head, tail)`, the index of its next window, and the difference
+    allowed there.
+    """
 
     head: Ints
     tail: Ints
@@ -51,11 +53,7 @@ class Closed:
 
 
 def adapt(rules: Rules, frames: Frames) -> Fired:
-    """The windows that ended, and the open rest of each partition.
-
-    Raises:
-        ValueError: there is no way to evaluate an expression over windows.
-    """
+    """The windows that ended, and the open rest of each partition."""
     rows, first = reading.arrived_rows(frames), rules.evict.difference
     evaluate = rows.evaluate
     if first is None or evaluate is None:
@@ -81,7 +79,7 @@ def _partitions(frames: Frames, first: float) -> Partitions:
 
 
 def _closed(rules: Rules, frames: Frames, parts: Partitions, following: Callable[[Assignment], np.ndarray]) -> Closed:
-    """The closed windows, found in rounds: the next window of every partition, then the difference that the window after it may have."""
+    """The closed windows, in rounds: the next window of each partition, then the difference that follows."""
     value, known, _ = reading.compared(rules.evict, frames)
     value = value.astype(np.float64)
     first, index, allowed = parts.head.copy(), parts.index.copy(), parts.allowed.copy()

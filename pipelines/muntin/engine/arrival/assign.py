@@ -21,7 +21,7 @@ from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
 
 
 class Ranges(NamedTuple):
-    """The row ranges of an `Assignment`: window w is `order[lo[w]:hi[w]]`, and its second block begins at `mid[w]`."""
+    """The row ranges of an `Assignment`: window w is `order[lo[w]:hi[w]]`, its second block from `mid[w]`."""
 
     order: Ints
     block: Ints
@@ -33,23 +33,22 @@ class Ranges(NamedTuple):
 def ranges(group: Ints, found: Fired) -> Ranges:
     """Windows as ranges that span at most two blocks.
 
-    Rows stand in `order` as they are. A window is a suffix of a block and a prefix of the next one, or such a prefix alone::
+    Rows stand in `order` as they are. A window is a suffix of a block and a prefix of the next block,
+    or such a prefix alone::
 
         rows     0  1  2  3 | 4  5  6  7 | 8  9
         block    1  1  1  1 | 2  2  2  2 | 3  3
         window         (2  3 . 4  5)                lo = 2, mid = 4, hi = 6
         window                (4  5  6)             lo = 4, mid = 4, hi = 7
 
-    All other windows are *listed*: windows that span three blocks, lie inside a block, or do not hold every row from their first to
-    their last. Their rows are repeated at the end, a block for each window::
+    Windows that span three blocks, lie inside a block, or leave rows out are *listed*: their rows are
+    repeated at the end, a block for each window::
 
         window            (3 . 4  5  6  7 . 8)
         order    0 .. 9 |  3   4  5  6  7   8       lo = 10, mid = 10, hi = 16
         block    1 .. 3 |  4   4  4  4  4   4
 
-    Args:
-        group: of each row, the partition; a block does not go beyond it.
-        found: the windows.
+    `group`: of each row, the partition; a block does not go beyond it. `found`: the windows.
     """
     if found.are_blocks:
         return Ranges(np.arange(len(group)), found.block, found.lo, found.lo, found.hi)
@@ -65,7 +64,7 @@ def ranges(group: Ints, found: Fired) -> Ranges:
 
 
 def _second_blocks(block: Ints, heads: Ints, lo: Ints, hi: Ints) -> tuple[Ints, np.ndarray]:
-    """Where the last block of each window begins, or the window itself; and whether the window is a suffix and a prefix."""
+    """Where each window's last block begins, or the window; and whether it is a suffix and a prefix."""
     empty = hi <= lo
     first_block, last_block = block[np.minimum(lo, len(block) - 1)], block[np.maximum(hi - 1, 0)]
     last_head = heads[last_block - 1]
@@ -91,10 +90,7 @@ _NULL_LAST = np.int64(2**63 - 1)
 def grouped(windows: Assignment, groups: tuple[tuple[str, str], ...], rows: Arrived) -> Assignment:
     """Each window cut by the values of columns: a window for each of the values among its rows.
 
-    Args:
-        windows: the windows.
-        groups: result column -> column of the states.
-        rows: the columns.
+    `windows`: the windows. `groups`: result column -> column of the states. `rows`: the columns.
     """
     window, within = repeated(np.arange(len(windows.lo)), windows.hi - windows.lo)
     row = windows.order[windows.lo[window] + within]
@@ -127,7 +123,7 @@ def _codes(column: pa.Array) -> Ints:
 
 
 def bounded(windows: Assignment, frames: Frames) -> Assignment:
-    """The windows with the least and the largest event time of their rows as bounds; empty windows keep their bounds."""
+    """The windows, bounded by the least and greatest event time of their rows unless empty."""
     start, end = extent(frames.start, windows)
     empty = windows.lo == windows.hi
     if not empty.any():
@@ -141,10 +137,8 @@ _NONE = np.empty(0, np.int64)
 def arrived(rules: Rules, frames: Frames, batches: int) -> Assignment:
     """The windows of rows in order of arrival.
 
-    Args:
-        rules: when windows end, or fire.
-        frames: the rows, sorted by partition and arrival; what was held before comes first.
-        batches: how many there are; windows that are open have that position.
+    `rules`: when windows end, or fire. `frames`: the rows, sorted by partition and arrival; what was held
+    before comes first. `batches`: how many there are; windows that are open have that position.
     """
     fire = slide if rules.trigger else adapt if rules.following else tumble
     return assigned(fire(rules, frames), frames, batches, flush=rules.flush, groups=rules.groups)
@@ -153,11 +147,8 @@ def arrived(rules: Rules, frames: Frames, batches: int) -> Assignment:
 def assigned(found: Fired, frames: Frames, batches: int, *, flush: bool, groups: tuple[tuple[str, str], ...] = ()) -> Assignment:
     """The assignment of windows that a kernel found.
 
-    Args:
-        found: the windows.
-        frames, batches: as for `arrived`.
-        flush: whether open windows are closed by the last batch.
-        groups: result column -> column of the states, by whose values windows are cut.
+    `found`: the windows. `frames`, `batches`: as for `arrived`. `flush`: whether open windows are closed by
+    the last batch. `groups`: result column -> column of the states, by whose values windows are cut.
     """
     order, block, lo, mid, hi = ranges(frames.group, found)
     closed = np.minimum(found.closed, batches - 1) if flush else found.closed

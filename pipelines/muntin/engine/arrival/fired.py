@@ -20,8 +20,8 @@ class Fired:
     Attributes:
         group, index: of each window: the partition, and its number in it.
         lo, hi: of each window: the rows `[lo, hi)` of the frames.
-        closed: the position of the batch that closes each; one past the last: none yet.
-        empty_start, empty_end: bounds of windows without rows, microseconds; 0 of others.
+        closed: the position of the batch that closes each; one past the last: still open.
+        empty_start, empty_end: bounds of windows without rows, microseconds; 0 of windows with rows.
         listed: (window, row), sorted, for windows that do not hold all rows of `[lo, hi)`.
         block: of each row, for `ranges`: a number that never goes down in a partition.
         held: what is open after some batches.
@@ -44,11 +44,8 @@ class Fired:
 def tiled(windows: np.ndarray, notes: np.ndarray, bases: np.ndarray, rows: int) -> Fired:
     """Windows that share no row: each is a block.
 
-    Args:
-        windows: (group, index, lo, hi, closed, empty_start, empty_end) a row.
-        notes: (position, group, three counters, lo, hi) a row: the rows `[lo, hi)` are held.
-        bases: of each note.
-        rows: of the frames.
+    `windows`: (group, index, lo, hi, closed, empty_start, empty_end) a row. `notes`: (position, group, three
+    counters, lo, hi) a row: the rows `[lo, hi)` are held. `bases`: of each note. `rows`: of the frames.
     """
     begins = np.zeros(rows + 1, np.int64)
     begins[windows[:, 2]] = 1

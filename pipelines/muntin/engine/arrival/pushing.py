@@ -1,4 +1,4 @@
-"""Rows held sorted, a fixed number at most: a row that comes pushes the least out. IBM Streams, `Sort` of the SPL standard toolkit."""
+"""Rows held sorted, at most a number of them: a new row pushes the least out. IBM Streams, `Sort`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,9 @@ NOTED = 1  # what a note says of a partition: the index of its next window
 def push(by: str, most: int, frames: Frames, *, descending: bool) -> Fired:
     """Each row as a window of its own, in the order in which the rows of a partition come out.
 
-    Args:
-        by: the column of the states that sorts. Equal values stay in order of arrival, nulls come last.
-        most: the number of rows that a partition holds at most.
-        frames: the rows, sorted by partition and arrival; rows that were held before come first.
-        descending: whether the greatest value comes out first.
-
-    Raises:
-        SourceError: values that have no order.
+    `by`: the column of the states that sorts. Equal values stay in order of arrival, nulls come last. `most`:
+    the number of rows that a partition holds at most. `frames`: the rows, sorted by partition and arrival;
+    rows that were held before come first. `descending`: whether the greatest value comes out first.
     """
     rows = reading.arrived_rows(frames)
     rank = ranks(rows.columns[by], falling=descending)
@@ -61,7 +56,7 @@ def _pushed(group, batch, rank, most, still_held):  # type: ignore[no-untyped-de
 
 
 def _held(frames: Frames, leaves: Ints) -> Held:
-    """The rows that each partition holds after some batches. `leaves`: of each row the batch that pushes it out."""
+    """The rows that each partition holds after some batches. `leaves`: the batch that pushes each row out."""
     rows = reading.arrived_rows(frames)
     index, groups = reading.counters(frames, NOTED)[:, 0], len(rows.counters)
     notes, pairs, count = [np.empty((0, 3), np.int64)], [NO_ROWS], 0

@@ -1,4 +1,4 @@
-"""Arrays of the rows that kernels of windows by arrival read, which partitions are dropped, and the note of what is held after a batch."""
+"""Arrays of rows for kernels of windows by arrival, the partitions that are dropped, the note of a batch."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ from muntin.states.sorted import BLANK, Arranged
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def dropped(sequence, group, batch, value, known, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """While there are too many partitions, or too many held rows, drop the partition that was used least recently.
+    """While there are too many partitions, or too many held rows, drop the partition that was used least
+    recently.
 
-    Args:
-        sequence: rows in order of arrival.
-        group, batch: of each row: partition, position of its batch.
-        value, known: what the delta of a tumbling window compares.
-        rules: (rows that a tumbling window is flushed with, delta, absolute, rows that a sliding window holds at most,
-            partitions, rows in all); -1 is none.
+    `sequence`: rows in order of arrival. `group`, `batch`: of each row: partition, position of its batch.
+    `value`, `known`: what the delta of a tumbling window compares. `rules`: (rows that a tumbling window is
+    flushed with, delta, absolute, rows that a sliding window holds at most, partitions, rows in all); -1 is
+    none.
 
-    Returns:
-        For each row the batch in which its partition was dropped before another row came to it, `AFTER_ALL` if it was not; and
-        whether that was at the row itself, before anything came of it.
+    Returns for each row the batch in which its partition was dropped before another row came to it,
+    `AFTER_ALL` if it was not; and whether that was at the row itself, before anything came of it.
     """
     full, delta, absolute, cap, most, most_rows = rules
     count = int(group.max()) + 1 if len(group) else 0
@@ -71,18 +69,14 @@ def dropped(sequence, group, batch, value, known, rules):  # type: ignore[no-unt
 
 
 def arrived_rows(frames: Frames) -> Arrived:
-    """The arrival of the rows.
-
-    Raises:
-        ValueError: the frames are not sorted by arrival.
-    """
+    """The arrival of the rows."""
     if frames.arrival is None:
         raise ValueError("arrival windows need rows in order of arrival")
     return frames.arrival
 
 
 def clocked(frames: Frames) -> Ints:
-    """The time of arrival of each row: within its batch's interval, and never before that of the row before it."""
+    """The time of arrival of each row: in its batch's interval, not before that of the row before it."""
     rows = arrived_rows(frames)
     if rows.clock is None:
         return np.zeros(len(frames), np.int64)
@@ -99,7 +93,7 @@ def _never_back(group, clock):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
 
 
 def compared(measure: Measure, frames: Frames) -> tuple[np.ndarray, np.ndarray, float]:
-    """The value that a difference is about, where it is known, and by how much it may grow; -1: there is no difference."""
+    """The value that a difference is about, where it is not null, and how far it may grow; -1: no limit."""
     if measure.difference is None:
         return np.zeros(len(frames)), np.zeros(len(frames), np.bool_), -1.0
     column = arrived_rows(frames).columns[measure.column]
@@ -140,9 +134,8 @@ def counters(frames: Frames, width: int) -> np.ndarray:
 def drops(rules: Rules, frames: Frames) -> tuple[Ints, np.ndarray]:
     """Which partitions are dropped, as too many are held, or too many rows in all.
 
-    Returns:
-        Of each row the batch in which its partition is dropped before its next row comes, AFTER_ALL if it is not; and whether
-        it is dropped at the row, before anything comes of it.
+    Returns of each row the batch in which its partition is dropped before its next row comes, AFTER_ALL if it
+    is not; and whether it is dropped at the row, before anything comes of it.
     """
     if rules.most_partitions < 0 and rules.most_rows < 0:
         return np.full(len(frames), AFTER_ALL), np.zeros(len(frames), np.bool_)
@@ -154,7 +147,8 @@ def drops(rules: Rules, frames: Frames) -> tuple[Ints, np.ndarray]:
 
 
 def note_after(arranged: Arranged, held: Held, position: int) -> pa.Table:
-    """The note after a batch: the held rows, and for each partition a row with `COUNTERS` and `BASE`; for `arrange_rows`.
+    """The note after a batch: the held rows, and for each partition a row with `COUNTERS` and `BASE`; for
+    `arrange_rows`.
 
     It says the same, row by row, wherever the work began that made it.
     """

@@ -1,4 +1,4 @@
-"""Rules of a kind of windows by arrival, for the engine: numbers, flags, and the names of the columns to read."""
+"""Rules of windows by arrival, for the engine: numbers, flags, and names of the columns to read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How much a window takes before it is full, or between two results. Of a sliding window exactly one measure is set.
+    """How much a window takes before it is full, or between two results. Of a sliding window exactly one
+    measure is set.
 
     Attributes:
         rows: so many rows; 0: any number.
@@ -30,10 +31,12 @@ class Rules:
     """When windows by arrival end, or fire.
 
     Attributes:
-        evict: when a tumbling window is full, or which rows leave a sliding one.
+        evict: when a tumbling window is full, or which rows leave a sliding window.
         trigger: when a sliding window gives a result; None: the window tumbles.
-        following: an expression over a window's results: the difference for the next window of the partition. "": `evict` says it.
-        marker: a column of booleans: rows that end the windows of all partitions and belong to none. "": there are none.
+        following: an expression over a window's results: the difference for the next window of the partition.
+            "": `evict` says it.
+        marker: a column of booleans: rows that end the windows of all partitions and belong to none. "": no
+            row does.
         ends_with: what ends every window, too.
         incomplete: whether a sliding window gives results before it was full for the first time.
         flush: whether what is open after the last batch gives a result.
@@ -41,7 +44,7 @@ class Rules:
         age_us: a partition is dropped when no row came for longer; 0: never.
         emit: whether a dropped partition gives a last result.
         most_partitions, most_rows: how many are kept of all partitions together; -1: all.
-        groups: result column -> column of the states; a window gives a row for each of the values.
+        groups: result column -> column of the states; a window gives a row for each value.
     """
 
     evict: Measure

@@ -51,7 +51,7 @@ def _measured(measure: Measure, difference: float) -> Measured:
 
 
 def _blocks(evict: Measure, frames: Frames, clock: Ints, compared: tuple[np.ndarray, float]) -> Ints:
-    """The block of each row, on multiples of the window's length: a window that lost rows at its old end only spans two."""
+    """The block of each row, on multiples of the window's length: a window that lost old rows spans two."""
     if evict.rows:
         return (np.arange(len(frames)) + _behind(frames)[frames.group]) // evict.rows
     if evict.time_us:

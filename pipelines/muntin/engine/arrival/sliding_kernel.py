@@ -40,7 +40,7 @@ RECORD = 14
 
 
 class Measured(NamedTuple):
-    """A `Measure` in numbers: of rows, time and difference one is used, the other two are 0 or false."""
+    """A `Measure` in numbers: one of rows, time and difference; the other two are 0 or false."""
 
     rows: int
     time_us: int
@@ -106,7 +106,7 @@ def arrive(part, now, trigger, origin):  # type: ignore[no-untyped-def]  # noqa:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def expire(part, row, now, clock, evict):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Expire rows by time, as they came too long ago. The trigger of a window that runs empty keeps its state."""
+    """Expire rows that came too long ago. The trigger of a window that runs empty keeps its state."""
     if evict.time_us > 0:
         while part[FIRST] < row and now - clock[part[FIRST]] > evict.time_us:
             part[FIRST] += 1
@@ -115,7 +115,7 @@ def expire(part, row, now, clock, evict):  # type: ignore[no-untyped-def]  # noq
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def grow_old(part, row, now, clock, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Drop a partition that no row came to for too long; a partition that time has emptied before is not there to grow old."""
+    """Drop a partition that no row came to for too long, unless time has emptied it before."""
     if part[HELD] > 0 and now - part[SEEN] > rules.age_us:
         if 0 < rules.evict.time_us < rules.age_us:
             expire(part, row, now, clock, rules.evict)
@@ -144,7 +144,7 @@ def fires_before(part, row, signal, known, bases, trigger):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def make_room(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Evict rows for an arriving row: the oldest rows by count, all rows that are too far away by difference."""
+    """Evict rows for an arriving row: the oldest by count, all that are too far away by difference."""
     if evict.rows > 0 and part[HELD] == evict.rows:
         part[FIRST] += 1
         part[HELD] -= 1
@@ -163,7 +163,7 @@ def make_room(part, row, value, known, evict, evicted_by):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _leave(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Evict by difference. While values never went down, the oldest rows leave; else all rows must be checked."""
+    """Evict by difference: the oldest rows while values never went down; else all rows are checked."""
     oldest_only = part[WENT_DOWN] == 0 and not evict.absolute
     for at in range(part[FIRST], row):
         if evicted_by[at] == AFTER_ALL and known[at]:
@@ -215,18 +215,14 @@ LATEST = AFTER_ALL // 2  # an age that no partition reaches; half, as it is adde
 def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The windows that fire in each partition.
 
-    Args:
-        rows: `SlidingRows`.
-        rules: `SlidingRules`.
-        ends: end of each batch's interval.
-        noted_after: positions of the batches after which to note what is held.
-        counters, bases: of each partition, as they were left. Bases are changed.
+    `rows`: `SlidingRows`. `rules`: `SlidingRules`. `ends`: end of each batch's interval. `noted_after`:
+    positions of the batches after which to note what is held. `counters`, `bases`: of each partition, as they
+    were left. Bases are changed.
 
-    Returns:
-        windows: (group, index, lo, hi, batch that fired it, rows held) a row. Open windows have the position one past the last.
-        notes: (batch, group, the record's first eight, lo, hi) a row, and the base beside each.
-        evicted_by: of each row, the row that made it leave by difference. A window `[lo, hi)` holds the rows between these
-            that no row before hi made leave. Empty where rows do not leave by difference.
+    Returns windows: (group, index, lo, hi, batch that fired it, rows held) a row. Open windows have the
+    position one past the last. notes: (batch, group, the record's first eight, lo, hi) a row, and the base
+    beside each. evicted_by: of each row, the row that made it leave by difference. A window `[lo, hi)` holds
+    its rows that no row before hi made leave. Empty where rows do not leave by difference.
     """
     windows, notes = np.empty((1024, 6), np.int64), np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64)
     noted_bases = np.empty(len(notes), bases.dtype)
@@ -257,7 +253,8 @@ def _begun(part, head, tail, counters, rows):  # type: ignore[no-untyped-def]  #
 def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by, windows, notes, noted_bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Walk through a partition, row by row; the windows that are open at the end of the last batch come last.
 
-    Before a row comes batches end and time goes by. A trigger by difference: trigger, evict, insert; by count: evict, insert, trigger.
+    Before a row comes batches end and time goes by. A trigger by difference: trigger, evict, insert; by
+    count: evict, insert, trigger.
     """
     batch, clock, drop_after, drops_itself = rows.batch, rows.clock, rows.drop_after, rows.drops_itself  # out of the loop
     value, known, signal, signal_known = rows.value, rows.value_known, rows.signal, rows.signal_known
@@ -289,7 +286,7 @@ def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by,
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _gone_by(part, row, head, now, drop, clock, ends, rules, windows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Time has gone by until a row comes: borders of time, partitions dropped, rows that came too long ago."""
+    """Time goes by until a row comes: borders of time, dropped partitions, rows that expire."""
     if rules.trigger.time_us > 0:
         windows = _ticked(part, row, now, clock, ends, rules, windows)
     grow_old(part, row, now, clock, rules)
@@ -302,7 +299,7 @@ def _gone_by(part, row, head, now, drop, clock, ends, rules, windows):  # type: 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _over(part, row, position, drop, clock, ends, rules, windows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """A batch is over before a row comes; `position` behind the last: all are. `drop`: the batch that drops the partition."""
+    """A batch is over before a row comes; `position` behind the last: all are. `drop`: of the partition."""
     until = ends[min(position, len(ends) - 1)]
     if rules.trigger.time_us > 0:
         windows = _ticked(part, row, until, clock, ends, rules, windows)
@@ -314,7 +311,7 @@ def _over(part, row, position, drop, clock, ends, rules, windows):  # type: igno
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _ticked(part, row, until, clock, ends, rules, windows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The borders of time up to an instant, as long as rows are held; a partition that grows too old sees no more."""
+    """The borders of time up to an instant, as long as rows are held and the partition is not too old."""
     until = min(until, part[SEEN] + rules.age_us)
     tick = part[TICKED] + rules.trigger.time_us
     while tick <= until and part[HELD] > 0:

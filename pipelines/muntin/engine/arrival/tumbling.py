@@ -16,7 +16,7 @@ from muntin.states.frames import Frames
 
 
 class PlainRows(NamedTuple):
-    """Rows sorted by partition and arrival, as `TumblingRows` has them; arrays that the kernel does not read are empty."""
+    """Rows sorted by partition and arrival, as `TumblingRows`; arrays that are not read are empty."""
 
     group: np.ndarray
     batch: np.ndarray

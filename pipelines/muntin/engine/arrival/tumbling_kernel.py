@@ -1,4 +1,5 @@
-"""When a tumbling window of one partition ends, and what is written down then. IBM Streams, `*TumblingWindowImpl.h`.
+"""When a tumbling window of one partition ends, and what is written down then. IBM Streams,
+`*TumblingWindowImpl.h`.
 
 A partition's record is an array of integers::
 
@@ -95,7 +96,7 @@ STILL_OPEN = -1
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def ended_outside(part, now, before, latest, rank, drop_after, mark_rank, mark_batch, ends, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """How the window ended by what happens outside its partition: up to an instant, before a rank, up to a batch."""
+    """How the window ended by events outside its partition: up to an instant, a rank, a batch."""
     batch, border, dropped = STILL_OPEN, AFTER_ALL, False
     if part[HELD] > 0:
         first = part[FIRST]
@@ -113,7 +114,7 @@ def ended_outside(part, now, before, latest, rank, drop_after, mark_rank, mark_b
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def ended_by_time(part, now, ends, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """How a window that holds rows ended up to an instant: its partition grew too old, or a border of time came."""
+    """How a window with rows ended up to an instant: the partition grew too old, or a border came."""
     batch, border, dropped = STILL_OPEN, part[BORDER], False
     old = _looked_at(part[SEEN] + rules.age_us, border, ends) if rules.age_us > 0 else AFTER_ALL
     if old <= now and old <= border:
@@ -125,7 +126,7 @@ def ended_by_time(part, now, ends, rules):  # type: ignore[no-untyped-def]  # no
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _looked_at(old_from, border, ends):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """When a partition that is too old behind an instant is found out: at a border of time or the end of a batch."""
+    """When a partition is seen to be too old behind an instant: at a border of time or a batch's end."""
     at = np.searchsorted(ends, old_from, side="right")
     batch_end = ends[at] if at < len(ends) else AFTER_ALL
     return min(border if border > old_from else AFTER_ALL, batch_end)
@@ -152,7 +153,7 @@ def come_in(part, row, clock, marker, rules):  # type: ignore[no-untyped-def]  #
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def closed(windows, count, part, ending, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """How many windows there are, now that one may have ended; its rows are held no more."""
+    """How many windows there are, now that a window may have ended; its rows are held no more."""
     if ending[0] != STILL_OPEN:
         if rules.emit or not ending[2]:
             count = _written(windows, count, part, ending[0], ending[1], rules.time_us if rules.dense else 0)
@@ -162,7 +163,7 @@ def closed(windows, count, part, ending, rules):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _written(windows, count, part, batch, border, empty_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Write a window, after the empty windows of `empty_us` since the last window; returns the number of windows so far."""
+    """Write a window, after empty windows of `empty_us` since the last; returns how many there are."""
     first = part[FIRST]
     if empty_us > 0 and part[PAST] < AFTER_ALL and border < AFTER_ALL:
         for end in range(part[PAST] + empty_us, border, empty_us):
@@ -180,17 +181,13 @@ def _written(windows, count, part, batch, border, empty_us):  # type: ignore[no-
 def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Cut each partition into windows.
 
-    Args:
-        rows: `TumblingRows`.
-        rules: `TumblingRules`.
-        markers: `Markers`.
-        ends: end of each batch's interval.
-        noted_after: positions of the batches after which to note what is held.
-        counters: of each partition, the first three numbers of its record, as they were left.
+    `rows`: `TumblingRows`. `rules`: `TumblingRules`. `markers`: `Markers`. `ends`: end of each batch's
+    interval. `noted_after`: positions of the batches after which to note what is held. `counters`: of each
+    partition, the first three numbers of its record, as they were left.
 
-    Returns:
-        windows: (group, index, lo, hi, batch that closed it, start, end) a row, the last two of empty windows alone;
-        notes: (batch, group, the record's first three, lo, hi) a row. Open windows have the position one past the last.
+    Returns windows: (group, index, lo, hi, batch that closed it, start, end) a row, the last two of empty
+    windows alone; notes: (batch, group, the record's first three, lo, hi) a row. Open windows have the
+    position one past the last.
     """
     windows = np.empty((len(rows.group) + _empty_at_most(rows, rules, ends, counters), 7), np.int64)
     notes = np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64)
@@ -206,7 +203,7 @@ def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Walk through a partition, row by row: before a row, batches end and time passes. The open window comes last."""
+    """Walk through a partition: before a row, batches end and time passes. The open window comes last."""
     batch, clock, rank, drop_after, drops_itself = rows.batch, rows.clock, rows.rank, rows.drop_after, rows.drops_itself
     value, known, section, marker = rows.value, rows.known, rows.section, rows.marker  # all out of the loop
     mark_rank, mark_batch, latest, snap, never = markers.rank, markers.batch, len(ends), np.int64(0), np.int64(AFTER_ALL)
@@ -238,7 +235,7 @@ def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, cou
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _over(part, came, before, rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Batches before one are over, `came` rows into the partition: windows that end with them, and what is held then."""
+    """Batches before `before` are over: windows that end with them, and what is held then."""
     while snap < len(noted_after) and noted_after[snap] < before:
         if came > 0:
             count = closed(windows, count, part, _ended_by(part, noted_after[snap], rows, rules, markers, ends), rules)

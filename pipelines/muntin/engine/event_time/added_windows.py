@@ -1,8 +1,8 @@
-"""Windows added to others: of late states, and windows without events that values of earlier events may last to.
+"""Windows added to an assignment: of late states, and windows that values of earlier events last to.
 
 frames        [ a )            [ b )        of one key
 reach         |-------------|  |-------------|
-windows       [   )[   )[   )[ . )[   )[   )           all that begin in a reach; those that hold events are there anyhow
+windows       [   )[   )[   )[ . )[   )[   )           all that begin in a reach; windows with events exist anyhow
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from muntin.states.order import sorted_order
 def with_late_states(windows: Assignment, groups: Ints, pair_row: Ints, pair_start: Ints, pair_end: Ints) -> Assignment:
     """The windows and the windows of late states, each window once; late states become pairs (window, row).
 
-    Args:
-        windows: without late pairs.
-        groups: the group of every row of the frames.
-        pair_row, pair_start, pair_end: a late state, and the bounds of a window that it counts in.
+    `windows`: without late pairs. `groups`: the group of every row of the frames. `pair_row`, `pair_start`,
+    `pair_end`: a late state, and the bounds of a window that it counts in.
     """
     found, late_window = with_windows(windows, groups[pair_row], pair_start, pair_end)
     pairs = np.lexsort((pair_row, late_window))
@@ -32,13 +30,13 @@ def with_late_states(windows: Assignment, groups: Ints, pair_row: Ints, pair_sta
 
 
 def with_windows(windows: Assignment, group: Ints, start: Ints, end: Ints) -> tuple[Assignment, Ints]:
-    """The windows and further windows, each window once; and the number that each of the further windows has among all.
+    """The windows and further windows, each window once; and the number that each of the further windows has
+    among all.
 
     A window that is in no range has an empty range: `lo = mid = hi = 0`. The kind has no columns of its own.
 
-    Args:
-        windows: sorted by (group, start, end).
-        group, start, end: of the further windows, which may be among the windows.
+    `windows`: sorted by (group, start, end). `group`, `start`, `end`: of the further windows, which may be
+    among the windows.
     """
     groups, starts, ends = np.append(windows.group, group), np.append(windows.start, start), np.append(windows.end, end)
     order = sorted_order(groups, starts, ends)
@@ -74,15 +72,11 @@ def with_reached(
     ends: tuple[int, int],
     known_us: int,
 ) -> Assignment:
-    """The windows, and those that begin behind a frame of their group, less than `behind_us` after its start.
+    """The windows, and windows that begin less than `behind_us` after the start of a frame of their group.
 
-    Args:
-        found: the windows that hold events.
-        frames: the states.
-        kind: of the windows: it has a grid.
-        behind_us: see above.
-        ends: the windows that end after the first instant and up to the second are wanted.
-        known_us: no wanted window begins at this instant or later.
+    `found`: the windows that hold events. `frames`: the states. `kind`: of the windows: it has a grid.
+    `behind_us`: see above. `ends`: the windows that end after the first instant and up to the second are
+    wanted. `known_us`: no wanted window begins at this instant or later.
     """
     low, high = np.maximum(frames.start, ends[0] - kind.follows.longest_us), np.minimum(frames.start + behind_us, min(ends[1], known_us))
     start, end = _grid(kind, low, high)
@@ -98,7 +92,7 @@ def with_reached(
 
 
 def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
-    """The windows of the grid around some stretches of time, each once, sorted by start and end; `low` and `high` may cross."""
+    """The windows of the grid around stretches of time, each once, sorted; `low` and `high` may cross."""
     some = low < high
     lows, highs = np.sort(low[some]), np.sort(high[some])
     apart = np.ones(len(lows) + 1, np.bool_)
@@ -111,7 +105,7 @@ def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN40
 
 
 def _between(kind: Any, low_us: int, high_us: int) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
-    """The windows of the grid from those that hold an instant to those that hold another."""
+    """The windows of the grid from the holders of an instant to the holders of another."""
     first, last = kind.windows_for(low_us), kind.windows_for(high_us)
     found: tuple[Ints, Ints] = kind.grid(first[0][0] if first else low_us, last[-1][1] if last else high_us)
     return found

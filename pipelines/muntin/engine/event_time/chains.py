@@ -4,8 +4,8 @@
     silence between       <=       >        <=            <= reach: same chain; > reach: a new one
     chains            |=======|        |=========|
 
-Batches make it hard. A chain is closed once a later batch finds it behind its floor; a state that comes after that begins
-a chain of its own, however near it lies. So states are linked in two steps:
+Batches make it hard. A chain is closed once a later batch finds it behind its floor; a state that comes after
+that begins a chain of its own, however near it lies. So states are linked in two steps:
 
 1. A **union** is a chain over all batches together. If no state of a union lies at or before the floor of its batch, no
    chain in it was ever closed: the union is one chain.
@@ -24,15 +24,12 @@ from muntin.states.order import sorted_order
 def chains(frames: Frames, reach: int, gap: int, floor: Ints) -> tuple[Ints, Ints, Ints]:
     """The chain of each state.
 
-    Args:
-        frames: the states, with the times of their first and last events.
-        reach: the longest silence within a chain.
-        gap: a chain is closed once `last event + gap` is at or before the floor of a later batch.
-        floor: per batch, the instant up to which chains were closed before it came.
+    `frames`: the states, with the times of their first and last events. `reach`: the longest silence within a
+    chain. `gap`: a chain is closed once `last event + gap` is at or before the floor of a later batch.
+    `floor`: per batch, the instant up to which chains were closed before it came.
 
-    Returns:
-        The chain of each state (-1: its chain was past its close when it came and reached no open one), ascending with
-        group and start; and of each chain the first and the last event time.
+    Returns the chain of each state (-1: its chain was past its close when it came and reached no open one),
+    ascending with group and start; and of each chain the first and the last event time.
     """
     label, first, last = _chains(frames.group, frames.start, frames.batch, frames.first, frames.last, reach, gap, floor)
     chain, start, newest = renumbered(label, first, last, frames.group)
@@ -42,14 +39,11 @@ def chains(frames: Frames, reach: int, gap: int, floor: Ints) -> tuple[Ints, Int
 def renumbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -> tuple[Ints, ...]:
     """Chains numbered 0, 1, 2... by (group, first, last).
 
-    Args:
-        label: of each row, a row that stands for its chain; -1: no chain.
-        first, last: of each row; where a row stands for no chain, `last < first`.
-        group: of each row.
-        more: other facts of each row that stands for a chain.
+    `label`: of each row, a row that stands for its chain; -1: no chain. `first`, `last`: of each row; where a
+    row stands for no chain, `last < first`. `group`: of each row. `more`: other facts of each row that stands
+    for a chain.
 
-    Returns:
-        The chain of each row, and `first`, `last` and the other facts of each chain.
+    Returns the chain of each row, and `first`, `last` and the other facts of each chain.
     """
     a_row = np.zeros(len(first), np.int64)  # of each chain
     kept = np.flatnonzero(label >= 0)
@@ -81,9 +75,11 @@ def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignor
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _union(head, group, start, batch, first, last, reach, floor):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The end of the union that begins at row `head`, its last event, and whether no chain in it was ever closed.
+    """The end of the union that begins at row `head`, its last event, and whether no chain in it was ever
+    closed.
 
-    Rows of one frame (`frame_tail`: behind the last of them) are taken together: their first events have no order.
+    Rows of one frame (`frame_tail`: behind the last of them) are taken together: their first events have no
+    order.
     """
     newest, tail, never_closed = last[head], head, True
     while tail < len(group) and group[tail] == group[head]:
@@ -104,8 +100,8 @@ def _union(head, group, start, batch, first, last, reach, floor):  # type: ignor
 def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows head..tail of one union, batch by batch.
 
-    A chain is a tree of rows, and its root stands for it. `parent[row - head]` is the parent's number, the row's own for a
-    root, and -1 for the root of a chain that came past its close.
+    A chain is a tree of rows, and its root stands for it. `parent[row - head]` is the parent's number, the
+    row's own for a root, and -1 for the root of a chain that came past its close.
     """
     rows = head + np.argsort(batch[head:tail], kind="mergesort")
     for row in range(head, tail):
@@ -134,10 +130,11 @@ def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_firs
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _merge(candidates, opened, head, reach, gap, floor, parent, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Join the candidates that are within reach of each other; return the roots of the chains that are open afterwards.
+    """Join the candidates that are within reach of each other; return the roots of the chains that are open
+    afterwards.
 
-    The first `opened` candidates are open chains, the other candidates are new states. A chain of new states alone that is past its
-    close gets no window.
+    The first `opened` candidates are open chains, the other candidates are new states. A chain of new states
+    alone that is past its close gets no window.
     """
     order = np.argsort(chain_first[candidates], kind="mergesort")
     open_roots = np.empty(len(candidates), np.int64)

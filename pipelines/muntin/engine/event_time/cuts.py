@@ -1,11 +1,12 @@
-"""Pieces: chains that are cut where they grow too long, or behind states that end them. Session windows with a greatest length or an end.
+"""Pieces: chains that are cut where they grow too long, or behind states that end them. Session windows with
+a greatest length or an end.
 
     events            x  x   x     x  x     x        x       silences <= reach, until the last one
     longest           |-----------|                          a piece lasts `longest` after its first event at most
     pieces            |== cut ====||== cut ====|   |=|       an event at the cut or later begins the next piece
 
-As in `chains`, a union over all batches is cut at once where no piece in it was ever closed, and is replayed batch by batch
-where a state may have met a closed piece.
+As in `chains`, a union over all batches is cut at once where no piece in it was ever closed, and is replayed
+batch by batch where a state may have met a closed piece.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Pieces(NamedTuple):
     """The pieces of states.
 
     Attributes:
-        piece: of each state the number of its piece, ascending with group and start; -1: it came past its close.
+        piece: of each state the number of its piece, ascending with group and start; -1: it came past its
+            close.
         start, end: of each piece.
         cut: whether each piece would have ended later, had it not grown too long.
         ended: whether a state ended it: it ends at the instant of this state, which belongs to it.
@@ -57,11 +59,9 @@ class Pieces(NamedTuple):
 def cut_chains(frames: Frames, rules: Rules, floor: Ints, ends: np.ndarray) -> Pieces:
     """The pieces of states. A state is one instant.
 
-    Args:
-        frames: the states, as wide as the clock's tick.
-        rules: where pieces end.
-        floor: per batch, the end up to which pieces were closed before it came.
-        ends: whether each state ends its piece: states of the same instant are its last, too.
+    `frames`: the states, as wide as the clock's tick. `rules`: where pieces end. `floor`: per batch, the end
+    up to which pieces were closed before it came. `ends`: whether each state ends its piece: states of the
+    same instant are its last, too.
     """
     label, first, last, due, ended = _pieces(frames.group, frames.start, frames.batch, floor, ends, tuple(rules))
     piece, start, newest, due, ended = renumbered(label, first, last, frames.group, due, ended)
@@ -72,7 +72,7 @@ def cut_chains(frames: Frames, rules: Rules, floor: Ints, ends: np.ndarray) -> P
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _pieces(group, time, batch, floor, ends, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Label the rows of each union by the first rows of their pieces; `due`: the floor from which a piece is closed."""
+    """Label the rows of each union by the first rows of their pieces; `due`: the floor closing a piece."""
     n = len(group)
     label, due, ended = np.full(n, -1, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
     first, last = np.full(n, 1, np.int64), np.full(n, 0, np.int64)
@@ -93,7 +93,7 @@ def _pieces(group, time, batch, floor, ends, limits):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _cut(rows, time, batch, floor, ends, limits, label, first, last, due, ended):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Label rows, ascending in time, by the first row of their piece. A piece is not closed before its newest row came."""
+    """Label rows, ascending in time, by the first row of their piece, closed after its newest row came."""
     reach, _, longest, _ = limits
     root, came = rows[0], np.int64(0)
     for at in range(len(rows)):
@@ -122,8 +122,8 @@ def _close(first, last, ended, limits):  # type: ignore[no-untyped-def]  # noqa:
 def _replay(head, tail, time, batch, floor, ends, limits, label, first, last, due, ended):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows head..tail of one union, batch by batch.
 
-    The rows of open pieces and the batch's new rows are cut into pieces anew. A piece of new rows alone that is past its
-    close gets no window.
+    The rows of open pieces and the batch's new rows are cut into pieces anew. A piece of new rows alone that
+    is past its close gets no window.
     """
     rows = head + np.argsort(batch[head:tail], kind="mergesort")
     open_rows = np.empty(0, np.int64)

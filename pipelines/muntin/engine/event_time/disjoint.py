@@ -1,4 +1,4 @@
-"""Windows that share no row. Each row of the frames has the label of its one window, or `LATE`, or `OUTSIDE`: of no window."""
+"""Windows that share no row: each row has the label of its window, or `LATE`, or `OUTSIDE`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _NO_COLUMNS: Mapping[str, np.ndarray] = {}
 def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Assignment:
     """Windows from the bounds of each row's window; a row that is `late` belongs to no window.
 
-    Rows are sorted by (group, start of their window). A row whose bounds are equal lies in no window, and is never late.
+    Rows are sorted by (group, start of their window). A row whose bounds are equal lies in no window, and is
+    never late.
     """
     outside = end <= start
     label = np.where(outside, OUTSIDE, LATE)
@@ -31,18 +32,16 @@ def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int]
 def labelled(
     frames: Frames, label: Ints, start: Ints, end: Ints, *, closed: Ints | None = None, more: Mapping[str, np.ndarray] = _NO_COLUMNS
 ) -> Assignment:
-    """Windows from a label per row: window `label` is `[start[label], end[label])`; `LATE` and `OUTSIDE` are no window.
+    """Windows from a label per row: window `label` is `[start[label], end[label])`; `LATE` and `OUTSIDE` are
+    no window.
 
         row       0   1   2   3   4   5
         label     0   0   1  -1   0   1        rows 2 and 4 belong to windows that overlap in time; row 3 is LATE
         order     0   1   4 | 2   5            each window's rows side by side, in order of arrival
         block     0   0   0 | 1   1            a block a window, so `mid = lo`
 
-    Args:
-        frames: the rows.
-        label: of each row; every label from 0 on has a row, and labels ascend with (group, start).
-        start, end: of each label, microseconds.
-        closed, more: as in `Assignment`.
+    `frames`: the rows. `label`: of each row; every label from 0 on has a row, and labels ascend with (group,
+    start). `start`, `end`: of each label, microseconds. `closed`, `more`: as in `Assignment`.
     """
     kept = np.flatnonzero(label >= 0)
     kept_label = label[kept]

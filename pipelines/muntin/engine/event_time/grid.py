@@ -2,7 +2,7 @@
 
 rows (frames)     0    1    2    3    4    5    6    7      sorted by time
 blocks         |--------------|--------------|-----------   as long as a window; borders are multiples of `size`
-a window                 [ lo  mid        hi )              row mid is the first one of its second block
+a window                 [ lo  mid        hi )              row mid is the first row of its second block
 next window                   [ lo  ...        hi )         one step later: both ends move on, never back
 """
 
@@ -30,14 +30,13 @@ def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor:
         when the state came, windows were            closed   closed    open     open
                                                      (missed = 2)     open_from
 
-    A state that missed no window is part of the ranges. A late state is paired with the windows from `open_from` on.
+    A state that missed no window is part of the ranges. A late state is paired with the windows from
+    `open_from` on.
 
-    Args:
-        frames: the states.
-        first_end: for each state, the end of the earliest window that holds its frame.
-        size, step: of the windows, microseconds; size is a whole number of steps.
-        floor: for each state, the instant up to which windows were closed before it came.
-        ends: the windows that end after the first instant and up to the second are wanted. `missed` counts all windows.
+    `frames`: the states. `first_end`: for each state, the end of the earliest window that holds its frame.
+    `size`, `step`: of the windows, microseconds; size is a whole number of steps. `floor`: for each state,
+    the instant up to which windows were closed before it came. `ends`: the windows that end after the first
+    instant and up to the second are wanted. `missed` counts all windows.
     """
     closed = np.flatnonzero(floor >= first_end)  # states that came when their first window was closed
     first, last_end = first_end[closed], first_end[closed] + (size - step)
@@ -57,14 +56,13 @@ def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor:
 def sliding_numbers(frames: Frames, number: Ints, size: int, floor: Ints, borders: Callable[[Ints], Ints]) -> Assignment:
     """Every window over `size` neighbouring stretches of a calendar that holds a state.
 
-    Stretches such as months have unequal lengths: their numbers stand in for time, and become time again at the end.
+    Stretches such as months have unequal lengths: their numbers stand in for time, and become time again at
+    the end.
 
-    Args:
-        frames: the states.
-        number: for each state, the number of the stretch that holds its frame.
-        size: of the windows, in stretches.
-        floor: for each state, the number of the stretch that holds the instant up to which windows were closed before it came.
-        borders: from numbers to the instants at which these stretches begin.
+    `frames`: the states. `number`: for each state, the number of the stretch that holds its frame. `size`: of
+    the windows, in stretches. `floor`: for each state, the number of the stretch that holds the instant up to
+    which windows were closed before it came. `borders`: from numbers to the instants at which the stretches
+    begin.
     """
     found = sliding_ranges(replace(frames, start=number), number + 1, size, 1, floor)
     return replace(found, start=borders(found.start), end=borders(found.end))
@@ -89,8 +87,9 @@ def _windows_on_time(frames: Frames, first_end: Ints, size: int, step: int, miss
 def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int, ends: tuple[int, int]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Group, end, lo, mid and hi of every window with an end between `ends`.
 
-    Rows with one (group, first_end) are a run: the same windows begin to hold them. A run brings the windows from its
-    `first_end` on, up to the next run's `first_end`, which brings the following windows; `size / step` windows at most.
+    Rows with one (group, first_end) are a run: the same windows begin to hold them. A run brings the windows
+    from its `first_end` on, up to the next run's `first_end`, which brings the following windows; `size /
+    step` windows at most.
     """
     heads = np.flatnonzero(run_starts(group, first_end))
     begin, owner = first_end[heads], group[heads]
@@ -106,7 +105,7 @@ def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int, end
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _two_pointers(group, start, begin, heads, tails, counts, total, size, step):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Move two pointers along the rows once: to each window's first row, and to the first row of its second block."""
+    """Two pointers along the rows: to each window's first row, and to the first row of its second block."""
     owner, end = np.empty(total, np.int64), np.empty(total, np.int64)
     lo, mid, hi = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int64)
     window = first_row = border = 0

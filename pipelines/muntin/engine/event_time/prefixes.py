@@ -1,4 +1,5 @@
-"""Cumulating windows: the prefixes of adjacent windows (the wholes), each one step longer than the prefix before.
+"""Cumulating windows: the prefixes of adjacent windows (the wholes), each one step longer than the prefix
+before.
 
 rows              0    1         2              3
 a whole       [------------------------------------)     a block: no window reaches over its border
@@ -27,11 +28,9 @@ def prefixes(frames: Frames, whole: Bounds, step: Bounds, every: Callable[[int, 
 
     Borders are counted: `first`, `final` and `open_from` are places in the list of all borders.
 
-    Args:
-        frames: the states.
-        whole, step: from instants to the start and end of the whole, and of the step, that hold them.
-        every: from two instants to the start and end of every step between them.
-        floor: for each state, the instant up to which windows were closed before it came.
+    `frames`: the states. `whole`, `step`: from instants to the start and end of the whole, and of the step,
+    that hold them. `every`: from two instants to the start and end of every step between them. `floor`: for
+    each state, the instant up to which windows were closed before it came.
     """
     start, end = whole(frames.start)
     borders = every(int(start.min()), int(end.max()))[1] if len(start) else start
@@ -59,8 +58,9 @@ def _windows_on_time(frames: Frames, start: Ints, first: Ints, final: Ints, bord
 def _ranges(group: Ints, start: Ints, first: Ints, final: Ints, borders: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Group, start, end, lo and hi of every window.
 
-    Rows of one step are a run. A run brings the windows from its own border on, up to the next run's border; the last run
-    of a whole brings all that are left. These windows hold the same rows: the rows of the run and of the runs before it.
+    Rows of one step are a run. A run brings the windows from its own border on, up to the next run's border;
+    the last run of a whole brings the rest. All of them hold the same rows: the rows of the run
+    and of the runs before it.
     """
     heads = np.flatnonzero(run_starts(group, start, first))
     tails = np.append(heads[1:], len(group))[: len(heads)]

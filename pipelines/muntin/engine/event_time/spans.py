@@ -5,8 +5,8 @@ spans           [-----------)    [-------------------)
                      [----------------)
 order             0  1  2 | 1  2  3  4 | 4  5  6  7         the rows of each window side by side, a block a window
 
-A row that came when a window was closed is left out of this window alone. So a window's result depends on its own span and rows, and
-stays to the last bit whatever other spans there are.
+A row that came when a window was closed is left out of this window alone. So a window's result depends on its
+own span and rows, and stays to the last bit whatever other spans there are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Owned:
 
     Attributes:
         spans: sorted by key, start and end.
-        first, behind: of each key of the frames, in order, its first span, and the first span behind its last.
+        first, behind: of each key of the frames, in order, its first span, and the first span behind its
+            last.
     """
 
     spans: GivenSpans
@@ -41,11 +42,9 @@ class Owned:
 def span_ranges(frames: Frames, owned: Owned, floor: Ints, after_us: int, until_us: int) -> Assignment:
     """The windows over spans that hold a state and end after an instant and up to another.
 
-    Args:
-        frames: the states; no frame lies across a border of a span.
-        owned: the spans of each key.
-        floor: for each state, the instant up to which windows were closed before it came.
-        after_us, until_us: which ends are wanted; `missed` counts all windows.
+    `frames`: the states; no frame lies across a border of a span. `owned`: the spans of each key. `floor`:
+    for each state, the instant up to which windows were closed before it came. `after_us`, `until_us`: which
+    ends are wanted; `missed` counts all windows.
     """
     heads = np.flatnonzero(run_starts(frames.group))
     number, lo, hi = _held(frames, heads, owned, np.arange(len(heads)), after_us, until_us)
@@ -88,7 +87,8 @@ class _Some:
 
 
 def _held(frames: Frames | _Some, heads: Ints, owned: Owned, run: Ints, after_us: int, until_us: int) -> tuple[Ints, Ints, Ints]:
-    """The wanted spans that hold a row of their key, key by key: number of the span, first row, first row behind the last.
+    """The wanted spans that hold a row of their key, key by key: number of the span, first row, first row
+    behind the last.
 
     `heads`: the first row of each key; `run`: the number of this key in `owned`.
     """
@@ -103,7 +103,7 @@ def _held(frames: Frames | _Some, heads: Ints, owned: Owned, run: Ints, after_us
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _pairs(time, heads, tails, first, behind, start, end, longest, after, until, number, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Write the wanted spans that hold a row, and their rows; nothing into arrays without room. Returns how many they are."""
+    """Write the wanted spans that hold a row, and their rows, if arrays have room; returns how many."""
     found = 0
     for key in range(len(heads)):
         row, tail = heads[key], tails[key]

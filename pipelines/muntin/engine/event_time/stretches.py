@@ -6,8 +6,9 @@
     closes       .  .  .  .  .  .  x  .       behind which rows a stretch ends
     stretches    |==|     |  |=====|  |
 
-A stretch is `[first row, the row of another code)`; `[first row, closing row]`; or, as long as it may be, `[first row, first row + limit)`.
-It is decided when time is known up to its end; what comes after that and lies before it is late.
+A stretch is `[first row, the row of another code)`; `[first row, closing row]`; or, as long as it may be,
+`[first row, first row + limit)`. It is decided when time is known up to its end; what comes after that and
+lies before it is late.
 """
 
 from __future__ import annotations
@@ -54,12 +55,10 @@ class Rows(NamedTuple):
 def stretched(rows, floor, noted_after, counters, limit):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The stretches, the label of each row, and the notes.
 
-    Args:
-        rows: as above.
-        floor: per batch, the instant up to which time was known before it came.
-        noted_after: positions of the batches after which a note is made.
-        counters: of each group, what was decided before: the instant, and how many stretches began there.
-        limit: how long a stretch may be; 0: as long as it likes.
+    `rows`: as above. `floor`: per batch, the instant up to which time was known before it came.
+    `noted_after`: positions of the batches after which a note is made. `counters`: of each group, what was
+    decided before: the instant, and how many stretches began there. `limit`: how long a stretch may be; 0: as
+    long as it likes.
     """
     label = np.full(len(rows.group), OUTSIDE, np.int64)
     found, none = np.empty((len(rows.group), STRETCH), np.int64), np.empty((0, STRETCH), np.int64)
@@ -82,7 +81,7 @@ def stretched(rows, floor, noted_after, counters, limit):  # type: ignore[no-unt
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _find_late(rows, label, place, tail, floor, limit, none):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Label the late rows of a group: those before the instant that was decided when their batch came."""
+    """Label the late rows of a group: before the instant that was decided when their batch came."""
     head, behind = place[AT], False
     for row in range(head, tail):
         behind = behind or (not rows.held[row] and rows.time[row] < floor[rows.batch[row]])
@@ -107,7 +106,8 @@ def _find_late(rows, label, place, tail, floor, limit, none):  # type: ignore[no
 def _walk(rows, label, place, tail, before, floor, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Cut the rows that came before a batch, as far as is decided at the floor, and move the place.
 
-    `found`: where stretches go, from number `count` on, with what is open at the end; without rows: nowhere. Returns the next number.
+    `found`: where stretches go, from number `count` on, with what is open at the end; without rows: nowhere.
+    Returns the next number.
     """
     row, first, last, newest = place[AT], np.int64(-1), np.int64(-1), np.int64(-1)
     while row < tail and rows.time[row] <= floor:
@@ -145,7 +145,7 @@ def _end_before(rows, place, stretch, row, tail, limit, found, count):  # type: 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _end_behind(rows, place, stretch, tail, floor, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """End a stretch that no row has ended: where it is as long as it may be, if the floor is that far; else nowhere, so that it is open."""
+    """End a stretch that no row has ended: where it is as long as it may be, if the floor is that far."""
     if limit > 0 and rows.time[stretch[0]] + limit <= floor:
         return _cut(rows, place, stretch, tail, limit, found, count)
     return _end(rows, place, stretch, np.int64(AFTER_ALL), tail, NO, found, count) if len(found) else count
@@ -161,7 +161,7 @@ def _cut(rows, place, stretch, tail, limit, found, count):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _end(rows, place, stretch, end, at, cut, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Note a stretch (first row, last row, newest batch) that ended, and what is decided by it; the number of the next one."""
+    """Note a stretch that ended, and what it decides; returns the number of the next stretch."""
     first, last, newest = stretch
     if place[TIED] != rows.time[first]:
         place[TIED], place[TIES] = rows.time[first], 0
@@ -174,7 +174,7 @@ def _end(rows, place, stretch, end, at, cut, found, count):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def held_rows(rows, label, notes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """The rows of each note, as pairs (number of the note, row); and which notes are kept: those with rows, or with something decided."""
+    """The rows of each note, as pairs (note, row); and which notes stay: with rows, or a decided instant."""
     total = np.int64(0)
     kept = np.zeros(len(notes), np.bool_)
     for note in range(len(notes)):
@@ -211,12 +211,10 @@ class Marks:
 def stretches(frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0, least_us: int = 0) -> Assignment:
     """The windows of stretches.
 
-    Args:
-        frames: rows, sorted by (group, time, arrival).
-        marks: what cuts them.
-        floor: per batch, and one past the last, the end up to which windows were closed before it came.
-        longest_us: how long a stretch may be; 0: as long as it likes.
-        least_us: a stretch whose last row is less than this behind its first has no window.
+    `frames`: rows, sorted by (group, time, arrival). `marks`: what cuts them. `floor`: per batch, and one
+    past the last, the end up to which windows were closed before it came. `longest_us`: how long a stretch
+    may be; 0: as long as it likes. `least_us`: a stretch whose last row is less than this behind its first
+    has no window.
     """
     arrived = arrived_rows(frames)
     rows = Rows(frames.group, frames.start, frames.batch, marks.code, marks.opens, marks.closes, arrived.held)

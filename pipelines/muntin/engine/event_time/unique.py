@@ -1,4 +1,4 @@
-"""Unique sliding windows: a window ends at each distinct time of a key, and another one begins just behind it.
+"""Unique sliding windows: a window ends at each distinct time of a key, and another begins just behind it.
 
     times             a     b            c
     windows        [------- a ]                      ends at a time: it "asks" for this window
@@ -24,14 +24,11 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
 
     A late state counts in the windows that were still open, and asks for none that was closed.
 
-    Args:
-        frames: the states, `resolution` wide: a state is one time.
-        size, resolution: of the windows, microseconds.
-        leaving: from a time to the end of the window that begins just behind it; None: these windows are not wanted.
-        floor: for each state, the end up to which windows were closed before it came.
+    `frames`: the states, `resolution` wide: a state is one time. `size`, `resolution`: of the windows,
+    microseconds. `leaving`: from a time to the end of the window that begins just behind it; None: no such
+    windows. `floor`: for each state, the end up to which windows were closed before it came.
 
-    Returns:
-        The windows; `missed` counts the windows that a state would have asked for, one or two.
+    Returns the windows; `missed` counts the windows that a state would have asked for, one or two.
     """
     late = frames.start <= floor
     on_time, late_rows = np.flatnonzero(~late), np.flatnonzero(late)
@@ -51,7 +48,7 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
 
 
 def _late_pairs(frames: Frames, late_rows: Ints, asked: tuple[Ints, Ints], size: int, floor: Ints) -> tuple[Ints, Ints]:
-    """Pairs (place of a window in `asked`, late row): the windows that hold the row and were open when it came."""
+    """Pairs (place in `asked`, late row): windows that hold the row and were open when it came."""
     open_from = np.maximum(frames.start[late_rows], floor[late_rows] + 1)
     behind = frames.start[late_rows] + size + 1
     first, stop = (_places(asked, frames.group[late_rows], ends) for ends in (open_from, behind))
@@ -61,7 +58,7 @@ def _late_pairs(frames: Frames, late_rows: Ints, asked: tuple[Ints, Ints], size:
 
 
 def _asked(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[Ints, Ints]:
-    """(group, end) of every window that a state asks for and that was open when it came; sorted, each once."""
+    """(group, end) of every window that a state asks for, open when it came; sorted, each once."""
     owner, end = np.empty(2 * len(group), np.int64), np.empty(2 * len(group), np.int64)
     found = _merged(group, time, floor, -1 if leaving is None else leaving, owner, end)
     return owner[:found], end[:found]
@@ -69,7 +66,7 @@ def _asked(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[I
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Merge the ends at states' times with the ends `leaving` later, none if it is -1; returns how many there are."""
+    """Merge the ends at states' times with the ends `leaving` later, if not -1; returns how many."""
     rows, found = len(group), 0
     now, later = 0, 0 if leaving >= 0 else rows
     while True:
@@ -90,7 +87,7 @@ def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _places(asked, group, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The place of each (group, end) in the sorted windows: the first window that is not before it, by bisection."""
+    """The place of each (group, end) in the sorted windows, by bisection."""
     owner, ends = asked
     places = np.empty(len(group), np.int64)
     for at in range(len(group)):
@@ -107,7 +104,7 @@ def _places(asked, group, end):  # type: ignore[no-untyped-def]  # noqa: ANN001,
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _ranges(group, time, owner, end, size, length):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Lo, mid and hi of each window, by pointers that move along the rows once. Block borders are multiples of `length`."""
+    """Lo, mid and hi of each window, by pointers along the rows; blocks begin at multiples of `length`."""
     lo, mid, hi = np.empty(len(end), np.int64), np.empty(len(end), np.int64), np.empty(len(end), np.int64)
     tail = first_row = border = behind = 0
     for window in range(len(end)):

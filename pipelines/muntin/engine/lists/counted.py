@@ -1,4 +1,4 @@
-"""Results of lists: sums, most frequent values and quantiles of distinct values; how far rows come in a funnel."""
+"""Results of lists: sums, most frequent values and quantiles; how far rows come in a funnel."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from muntin.states.frames import Ints
 
 
 def summed(values: pa.Array) -> pa.Array:
-    """The sum of each list, from left to right; null for an empty list. Integers and decimals are exact.
-
-    Raises:
-        SourceError: a sum does not fit the values' type.
-    """
+    """The sum of each list, from left to right; null for an empty list. Integers and decimals are exact."""
     flat = values.flatten()
     bounds = np.append(0, np.cumsum(lengths_of(values)))
     if pa.types.is_floating(flat.type):
@@ -32,7 +28,7 @@ def summed(values: pa.Array) -> pa.Array:
 
 
 def most_frequent(values: pa.Array, counts: pa.Array) -> pa.Array:
-    """For each list of sorted values the most frequent value; of equally frequent values the first. Null for an empty list."""
+    """The most frequent value of each sorted list, of equally frequent values the first; null if empty."""
     lengths, often = lengths_of(values), counts.flatten().to_numpy(zero_copy_only=False)
     window = np.repeat(np.arange(len(lengths)), lengths)
     order = np.lexsort((-often, window))
@@ -44,7 +40,7 @@ def _picked(values: pa.Array, at: Ints, missing: np.ndarray) -> pa.Array:
 
 
 def interpolated(values: pa.Array, counts: pa.Array, q: float) -> pa.Array:
-    """For each list of sorted doubles with counts the quantile at `q`, linear between neighbours; null for an empty list."""
+    """The quantile at `q` of each list of sorted doubles with counts, linear between neighbours."""
     lengths, often = lengths_of(values), counts.flatten().to_numpy(zero_copy_only=False)
     begins, running = np.cumsum(lengths) - lengths, np.append(0, np.cumsum(often))
     before = running[begins]
@@ -63,12 +59,11 @@ def interpolated(values: pa.Array, counts: pa.Array, q: float) -> pa.Array:
 
 
 def furthest(times: pa.Array, met: pa.Array, steps: int, within_us: int) -> pa.Array:
-    """The number of steps that each list of rows takes one after the other, the last at most `within_us` after the first.
+    """The number of steps that each list of rows takes one after the other, the last at most `within_us`
+    after the first.
 
-    Args:
-        times, met: parallel lists of rows in order: microseconds, and the steps that a row can take, as bits.
-        steps: how many there are.
-        within_us: from the first to the last, both included.
+    `times`, `met`: parallel lists of rows in order: microseconds, and the steps that a row can take, as bits.
+    `steps`: how many there are. `within_us`: from the first to the last, both included.
     """
     bounds = np.append(0, np.cumsum(lengths_of(times)))
     columns: list[Ints] = [each.flatten().to_numpy(zero_copy_only=False) for each in (times, met)]
@@ -77,7 +72,7 @@ def furthest(times: pa.Array, met: pa.Array, steps: int, within_us: int) -> pa.A
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _furthest(time, met, bounds, steps, within_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """For each list the length of its longest way. `begun`: when the latest way of each length began, of those that may go on."""
+    """The length of each list's longest way. `begun`: when the latest way of each length began."""
     out, begun = np.zeros(len(bounds) - 1, np.int64), np.empty(steps, np.int64)
     for window in range(len(out)):
         for row in range(bounds[window], bounds[window + 1]):

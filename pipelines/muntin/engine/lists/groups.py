@@ -1,4 +1,4 @@
-"""Parts of states put together: of each group in a window, and of the states that hold the extreme of their window."""
+"""Parts of states put together: of each group in a window, and of the states that hold its extreme."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ Change = Callable[[list[pa.Array]], list[pa.Array]]
 def combined_groups(lists: pa.Array, windows: Assignment, fields: Sequence[Field]) -> pa.Array:
     """The groups of each window, distinct and sorted, with the parts of all its states combined.
 
-    Args:
-        lists: of structs: the group, then the parts of the fields; a group at most once in a list.
-        windows: over the states.
-        fields: whose monoids combine the parts.
+    `lists`: of structs: the group, then the parts of the fields; a group at most once in a list. `windows`:
+    over the states. `fields`: whose monoids combine the parts.
     """
     group, *parts = lists.flatten().flatten()
     group, rank = settled(group), ranks(group)
@@ -61,7 +59,7 @@ def changed(lists: pa.Array, change: Change) -> pa.Array:
 
 
 def finished_places(lists: pa.Array, finish: Callable[..., pa.Array], *bounds: pa.Array) -> pa.Array:
-    """Lists of the results of each group, sorted by group; `bounds`: columns of windows that `finish` gets after the parts."""
+    """Lists of the results of each group, sorted by group; `bounds`: columns of windows for `finish`."""
     return listed(lengths_of(lists), _finished(lists, finish, bounds))
 
 
@@ -78,7 +76,7 @@ def _finished(lists: pa.Array, finish: Callable[..., pa.Array], bounds: Sequence
 
 
 def holders(by: pa.Array, windows: Assignment, *, least: bool) -> tuple[Ints, Ints, Ints]:
-    """The states that hold their window's extreme: pairs (window, row), and the first holder of each window; -1: no state."""
+    """The states that hold their window's extreme: pairs (window, row), and each first holder, or -1."""
     first = winners(by, windows, least=least, newest=False)
     window, row = members(windows)
     ranks, valid = sort_keys(by), by.is_valid().to_numpy(zero_copy_only=False)
@@ -94,5 +92,5 @@ def sums_over(column: pa.Array, window: Ints, row: Ints, count: int) -> pa.Array
 
 
 def united_over(column: pa.Array, window: Ints, row: Ints, count: int) -> pa.Array:
-    """For each of `count` windows the distinct items of a list column over its pairs (window, row), sorted."""
+    """For each of `count` windows the distinct items of a list column over pairs (window, row), sorted."""
     return united(column, in_runs(row, np.searchsorted(window, np.arange(count + 1)), len(column)))

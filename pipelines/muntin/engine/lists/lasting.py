@@ -1,4 +1,4 @@
-"""Values that hold until the next one, the last of them to the end of the window.
+"""Values that hold until the next value, the last value to the end of the window.
 
 event           x--------y----            x = 10 at 9:50, y = 31 at 10:20
 window              [         )           10:00 to 11:00: 10 for 20 minutes, then 31 for 40
@@ -47,12 +47,11 @@ class Held:
 
 
 def held(times: pa.Array, values: pa.Array, start: pa.Array, end: pa.Array, before_time: pa.Array, before_value: pa.Array) -> Held:
-    """The values of windows, each until the next, the last to the end of its window; the value before a window from its start.
+    """The values of windows, each until the next, the last to the end of its window; the value before a
+    window from its start.
 
-    Args:
-        times, values: lists of events, one list a window; a null is an empty list.
-        start, end: of the windows.
-        before_time, before_value: the last event before each window; null without any.
+    `times`, `values`: lists of events, one list a window; a null is an empty list. `start`, `end`: of the
+    windows. `before_time`, `before_value`: the last event before each window; null without any.
     """
     counts, begin, until = lengths_of(times), _us(start), _us(end)
     first = np.cumsum(counts) - counts
@@ -89,7 +88,7 @@ def integrals(found: Held) -> pa.Array:
 
 
 def integrals_between(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Array:
-    """The integral of each window's values from its first event to its last. A value holds until the next one, or lines join them."""
+    """The integral of each window's values from first to last event; `linear`: straight lines between."""
     near, level = neighbours(times), values.flatten().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     apart = near.lengths > 0
     left, window = near.left[apart], near.window[apart]
@@ -100,7 +99,7 @@ def integrals_between(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.
 
 
 def seconds(found: Held) -> pa.Array:
-    """For each window a map from value to the seconds that it holds, sorted by value; null where none does."""
+    """For each window a map from value to the seconds that it holds, sorted; null without values."""
     return durations_of(found.value, found.window, found.length, found.without)
 
 

@@ -35,13 +35,8 @@ def members(windows: Assignment, first: int = 0, stop: int | None = None) -> tup
 def pieces(windows: Assignment, lengths: Ints, most: int = _PIECE) -> Iterator[tuple[Ints, Ints]]:
     """The items of every window, some windows at a time.
 
-    Args:
-        windows: over the rows.
-        lengths: how many items each row's list has; items are counted through all lists, from 0.
-        most: items in a piece, unless one window alone has more.
-
-    Yields:
-        (window, item) of neighbouring windows, in order of window, row, and place in the row's list.
+    `windows`: over the rows. `lengths`: how many items each row's list has; items are counted through all
+    lists, from 0. `most`: items in a piece, unless one window alone has more.
     """
     begins = np.cumsum(lengths) - lengths
     sizes = sizes_of(windows, lengths)
@@ -64,7 +59,7 @@ def sizes_of(windows: Assignment, lengths: Ints) -> Ints:
 
 
 def in_runs(rows: Ints, bounds: Ints, count: int) -> Assignment:
-    """Windows over `rows[bounds[0]:bounds[1]]`, `rows[bounds[1]:bounds[2]]` and so on, each in one block; `count` rows in all."""
+    """Windows over `rows` from each of `bounds` to the next, each in one block; `count` rows in all."""
     lo, hi = bounds[:-1], bounds[1:]
     block = np.repeat(np.arange(len(lo)), hi - lo)
     none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)

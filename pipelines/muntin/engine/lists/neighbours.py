@@ -1,4 +1,4 @@
-"""The time between neighbouring events of windows. Lists of times are sorted, in microseconds; results are seconds, as doubles."""
+"""Times between neighbouring events. Lists of times are sorted, in microseconds; results are seconds."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ _LARGE, _SMALLER = 2.0**900, 2.0**-100  # times a length, a large value would le
 def means_over(window: Ints, level: Doubles, length: Ints, spans: Ints) -> Doubles:
     """The mean of each window's values, weighted by how long they hold; 0 without values.
 
-    Args:
-        window, level, length: the window of each value, ascending; the value; how long it holds, microseconds.
-        spans: over which time each window's mean is, microseconds; 0 without values.
+    `window`, `level`, `length`: the window of each value, ascending; the value; how long it holds,
+    microseconds. `spans`: over which time each window's mean is, microseconds; 0 without values.
     """
     means: Doubles = _means(window, level, length, spans)
     return means
@@ -79,8 +78,10 @@ class Neighbours:
 
     Attributes:
         times: of all events.
-        counts, first, last: of each window, the number of its events and the places of its first and its last; 0 without events.
-        window, left: pairs of neighbours: their window, and the place of the earlier one; the later one has the next place.
+        counts, first, last: of each window, the number of its events and the places of its first and last
+            event; 0 without events.
+        window, left: pairs of neighbours: their window, and the place of the earlier event; the later event
+            has the next place.
     """
 
     times: Ints
@@ -92,7 +93,7 @@ class Neighbours:
 
     @property
     def lengths(self) -> Ints:
-        """The time from the earlier neighbour to the later one."""
+        """The time from the earlier neighbour to the later neighbour."""
         return self.times[self.left + 1] - self.times[self.left]
 
     @property
@@ -120,7 +121,8 @@ def doubles(values: pa.Array) -> Doubles:
 
 
 def time_weighted(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Array:
-    """The mean of each window's values over time. A value holds until the next one, or straight lines join them (`linear`).
+    """The mean of each window's values over time. A value holds until the next event, or straight lines join
+    values (`linear`).
 
     Where all events are at one time, it is the value of the last.
     """
@@ -139,7 +141,7 @@ def time_weighted(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Arra
 
 
 def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
-    """The increase per second of each window's counter between its first and last event; where it falls it was reset to 0."""
+    """The increase per second of each window's counter, first to last event; a fall is a reset to 0."""
     near = neighbours(times)
     with np.errstate(all="ignore"):
         rises = _rises(values.flatten(), near.left)
@@ -148,9 +150,10 @@ def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _rises(values: pa.Array, left: Ints) -> Doubles:
-    """The rise from each of these values to the next, as doubles; to a lower value it is the rise from 0.
+    """The rise from values to the next values, as doubles; to a lower value it is the rise from 0.
 
-    Whole numbers and decimals are subtracted in their own type: as doubles, large numbers would lose their last digits.
+    Whole numbers and decimals are subtracted in their own type: as doubles, large numbers would lose their
+    last digits.
     """
     if pa.types.is_decimal(values.type):
         wide = values.cast(pa.decimal256(_DIGITS + 1, values.type.scale))
@@ -167,7 +170,7 @@ def _rises(values: pa.Array, left: Ints) -> Doubles:
 
 
 def longest_silences(times: pa.Array) -> pa.Array:
-    """The longest time between neighbouring events of each window, in seconds; null for fewer than two events."""
+    """The longest time between neighbouring events of each window, in seconds; null below two events."""
     near = neighbours(times)
     longest = np.zeros(len(near.counts), np.int64)
     np.maximum.at(longest, near.window, near.lengths)
@@ -175,7 +178,7 @@ def longest_silences(times: pa.Array) -> pa.Array:
 
 
 def durations(times: pa.Array, states: pa.Array) -> pa.Array:
-    """For each window a map from state to seconds, sorted by state. A state holds until the next event; the last holds 0 seconds."""
+    """For each window a sorted map from state to seconds; the last state holds 0 seconds."""
     near, held = neighbours(times), states.flatten()
     length = np.zeros(len(held), np.int64)
     length[near.left] = near.lengths
@@ -185,9 +188,8 @@ def durations(times: pa.Array, states: pa.Array) -> pa.Array:
 def durations_of(held: pa.Array, owner: Ints, length: Ints, without: np.ndarray) -> pa.Array:
     """For each window a map from state to seconds, sorted by state.
 
-    Args:
-        held, owner, length: states, the window of each, ascending, and how long it holds, microseconds.
-        without: whether each window has no map.
+    `held`, `owner`, `length`: states, the window of each, ascending, and how long it holds, microseconds.
+    `without`: whether each window has no map.
     """
     if pa.types.is_floating(held.type):
         held = pa.array(held.to_numpy(zero_copy_only=False) + 0.0, held.type)  # both zeros are one state

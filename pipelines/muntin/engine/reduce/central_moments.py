@@ -1,8 +1,10 @@
-"""The mean of lists of doubles, and the sums of powers of the distances from it: two passes, with rounding corrected.
+"""The mean of lists of doubles, and the sums of powers of the distances from it: two passes, with rounding
+corrected.
 
-The mean is kept in two doubles: the nearest double, and the rest that it lacks (Knuth's two-sum), so that an offset of
-1e15 costs no digit. Sums are Neumaier's ("Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974).
-Values that are all equal have their mean and distances of 0 to the last bit; a value that is not finite makes every sum NaN.
+The mean is kept in two doubles: the nearest double, and the rest that it lacks (Knuth's two-sum), so that an
+offset of 1e15 costs no digit. Sums are Neumaier's ("Rundungsfehleranalyse einiger Verfahren zur Summation
+endlicher Summen", 1974). Values that are all equal have their mean and distances of 0 to the last bit; a
+value that is not finite makes every sum NaN.
 """
 
 from __future__ import annotations
@@ -17,11 +19,10 @@ Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 def moments(lists: pa.Array, power: int) -> Sums:
-    """For each list a row: count, mean, rest of the mean, then the sums of the 2nd to `power`-th powers of the distances.
+    """For each list a row: count, mean, rest of the mean, then the sums of the 2nd to `power`-th powers of
+    the distances.
 
-    Args:
-        lists: of doubles; nulls do not count.
-        power: 2, or 4.
+    `lists`: of doubles; nulls do not count. `power`: 2, or 4.
     """
     values, valid, bounds = _flat(lists)
     sums: Sums = _moments(values, valid, bounds, power)
@@ -29,10 +30,10 @@ def moments(lists: pa.Array, power: int) -> Sums:
 
 
 def comoments(first: pa.Array, second: pa.Array) -> Sums:
-    """For each pair of lists a row: count, both means with their rests, and the sums of products of distances aa, bb, ab.
+    """For each pair of lists a row: count, both means with their rests, and the sums of products of distances
+    aa, bb, ab.
 
-    Args:
-        first, second: parallel lists of doubles; places where either is null do not count.
+    `first`, `second`: parallel lists of doubles; places where either is null do not count.
     """
     a, a_valid, bounds = _flat(first)
     b, b_valid, _ = _flat(second)

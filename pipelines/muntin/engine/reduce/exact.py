@@ -1,8 +1,8 @@
 """Exact sums, quotients and differences of columns.
 
-A window's sum is the difference of two running totals, however long the window is. Totals are 128 bits wide and wrap around: the
-difference is right whenever the window's own sum fits. A quotient of integers and decimals is rounded once: it is the double
-nearest to the exact quotient.
+A window's sum is the difference of two running totals, however long the window is. Totals are 128 bits wide
+and wrap around: the difference is right whenever the window's own sum fits. A quotient of integers and
+decimals is rounded once: it is the double nearest to the exact quotient.
 """
 
 from __future__ import annotations
@@ -20,11 +20,7 @@ _LARGEST = 10**38  # the first number that a decimal of 38 digits cannot hold
 
 
 def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
-    """The sum of each window over a column of int64 or decimal128 without nulls.
-
-    Raises:
-        SourceError: a window's sum does not fit the column's type.
-    """
+    """The sum of each window over a column of int64 or decimal128 without nulls."""
     ranges = (windows.lo, windows.hi, windows.late_window, windows.late_row)
     if pa.types.is_integer(column.type):
         values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
@@ -56,7 +52,7 @@ def _integers(low: np.ndarray, high: np.ndarray) -> pa.Array:
 
 
 def _decimals(low: np.ndarray, high: np.ndarray, size: np.ndarray, kind: pa.DataType) -> pa.Array:
-    """Decimals of 128 bits. `size`: the high limb of each sum as a double, which shows the sums that 128 bits cannot hold."""
+    """Decimals of 128 bits. `size`: each sum's high limb as a double, which shows sums that do not fit."""
     limit_high, limit_low = divmod(_LARGEST, 2**64)
     beyond = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
     beyond |= (high < -limit_high - 1) | ((high == -limit_high - 1) & (low <= np.uint64(2**64 - limit_low)))
@@ -76,7 +72,7 @@ def _running_floats(high: np.ndarray, states: np.ndarray, lo: Ints, hi: Ints, la
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _small_sums(values, order, lo, hi, late_window, late_row, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The sum of each window in 64 bits, wherever they suffice, and the least and the greatest value that was added, or 0."""
+    """Sums in 64 bits, wherever they suffice; and the least and the greatest number added, or 0."""
     out = np.zeros(len(lo), np.int64)
     if is_short:
         least, most = _each_range(values, order, lo, hi, out)
@@ -119,7 +115,7 @@ def _by_totals(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # n
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _running(low, high, states_low, states_high, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The sum of each window: the difference of two running totals, then its late rows. 128 bits as (low, high)."""
+    """The sum of each window: the difference of two totals, then late rows. 128 bits as (low, high)."""
     total_low, total_high = np.zeros(len(low) + 1, np.uint64), np.zeros(len(low) + 1, np.int64)
     for row in range(len(low)):
         total_low[row + 1] = total_low[row] + low[row]
@@ -143,9 +139,7 @@ _EXACT = 2**53
 def exact_quotients(above: pa.Array, below: pa.Array) -> pa.Array:
     """`above / below`, a double for each row; null where a side is null or the divisor is 0.
 
-    Args:
-        above: integers, decimals, or floats, which are divided as doubles.
-        below: integers.
+    `above`: integers, decimals, or floats, which are divided as doubles. `below`: integers.
     """
     divisor = below.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     mask = (divisor == 0) | np.asarray(above.is_null())
@@ -167,7 +161,7 @@ def _divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def _words(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """The lower and the upper half of each value as an integer of 128 bits, decimals in units of their last digit."""
+    """The lower and upper half of each value as an integer of 128 bits, in units of its last digit."""
     if not pa.types.is_decimal(column.type):
         low = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
         return low, low >> 63

@@ -1,12 +1,13 @@
-"""Folds that cannot be undone (floats, moments): prefixes and suffixes of anchored blocks, three combines a row.
+"""Folds that cannot be undone (floats, moments): prefixes and suffixes of anchored blocks, three combines a
+row.
 
     row           0    1    2    3  |  4    5    6    7
     suffix     0..3 1..3 2..3    3  |                        from the row to the end of its block
     prefix                          |  4 4..5 4..6 4..7      from the beginning of its block to the row
     window          [lo            mid        hi)            suffix[lo] and prefix[hi - 1]: rows 1..3 and 4..6
 
-Van Herk (1992), Gil and Werman (1993). Blocks lie on absolute multiples of the window's length, so a window's value
-depends on its own rows only, to the last bit, however much more was read with it.
+Van Herk (1992), Gil and Werman (1993). Blocks lie on absolute multiples of the window's length, so a window's
+value depends on its own rows only, to the last bit, however much more was read with it.
 """
 
 from __future__ import annotations
@@ -28,10 +29,8 @@ Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows:
     """The left-to-right combination of each window's rows.
 
-    Args:
-        rows: one state a row, float64.
-        windows: over the rows.
-        combine: `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; out may be x or y.
+    `rows`: one state a row, float64. `windows`: over the rows. `combine`: `combine(x, i, y, j, out, k)`
+    writes the combination of x[i] and y[j] to out[k]; out may be x or y.
     """
     order, lo, mid, hi, late = windows.order, windows.lo, windows.mid, windows.hi, (windows.late_window, windows.late_row)
     if windows.is_short and not len(windows.late_row) and np.array_equal(lo, mid):
@@ -41,7 +40,7 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
 
 @lru_cache
 def _specialised(kernel: Any, combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
-    """The kernel compiled with this combine. Its name depends on everything that the combine does, so the disk cache is never wrong."""
+    """The kernel compiled with this combine, under a name that depends on all that the combine does."""
     name = f"{kernel.__name__}_{combine.__name__}_{mark(combine)}"
     twin = FunctionType(kernel.__code__, {**kernel.__globals__, "combine": njit(nogil=True)(combine)}, name)
     twin.__qualname__, twin.__module__ = name, kernel.__module__
@@ -60,7 +59,7 @@ def _one_by_one(states, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa:
 
 
 def _by_blocks(rows, states, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
-    """`rows`: the states in the order of the windows; `states`: in their own order, which late rows refer to."""
+    """`rows`: the states in the order of the windows; `states`: in their own order, for late rows."""
     prefix, suffix = rows.copy(), rows.copy()
     out = np.zeros((len(lo), rows.shape[1]))
     for row in range(1, len(rows)):

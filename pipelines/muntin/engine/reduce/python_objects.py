@@ -1,4 +1,4 @@
-"""Combinations of states that are Python objects, as bytes. Anchored blocks, as in `fold`: three combines a row."""
+"""Combinations of states that are Python objects, as bytes. Anchored blocks, as in `fold`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Algebra:
 
     Attributes:
         read, write: from bytes to an object, and back.
-        combine: two objects to one object; may change the first, and returns it or another one.
+        combine: two objects to one object; may change the first, and returns it or another object.
         deduct: takes the second object out of the first; None: states of this kind cannot be taken out.
     """
 
@@ -39,7 +39,7 @@ class Algebra:
 
 
 def combinations(states: pa.Array, windows: Assignment, algebra: Algebra, empty: bytes) -> pa.Array:
-    """The left-to-right combination of each window's states, then of its late states; `empty` for a window without states."""
+    """The left-to-right combination of each window's states, then of its late states; else `empty`."""
     if not len(windows.late_row) and (windows.hi - windows.lo == 1).all():
         return states.take(pa.array(windows.order[windows.lo]))
     state_of = states.to_pylist()
@@ -67,7 +67,7 @@ def _folded(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int,
 
 
 def _deducted(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra) -> list[bytes | None]:
-    """The state of each window, without suffixes: the end of a block is the whole block without its beginning."""
+    """The state of each window, without suffixes: a block's end is the block without its beginning."""
     prefix = _prefixes(rows, block, algebra)
 
     def part(lo: int, hi: int) -> bytes | None:

@@ -1,6 +1,7 @@
 """Selections (least, greatest, first, last): which row of a window wins.
 
-Windows that overlap use prefixes and suffixes of anchored blocks, as in `fold`; other windows are scanned row by row.
+Windows that overlap use prefixes and suffixes of anchored blocks, as in `fold`; other windows are scanned row
+by row.
 """
 
 from __future__ import annotations
@@ -20,11 +21,9 @@ _NO_SIGN = 2**63 - 1
 def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: bool) -> Ints:
     """The row of the states that wins in each window; -1 where every candidate is null.
 
-    Args:
-        order_by: the values to compare; a null never wins.
-        windows: over the states.
-        least: whether the least value wins, else the greatest (a NaN is greater than any number, as in DuckDB).
-        newest: whether the last of equal values to arrive wins, else the first.
+    `order_by`: the values to compare; a null never wins. `windows`: over the states. `least`: whether the
+    least value wins, else the greatest (a NaN is greater than any number, as in DuckDB). `newest`: whether
+    the last of equal values to arrive wins, else the first.
     """
     ranks, rows, late_rows = sort_keys(order_by), windows.order, windows.late_row
     if order_by.null_count:
@@ -34,7 +33,7 @@ def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: boo
 
 
 def _winning(ranks: Ints, rows: Ints, late_rows: Ints, windows: Assignment, *, newest: bool) -> Ints:
-    """The row with the greatest rank in each window; `rows` and `late_rows` are rows of the windows, -1 where a row cannot win."""
+    """The row with the greatest rank in each window; `rows`, `late_rows`: -1 where a row cannot win."""
     ranges = (windows.block, windows.lo, windows.mid, windows.hi)
     return _winners(ranks, rows, *ranges, windows.late_window, late_rows, newest, windows.is_short)  # type: ignore[no-any-return]
 
@@ -50,7 +49,7 @@ def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
 
 
 def sort_keys(values: pa.Array) -> Ints:
-    """Integers in the order of the values: equal for equal values, greater for greater values; 0 for nulls."""
+    """Integers in the order of the values: equal for equal values; 0 for nulls."""
     kind = values.type
     if pa.types.is_floating(kind):
         return _float_keys(values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False))  # type: ignore[no-any-return]
@@ -66,7 +65,7 @@ def sort_keys(values: pa.Array) -> Ints:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _float_keys(values):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The bits of doubles as integers, with negative doubles turned round; all NaN are equal, and both zeros are equal."""
+    """The bits of doubles as integers, negative doubles turned round; NaN equals NaN, 0.0 equals -0.0."""
     out, bits = np.empty(len(values), np.int64), values.view(np.int64)
     for row in range(len(values)):
         if np.isnan(values[row]):

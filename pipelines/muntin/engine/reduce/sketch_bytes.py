@@ -1,4 +1,4 @@
-"""Sketches of the Apache DataSketches library: how each kind is made of values, read, written and combined."""
+"""Sketches of Apache DataSketches: how each kind is made of values, read, written and combined."""
 
 from __future__ import annotations
 
@@ -39,11 +39,7 @@ def pairs(values: pa.Array) -> list[tuple[str, int]]:
 
 
 def texts(values: pa.Array) -> list[str]:
-    """Values as texts that `values_of` reads again; bytes in hexadecimal.
-
-    Raises:
-        SourceError: values that cannot be text.
-    """
+    """Values as texts that `values_of` reads again; bytes in hexadecimal."""
     if pa.types.is_nested(values.type):
         raise SourceError(f'values of type {values.type} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
     if pa.types.is_binary(values.type):
@@ -65,7 +61,7 @@ class Kind:
 
     Attributes:
         items: from flat lifted values to a sequence of items that a sketch takes.
-        made: (size, some of these items) -> sketch.
+        made: (size, items) -> sketch.
         read, write: from bytes to a sketch, and back.
         union: (size, sketch, sketch) -> sketch; may change the first.
         show: from a sketch to a value that equal sketches share.
@@ -89,12 +85,10 @@ class Kind:
 
 
 def _hashed(values: pa.Array) -> list[Any]:
-    """Values as the library hashes them: whole numbers, floats, texts; moments and dates as numbers of their unit.
+    """Values as the library hashes them: whole numbers, floats, texts; moments and dates as numbers of their
+    unit.
 
     The library leaves out empty texts, which are values too: they go in as a zero byte.
-
-    Raises:
-        SourceError: values of a type that the library cannot hash.
     """
     kind = values.type
     if pa.types.is_nested(kind):
@@ -132,7 +126,7 @@ def _hll(size: int, values: Sequence[Any]) -> ds.hll_sketch:
 
 
 def _hll_union(size: int, *sketches: ds.hll_sketch) -> ds.hll_sketch:
-    """The union of sketches. Its estimate depends on its registers alone; that of a single sketch also on the order of values."""
+    """The union of sketches. Its estimate depends on registers alone, not on the order of values."""
     union = ds.hll_union(size)
     for sketch in sketches:
         union.update(sketch)

@@ -1,1 +1,1 @@
-"""Windows of adjacent rows of a key, in order of event time: by a condition, by a value, from one row to another."""
+"""Windows of adjacent rows of a key, by event time: by a condition, a value, or from row to row."""

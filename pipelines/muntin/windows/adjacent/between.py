@@ -48,18 +48,21 @@ class Between(Adjacent):
 
 
 def between(opens: str, closes: str, *, max_length: Duration | None = None, grace: Duration = 0, having: str | None = None) -> Between:
-    """A window from each row of a key that opens one to the next row that closes it; both and all rows between them are in it.
+    """A window from each row of a key that opens it to the next row that closes it, both included.
 
-    Rows follow each other in order of event time; rows of one instant in order of arrival: batch, file, row. While a window is open, a
-    further row that opens is one of its rows. A row for which both conditions hold closes the window that is open; if none is, it is a
-    window of its own.
+    Rows follow each other in order of event time; rows of one instant in order of arrival: batch, file, row.
+    While a window is open, a further row that opens is one of its rows. A row for which both conditions hold
+    closes the window that is open; if none is, it is a window of its own.
 
     Args:
-        opens, closes: SQL conditions on the columns of a row, as "kind = 'enter'". Where one is null, it does not hold.
-        max_length: how long a window may be. One that no row has closed before is cut `max_length` after its first row: it is then
-            `[first, first + max_length)`, and the column `cut` is true. The next row that opens begins another.
+        opens, closes: SQL conditions on the columns of a row, as "kind = 'enter'". A null condition does not
+            hold.
+        max_length: how long a window may be. A window that no row has closed before is cut `max_length` after
+            its first row: it is then `[first, first + max_length)`, and the column `cut` is true. The next
+            row that opens begins another window.
         grace: how long after its end a window waits for late rows.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
     Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant.
 

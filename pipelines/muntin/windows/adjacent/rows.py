@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Adjacent(Plain):
-    """Rows of a key in order of event time, then of arrival, cut by what they say. A kind adds `marks` and its parameters."""
+    """Rows of a key by event time, then arrival, cut by what they say. A kind adds `marks` and parameters."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class Adjacent(Plain):
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """The number of a window among the windows that begin at one instant, and whether it was cut where windows may be."""
+        """`tie`, the number among windows that begin at one instant; and `cut`, where windows may be cut."""
         return {"tie": "int64"} | ({"cut": "bool"} if self.longest_us else {})
 
     @property
@@ -64,7 +64,7 @@ class Adjacent(Plain):
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The window that an event makes which is all that there is: it begins, and nothing says how long it lasts."""
+        """The window of a single event: it begins, and nothing says how long it lasts."""
         return [(instant_us, instant_us)]
 
 

@@ -76,26 +76,30 @@ def while_same(
     grace: Duration = 0,
     having: str | None = None,
 ) -> WhileSame:
-    """A window for each stretch of adjacent rows of a key with one value, which is a column of the result.
+    """A window for each stretch of adjacent rows of a key with one value, a column of the result.
 
-    Rows are adjacent in order of event time; rows of one instant in order of arrival: batch, file, row. A window begins with the first
-    row that has the value and ends at the next row that has another, which is not in it: `[first, next)`. A null is no value: a row that
-    has none is in no window, and ends the one before it.
+    Rows are adjacent in order of event time; rows of one instant in order of arrival: batch, file, row. A
+    window begins with the first row that has the value and ends at the next row that has another, which is
+    not in it: `[first, next)`. A null is no value: such a row is in no window, and ends the window before it.
 
     Args:
         of: the value: a column, as "status", or a SQL expression over the columns of a row.
-        name: the column of the result that holds the value; the column of the rows unless `of` is an expression.
-        at_least: how long the value must have been seen: windows whose last row is less than this behind their first are left out.
-        at_most: how long a window may be. A longer one is cut `at_most` after its first row, and the next row begins another. The column
-            `cut` is true where no row ended the window before that.
+        name: the column of the result that holds the value; the column of the rows unless `of` is an
+            expression.
+        at_least: how long the value must have been seen: windows whose last row is less than this behind
+            their first are left out.
+        at_most: how long a window may be. A longer window is cut `at_most` after its first row, and the next
+            row begins another window. The column `cut` is true where no row ended the window before that.
         grace: how long after its end a window waits for late rows.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
-    Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant,
-    those that `at_least` leaves out among them.
+    Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant;
+    windows that `at_least` leaves out count.
 
     Raises:
-        DefinitionError: no SQL expression, no name for it, a negative duration, or an `at_least` that is longer than `at_most`.
+        DefinitionError: no SQL expression, no name for it, a negative duration, or an `at_least` that is
+            longer than `at_most`.
     """
     value = expression(of, "while_same")
     column = value if name is None else name

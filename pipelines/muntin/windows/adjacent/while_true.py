@@ -56,32 +56,34 @@ def while_(
 ) -> While:
     """A window for each stretch of adjacent rows of a key for which a condition holds.
 
-    Rows are adjacent in order of event time; rows of one instant in order of arrival: batch, file, row. A window begins with the first
-    row that holds and ends at the next row that does not, which is not in it: `[first, next)`.
+    Rows are adjacent in order of event time; rows of one instant in order of arrival: batch, file, row. A
+    window begins with the first row that holds and ends at the next row that does not, which is not in it:
+    `[first, next)`.
 
     Args:
-        condition: SQL condition on the columns of a row, as "voltage > 225". Where it is null, it does not hold.
-        at_least: how long it must have been seen to hold: windows whose last row is less than this behind their first are left out.
-        at_most: how long a window may be. A longer one is cut `at_most` after its first row, and the next row for which the condition
-            holds begins another. The column `cut` is true where no row ended the window before that.
+        condition: SQL condition on the columns of a row, as "voltage > 225". Where it is null, it does not
+            hold.
+        at_least: how long it must have been seen to hold: windows whose last row is less than this behind
+            their first are left out.
+        at_most: how long a window may be. A longer window is cut `at_most` after its first row, and the next
+            row for which the condition holds begins another window. The column `cut` is true where no row
+            ended the window before that.
         grace: how long after its end a window waits for late rows.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
-    Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant,
-    those that `at_least` leaves out among them.
+    Rows of the result have `tie`: 0, and 1, 2, ... where more windows of the key begin at the same instant;
+    windows that `at_least` leaves out count.
 
     Raises:
-        DefinitionError: no SQL condition, a negative duration, or an `at_least` that is longer than `at_most`.
+        DefinitionError: no SQL condition, a negative duration, or an `at_least` that is longer than
+            `at_most`.
     """
     return While(expression(condition, "while_"), *spans(at_least, at_most), not_negative(grace, "grace"), having=having)
 
 
 def spans(at_least: Duration, at_most: Duration | None) -> tuple[int, int]:
-    """The least and the greatest length of windows, in microseconds; 0: none.
-
-    Raises:
-        DefinitionError: a duration that cannot be, or the least is the longer.
-    """
+    """The least and the greatest length of windows, in microseconds; 0: none."""
     least, most = not_negative(at_least, "at_least"), 0 if at_most is None else positive(at_most, "at_most")
     if most and least > most:
         raise DefinitionError(

@@ -1,4 +1,4 @@
-"""Policies of arrival windows: by what a window is full, rows are evicted, or results are triggered (IBM Streams SPL)."""
+"""Policies of arrival windows (IBM Streams SPL): what fills a window, evicts rows, triggers results."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class Delta:
 
     Attributes:
         of: the value, a SQL expression.
-        size: by how much it may grow; in the first window of a partition, where `following` says it for the others.
+        size: by how much it may grow; if `following` is given, in the first window of a partition.
         absolute: whether a fall counts as well.
         in_time: whether the value is an instant and the size microseconds.
-        following: a SQL expression over a window's results: by how much the value may grow in the next one.
+        following: a SQL expression over a window's results: by how much the value may grow in the next
+            window.
     """
 
     of: str
@@ -55,7 +56,8 @@ class Punctuation:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How much of partitions is kept: partitions used least recently are dropped, `emit`: after a last result.
+    """How much of partitions is kept: partitions used least recently are dropped, `emit`: after a last
+    result.
 
     `age_us` 0, `count` -1, `rows` -1: no such limit.
     """
@@ -75,7 +77,8 @@ Policy = Count | Time | Delta | Punctuation
 
 
 def by_count(n: int, *, or_time: Duration | None = None) -> Count:
-    """Every `n` rows; the nth is inside. `or_time`: or at the next border of that length, whichever comes first.
+    """Every `n` rows; the nth is inside. `or_time`: or at the next border of that length, whichever comes
+    first.
 
     Raises:
         DefinitionError: a count that is not a positive whole number.
@@ -100,12 +103,13 @@ def by_time(size: Duration) -> Time:
 
 
 def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False, first: float | None = None) -> Delta:
-    """When `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall never counts.
+    """When `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall
+    never counts.
 
     Args:
         of: a SQL expression: a number, or an instant, with a duration for `size`.
-        size: a number, or a duration as "60s"; or, with `first`, a SQL expression over the aggregates of the partition's
-            window before, as "2 * stddev_v". Where that gives null, `first` stands in.
+        size: a number, or a duration as "60s"; or, with `first`, a SQL expression over the aggregates of the
+            partition's window before, as "2 * stddev_v". Where that gives null, `first` stands in.
         absolute: whether a fall counts as well.
         first: the size for a partition's first window, where `size` is an expression.
 
@@ -131,7 +135,8 @@ def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False, 
 
 
 def by_punctuation(at: str) -> Punctuation:
-    """At each marker: a row that a SQL condition is true of, which is no member; or the end of each "file" or "batch".
+    """At each marker: a row that a SQL condition is true of, which is no member; or the end of each "file" or
+    "batch".
 
     A marker ends the windows of all partitions. "upstream" is the end of each window of an upstream pipeline.
     """
@@ -148,7 +153,7 @@ def keep(*, age: Duration | None = None, count: int | None = None, rows: int | N
         emit: whether a dropped partition gives a last result.
 
     Raises:
-        DefinitionError: no limit at all, one that is not positive, or age together with another.
+        DefinitionError: no limit at all, a limit that is not positive, or age together with another limit.
     """
     if (age is None) == (count is None and rows is None):
         raise DefinitionError(f"keep: age={age!r}, count={count!r}, rows={rows!r}; give an age, or a count of partitions, of rows, or both")

@@ -72,22 +72,24 @@ class ProgressiveSort(Plain):
 
 
 def progressive_sort(n: int, by: str, *, descending: bool = False, flush: bool = False, having: str | None = None) -> ProgressiveSort:
-    """Rows in order of arrival go in, and come out sorted as far as `n` rows can tell, apart for each key, across batches.
+    """Rows come out sorted as far as `n` held rows can decide, apart for each key, across batches.
 
-    The first `n` rows of a partition are held. When another row comes, the least of the held rows comes out; then the new row
-    is held. Each row that comes out is a window of its own, with this row as only member.
+    The first `n` rows of a partition are held. When another row comes, the least of the held rows comes out;
+    then the new row is held. Each row that comes out is a window of its own, with this row as only member.
 
     Args:
         n: the number of rows that are held.
-        by: SQL expression that sorts: numbers, texts, instants, booleans. Of equal values the row that came first is the
-            least. Nulls come last in both directions; a NaN is greater than any number.
+        by: SQL expression that sorts: numbers, texts, instants, booleans. Of equal values the row that came
+            first is the least. Nulls come last in both directions; a NaN is greater than any number.
         descending: whether the greatest value comes out first.
-        flush: whether the rows that are held after the last batch of the history come out too, in order. They are taken back
-            when another batch follows.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        flush: whether the rows that are held after the last batch of the history come out too, in order. When
+            another batch follows, they are taken back.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
-    Rows of the result have `window_index`, 0, 1, ... in each partition in the order in which they come out; window_start and
-    window_end are the event time of the row. Source: IBM Streams, `Sort` with a sliding window by count.
+    Rows of the result have `window_index`, 0, 1, ... in each partition in the order in which they come out;
+    window_start and window_end are the event time of the row. Source: IBM Streams, `Sort` with a sliding
+    window by count.
 
     Raises:
         DefinitionError: a number of rows that is not a whole number from 1, or no SQL expression.

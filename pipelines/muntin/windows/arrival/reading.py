@@ -1,4 +1,4 @@
-"""What windows by arrival read of a row, the rules that they hand to the engine, and mixtures of policies that they cannot have."""
+"""Columns that windows by arrival read, their rules for the engine, policies that do not go together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from muntin.windows.arrival.policies import BORDERS, Count, Delta, Keep, Policy,
 
 
 class Parameters(Protocol):
-    """The parameters of `arrival`, and `policies`: evict, and trigger if there is one."""
+    """The parameters of `arrival`. `policies`: evict, and trigger if there is a trigger."""
 
     @property
     def evict(self) -> Policy: ...
@@ -51,7 +51,7 @@ def needs(window: Parameters) -> list[tuple[str, str]]:
 
 
 def of_results(window: Parameters) -> list[str]:
-    """The SQL expressions over the results of a window by which the next one is full."""
+    """The SQL expressions over a window's results that say when the next window is full."""
     return [policy.following for policy in window.policies if isinstance(policy, Delta) and policy.following]
 
 

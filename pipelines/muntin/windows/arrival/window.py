@@ -25,17 +25,18 @@ Output = Literal["windows", "rows"]
 
 @dataclass(frozen=True, slots=True)
 class Arrival(Plain):
-    """Windows over the rows of a partition as they came; without a trigger they tumble, with one they slide.
+    """Windows over the rows of a partition as they came; without a trigger they tumble, with a trigger they
+    slide.
 
     Attributes:
-        evict: when a tumbling window is full, or which rows leave a sliding one.
+        evict: when a tumbling window is full, or which rows leave a sliding window.
         trigger: when a sliding window gives a result.
         incomplete: whether a sliding window gives results before it was full for the first time.
         flush: whether what is open after the last batch gives a result.
-        dense: whether empty time windows between two that are not come out too.
+        dense: whether empty windows by time come out between two windows with rows.
         partitions: which partitions are dropped.
-        group_by: columns; each window gives a row for each of their values in it.
-        output: what comes out: a row for each of the "windows", or "rows": one for each item of its lists.
+        group_by: columns; each window gives a row for each of its values.
+        output: what comes out: a row for each of the "windows", or "rows": a row for each item of its lists.
     """
 
     evict: Policy
@@ -72,7 +73,7 @@ class Arrival(Plain):
 
     @property
     def identity(self) -> str:
-        """The parameters; and a version of the rules for windows that run empty by time, which once forgot their trigger's state."""
+        """The parameters; and a version of the rules for windows by time with a trigger."""
         return repr(self) + (" 2" if self.trigger is not None and isinstance(self.evict, Time) else "")
 
     @property
@@ -87,7 +88,7 @@ class Arrival(Plain):
         return replace(self, output="windows")
 
     def misfit(self, source: Any) -> str | None:  # noqa: ANN401 - a source of any kind
-        """Why these windows cannot be made of a source, and what to do; None: they can."""
+        """Why the windows cannot be made of a source, and the mend; None: they can."""
         at = self.evict.at if isinstance(self.evict, Punctuation) else None
         if self.uses_clock and isinstance(source, SeveralSources):
             return (
@@ -111,7 +112,7 @@ class Arrival(Plain):
 
     @property
     def together(self) -> bool:
-        """Whether the partitions must be worked on together: a marker among the rows of one ends the windows of all."""
+        """Whether partitions are worked on together, as a marker in one partition ends windows of all."""
         limited = self.partitions is not None and self.partitions.together
         return limited or (isinstance(self.evict, Punctuation) and self.evict.at not in BORDERS)
 
@@ -143,22 +144,25 @@ def arrival(
     """Windows of rows in order of arrival, apart for each key, across batches.
 
     Args:
-        evict: when the window is full, and tumbles: `by_count`, `by_time`, `by_delta` or `by_punctuation`. With a
-            trigger it slides: which rows leave it, `by_count`, `by_time` or `by_delta`.
-        trigger: when a sliding window gives a result: `by_count` (SPL's default is `by_count(1)`), `by_time` or `by_delta`.
+        evict: when the window is full, and tumbles: `by_count`, `by_time`, `by_delta` or `by_punctuation`.
+            With a trigger it slides: which rows leave it, `by_count`, `by_time` or `by_delta`.
+        trigger: when a sliding window gives a result: `by_count` (SPL's default is `by_count(1)`), `by_time`
+            or `by_delta`.
         incomplete: whether a sliding window gives results before it was full for the first time.
-        flush: whether what is open after the last batch of the history gives a result too. It is taken back when
-            another batch follows.
+        flush: whether what is open after the last batch of the history gives a result too. It is taken back
+            when another batch follows.
         dense: whether the empty time windows between two of a partition that are not empty come out too.
         partitions: which partitions are dropped, as `keep(age="1d")`.
-        group_by: columns: the window fills over all rows of the partition and gives a row for each of their values.
+        group_by: columns: the window fills over all rows of the partition and gives a row for each of their
+            values.
 
         output: "windows": a row for each; "rows": a row for each item of the window's lists, with its `position`: with
             `collect_sorted` this is SPL's Sort.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
 
-    Rows of the result have `window_index`, 0, 1, ... in each partition by order of firing; window_start and window_end
-    are the least and the largest event time of the members. Source: IBM Streams, `Runtime/Window` of OSStreams.
+    Rows of the result have `window_index`, 0, 1, ... in each partition by order of firing; window_start and
+    window_end are the least and the largest event time of the members. Source: IBM Streams, `Runtime/Window`
+    of OSStreams.
 
     Raises:
         DefinitionError: a mixture that SPL does not have.
