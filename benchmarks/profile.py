@@ -29,7 +29,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "accumulate: arrange": ("jobs.accumulate.accumulate_split.arranged", "jobs.accumulate.accumulate_split.with_files"),
     "finalize: read": ("jobs.finalize.finalize_task.read_states", "jobs.finalize.finalize_task.in_order"),
     "finalize: arrange": ("jobs.finalize.finalize_task.arrange", "jobs.finalize.finalize_task.arrange_rows"),
-    "finalize: assign": ("engine.windows._found", "engine.assignment.Assignment.only", "engine.windows._heads"),
+    "finalize: assign": ("engine.windows._candidates", "engine.assignment.Assignment.only", "engine.windows._heads"),
     "finalize: reduce": ("engine.windows._reduced",),
     "finalize: finish": ("engine.windows.results",),
     "finalize: tallies": ("jobs.finalize.finalize_task.tallies",),

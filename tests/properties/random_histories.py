@@ -106,7 +106,7 @@ class Desk:
         follows, when, names = self.given.ours.follows, closing(self.given.ours, todo.watermarks_us), {}
         for at in todo.work.notes_after:
             until = settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None
-            held = combined.found.held
+            held = combined.candidates.held
             note = note_after(found, held, at) if held else still_open(combined, at, until, list(FIELDS.values()))
             names[str(at)] = digest_of(repr(note.to_pylist()).encode())
             self.notes[names[str(at)]] = note

@@ -33,8 +33,8 @@ def derived(given: Case, low: int, high: int, note: pa.Table | None) -> tuple[Co
     when = closing(given.ours, np.array([max(each, BEFORE_ALL) for each in known]).astype(np.int64))
     found = arranged(states, note, given, [high - 1])
     combined = combine_arranged(found, window=given.ours, when=when, keys=given.keys, aggregates=AGGREGATES)
-    assert combined.found.held is not None
-    return combined, note_after(found, combined.found.held, high - 1)
+    assert combined.candidates.held is not None
+    return combined, note_after(found, combined.candidates.held, high - 1)
 
 
 def closed_by(combined: Combined, batches: range) -> pa.Table:

@@ -87,8 +87,8 @@ def derived(window: Any, found: tuple[Batch, ...], low: int, high: int, note: pa
     batches = Batches(starts, ends, DEEP, np.array([high - 1], np.int64))
     arranged = arrange_rows(rows, note, ("k",), batches, of_notes=of_notes)
     combined = combine_arranged(arranged, window=window, when=closing(window, ends), keys=("k",), aggregates=AGGREGATES)
-    assert combined.found.held is not None
-    return combined, note_after(arranged, combined.found.held, high - 1)
+    assert combined.candidates.held is not None
+    return combined, note_after(arranged, combined.candidates.held, high - 1)
 
 
 def named(window: Any, combined: Combined) -> list[tuple[Window, list[Any]]]:

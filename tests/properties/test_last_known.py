@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.versions import last_known, settled
-from muntin.timeline.closing import Closing, Known, last_before
+from muntin.engine.versions import last_row_at, settled
+from muntin.timeline.closing import Closing, Publications, last_before
 from tests.case_counts import cases, random_seeds
 
 
@@ -22,7 +22,7 @@ def test_the_last_row_of_a_group_that_was_known(seed: int) -> None:
         begins = np.cumsum([0, *sizes])
         known = np.array([dice.randrange(10) for _ in range(begins[-1])], np.int64)
         asked = [(dice.randrange(-1, len(sizes)), dice.randrange(-1, 11)) for _ in range(20)]
-        found = last_known(begins, settled(begins, known), *np.array(asked, np.int64).T)
+        found = last_row_at(begins, settled(begins, known), *np.array(asked, np.int64).T)
         naive = [
             max((row for row in range(begins[group], begins[group + 1]) if known[row] <= at), default=-1) if group >= 0 else -1
             for group, at in asked
@@ -36,7 +36,7 @@ def test_what_batches_had_closed_at_an_instant(seed: int) -> None:
     ends = np.cumsum([dice.randrange(1, 10) for _ in range(dice.randrange(1, 6))])
     marks = np.maximum.accumulate([dice.choice([BEFORE_ALL, dice.randrange(-5, 60)]) for _ in ends])
     slack = dice.randrange(4)
-    known = Known(np.append(0, ends[:-1]), ends, Closing(marks, slack), "closed")
+    known = Publications(np.append(0, ends[:-1]), ends, Closing(marks, slack), "closed")
     for at in range(-1, int(ends[-1]) + 3):
         had_ended = [mark for mark, end in zip(marks.tolist(), ends.tolist(), strict=True) if end <= at]
         position = last_before(ends, np.array([at]), "closed")

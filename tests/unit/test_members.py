@@ -9,7 +9,7 @@ import pytest
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.lists.members import members, pieces, sizes_of
-from muntin.engine.ordered_lists import counted, put_together, taken, united
+from muntin.engine.ordered_lists import at_places, counted, put_together, united
 from muntin.engine.reduce.python_objects import Algebra, combinations
 from muntin.errors import SourceError
 
@@ -141,4 +141,4 @@ def test_objects_may_be_changed_by_their_combine() -> None:
 def test_more_text_than_a_column_takes_is_refused_in_words() -> None:
     megabyte = pa.array(["x" * 1_000_000])
     with pytest.raises(SourceError, match=r"2148000000 bytes of text.*limit=100"):
-        taken(megabyte, np.zeros(2_148, np.int64))
+        at_places(megabyte, np.zeros(2_148, np.int64))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muntin.states import order
-from muntin.states.order import by_number, sorted_order, taken
+from muntin.states.order import by_number, sorted_order, take_rows
 
 BITS = (1, 3, 12, 14, 27, 31, 40, 62)
 
@@ -94,12 +94,12 @@ def test_rows_of_any_type_are_taken_as_arrow_takes_them(name: str, chunks: int) 
     column = pa.chunked_array([COLUMNS[name].slice(1)] * chunks)
     table = pa.table({"it": column}, schema=pa.schema({"it": column.type}, {b"told": b"something"}))
     rows = np.array([1, 0, 1, *range(len(column))])
-    found = taken(table, rows)
+    found = take_rows(table, rows)
     assert found.schema.equals(table.schema, check_metadata=True)
     assert found["it"].num_chunks == 1
     found.validate(full=True)
     assert repr(found["it"].to_pylist()) == repr(table["it"].take(pa.array(rows)).to_pylist())
-    assert len(taken(table, np.empty(0, np.int64))) == 0
+    assert len(take_rows(table, np.empty(0, np.int64))) == 0
 
 
 @pytest.mark.parametrize("name", COLUMNS)

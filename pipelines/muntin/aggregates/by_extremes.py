@@ -41,8 +41,8 @@ def _one(value: str, order: str, name: str, *, least: bool) -> Field:
     there = f"FILTER (WHERE ({order}) IS NOT NULL)"
     place = f"struct_pack(extreme := {order}, place := {sign}{PLACE})"
     time = f"arg_{extreme}({ORDER}, {place}) {there}"
-    found = Plain(f"arg_{extreme}_null({value}, {place}) {there}", of_row, value, order)
-    parts = (("by", Plain(f"{extreme}({order})", of_by, order)), ("time", Plain(time, of_row, ORDER, order)), ("value", found))
+    lift = Plain(f"arg_{extreme}_null({value}, {place}) {there}", of_row, value, order)
+    parts = (("by", Plain(f"{extreme}({order})", of_by, order)), ("time", Plain(time, of_row, ORDER, order)), ("value", lift))
     monoid = Select(name, by="by", least=least, then="time")
     return Field(name, f"{value}, {order}", parts, monoid, uses_order=True, needs=((order, "order"),))
 
@@ -67,8 +67,8 @@ def _all(value: str, order: str, name: str, *, least: bool) -> Field:
     of_rows: What = "all_at_least" if least else "all_at_greatest"
     rows = f"list(struct_pack(extreme := {order}, value := {value}))"
     values = f"list_transform(list_filter({rows}, lambda muntin_row: muntin_row.extreme = {extreme}), lambda muntin_row: muntin_row.value)"
-    found = Plain(f"coalesce(list_sort(list_distinct({values})), [])", of_rows, value, order)
-    parts = (("by", Plain(extreme, of_by, order)), ("values", found))
+    lift = Plain(f"coalesce(list_sort(list_distinct({values})), [])", of_rows, value, order)
+    parts = (("by", Plain(extreme, of_by, order)), ("values", lift))
     return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least), needs=((order, "order"), (value, "order")))
 
 

@@ -29,9 +29,9 @@ def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: 
         where: SQL condition that rows must meet.
     """
     x, limit = expression(x, "collect"), checked_limit("collect", limit)
-    kept = None if distinct else limit
-    parts = (("times", items(ORDER, f"({x}) IS NOT NULL", kept)), ("values", items(f"({x})", f"({x}) IS NOT NULL", kept)))
-    field = Field(f"collect{kept or ''}", x, parts, Listed("collect", by=("times",), limit=kept), uses_order=True)
+    most = None if distinct else limit
+    parts = (("times", items(ORDER, f"({x}) IS NOT NULL", most)), ("values", items(f"({x})", f"({x}) IS NOT NULL", most)))
+    field = Field(f"collect{most or ''}", x, parts, Listed("collect", by=("times",), limit=most), uses_order=True)
     said = f"{'DISTINCT ' if distinct else ''}{x}{f', {limit}' if limit else ''}"
     return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values, gives_lists=True).only(where, **about)
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def counts_of(x: str, need: str = "order") -> Field:
     """The distinct values of `x` and their counts, without null. 0.0 equals -0.0, and NaN equals NaN."""
-    found = f"histogram({x})"
-    values = Plain(f"coalesce(map_keys({found}), [])", "distinct", x)
-    counts = Plain(f"coalesce(map_values({found}), [])::BIGINT[]", "occurrences", x)
+    histogram = f"histogram({x})"
+    values = Plain(f"coalesce(map_keys({histogram}), [])", "distinct", x)
+    counts = Plain(f"coalesce(map_values({histogram}), [])::BIGINT[]", "occurrences", x)
     return Field("counts", x, (("values", values), ("counts", counts)), COUNTED, needs=((x, need),))
 
 
@@ -153,11 +153,11 @@ def _number(edge: float) -> str:
 
 
 def _ascending(edges: object) -> list[float]:
-    found = list(edges) if isinstance(edges, list | tuple | range) else []
-    numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and not math.isnan(edge) for edge in found)
-    if len(found) < 2 or not numbers or any(low >= high for low, high in pairwise(found)):  # noqa: PLR2004 - two edges make an interval
+    borders = list(edges) if isinstance(edges, list | tuple | range) else []
+    numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and not math.isnan(edge) for edge in borders)
+    if len(borders) < 2 or not numbers or any(low >= high for low, high in pairwise(borders)):  # noqa: PLR2004 - two edges make an interval
         raise DefinitionError(f"histogram: edges {edges!r} are not possible; give at least two numbers that ascend, as [0, 10, 20]")
-    return [edge if isinstance(edge, int) else float(edge) for edge in found]
+    return [edge if isinstance(edge, int) else float(edge) for edge in borders]
 
 
 def _side_by_side(*counts: pa.Array) -> pa.Array:

@@ -57,7 +57,7 @@ def runs_code(field: Field) -> bool:
     return getattr(field.monoid, "read", None) is pickle.loads or any(map(runs_code, inner))
 
 
-def plain(found: Any) -> Any:  # noqa: ANN401 - whatever a user's states are
+def plain(state: Any) -> Any:  # noqa: ANN401 - whatever a user's states are
     """An object itself if its class defines equality; otherwise its class and attributes."""
-    knows_equals = "__eq__" in {name for each in type(found).__mro__[:-1] for name in vars(each)}
-    return found if knows_equals or not hasattr(found, "__dict__") else (type(found).__qualname__, vars(found))
+    knows_equals = "__eq__" in {name for each in type(state).__mro__[:-1] for name in vars(each)}
+    return state if knows_equals or not hasattr(state, "__dict__") else (type(state).__qualname__, vars(state))

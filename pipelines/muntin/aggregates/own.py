@@ -114,10 +114,10 @@ def _typed(name: str, results: list[Any], kind: pa.DataType) -> pa.Array:
 
 def _accumulated(create: Callable[[], Any], accumulate: Callable[[Any, Any], Any]) -> Callable[[pa.Array], list[pa.Array]]:
     def state(values: list[Any]) -> bytes:
-        found = create()
+        so_far = create()
         for value in values:
-            found = accumulate(found, value)
-        return _DUMPED(found)
+            so_far = accumulate(so_far, value)
+        return _DUMPED(so_far)
 
     def states(lists: pa.Array) -> list[pa.Array]:
         import pyarrow as pa
@@ -135,10 +135,10 @@ def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | N
 
     def touched(states: pa.Array) -> list[Any]:
         """The states as `finish` leaves them, for the laws."""
-        found = [pickle.loads(state) for state in states.to_pylist()]  # noqa: S301 - states that this pipeline wrote
-        for state in found:
+        objects = [pickle.loads(state) for state in states.to_pylist()]  # noqa: S301 - states that this pipeline wrote
+        for state in objects:
             finish(state)
-        return [plain(state) for state in found]
+        return [plain(state) for state in objects]
 
     finished.__qualname__ = f"{name}_{mark(finish)}_{returns}"  # a changed function derives results again
     finished.touched = touched  # type: ignore[attr-defined]

@@ -56,7 +56,7 @@ class Sketches:
         from muntin.engine.reduce.sketch_bytes import KINDS
 
         kind = KINDS[self.name]
-        empty = kind.write(kind.made(self.size, []))
+        empty = kind.write(kind.build(self.size, []))
         return {part: combinations(column, windows, kind.algebra(self.size), empty) for part, column in parts.items()}
 
     def shown(self, states: pa.Array) -> list[Any]:
@@ -100,11 +100,13 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where:
     x, k = expression(x, "approx_quantiles"), _size("approx_quantiles", k, 10, 65_535, "k")
     if not isinstance(quantiles, list | tuple) or not quantiles:
         raise DefinitionError(f"approx_quantiles: {quantiles!r} is not a list of quantiles; give some from 0 to 1, as [0.5, 0.99]")
-    found = [fraction("approx_quantiles", q) for q in quantiles]
+    fractions = [fraction("approx_quantiles", q) for q in quantiles]
     double = f"({x})::DOUBLE"
     lift = f"coalesce(list({double} ORDER BY {double}) FILTER (WHERE isfinite({double})), [])"
-    said = f"{x}, {found!r}, {k}"
-    return Aggregate("approx_quantiles", said, (_field(x, lift, Sketches("tdigest", k), "number"),), _quantiles(found)).only(where, **about)
+    said = f"{x}, {fractions!r}, {k}"
+    return Aggregate("approx_quantiles", said, (_field(x, lift, Sketches("tdigest", k), "number"),), _quantiles(fractions)).only(
+        where, **about
+    )
 
 
 def approx_top_k(x: str, k: int = 10, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:

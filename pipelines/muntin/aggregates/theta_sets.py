@@ -20,8 +20,8 @@ def estimate(sketch: bytes) -> float:
 
 def bounds(sketch: bytes, deviations: int = 2) -> tuple[float, float]:
     """Bounds of the number of values: 1, 2 or 3 standard deviations hold in 68, 95 or 99.7 of 100 cases."""
-    found = _read(sketch)
-    return float(found.get_lower_bound(deviations)), float(found.get_upper_bound(deviations))
+    own = _read(sketch)
+    return float(own.get_lower_bound(deviations)), float(own.get_upper_bound(deviations))
 
 
 def union(*sketches: bytes, lg_k: int = 12) -> bytes:
@@ -58,5 +58,5 @@ def _read(sketch: bytes) -> compact_theta_sketch:
 
 
 def _written(sketch: compact_theta_sketch) -> bytes:
-    found: bytes = sketch.serialize()
-    return found
+    data: bytes = sketch.serialize()
+    return data

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from muntin.definition.durations import not_negative
-from muntin.definition.relative_paths import known
+from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
 from muntin.files.paths import AnyPath, path_of
 
@@ -49,7 +49,7 @@ def folder(text: str) -> AnyPath:
     PosixPath('state')
     """
     try:
-        return path_of(known(text, "folder"))
+        return path_of(readable(text, "folder"))
     except DefinitionError as wrong:
         raise typer.BadParameter(str(wrong)) from None
 

@@ -29,17 +29,17 @@ def sinks_of(
     given = [to] if hasattr(to, "opened") else to
     if isinstance(given, str) or not all(hasattr(sink, "opened") for sink in given):
         raise DefinitionError(f'to: {to!r} is not a list of sinks; write [sinks.postgres("warehouse", table="flights_day", window="day")]')
-    found = tuple(one for sink in given for one in _with_windows(sink, windows))
-    for sink in found:
+    named_sinks = tuple(one for sink in given for one in _with_windows(sink, windows))
+    for sink in named_sinks:
         sink.check_keys(keys_of(str(sink.window)))
         sink.check_columns([*dict.fromkeys([*columns, *_BOUNDS, *windows[str(sink.window)].columns, "revision"])])
-    for name, count in Counter(sink.name for sink in found).items():
+    for name, count in Counter(sink.name for sink in named_sinks).items():
         if count > 1:
             raise DefinitionError(f"to: the {name} stands {count} times; each window needs a place of its own")
-    for name in _OWN if found else ():
+    for name in _OWN if named_sinks else ():
         if name in columns:
             raise DefinitionError(f"to: changes have a column {name!r} of their own; give the key or result of this name another")
-    return found
+    return named_sinks
 
 
 def _with_windows(sink: Sink, windows: Mapping[str, Kind]) -> list[Sink]:
@@ -82,5 +82,5 @@ def _check_one(name: Any, each: Any) -> None:  # noqa: ANN401 - whatever the use
 def _check_of(name: str, of: Collection[str], source: Source, sources: Collection[str]) -> None:
     for wanted in of if source.member is None else ():  # of a source among several, alone: the whole was checked
         if wanted not in sources:
-            known = f"the sources are {', '.join(map(repr, sources))}" if sources else "the only source has no name; leave of= out"
-            raise DefinitionError(f"lookups[{name!r}]: of: there is no source {wanted!r}; {known}")
+            there = f"the sources are {', '.join(map(repr, sources))}" if sources else "the only source has no name; leave of= out"
+            raise DefinitionError(f"lookups[{name!r}]: of: there is no source {wanted!r}; {there}")

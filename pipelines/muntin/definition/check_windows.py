@@ -42,7 +42,7 @@ def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noq
 def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -> dict[str, Kind]:
     """The windows, in which values last as long as the aggregates ask."""
     lasting = {name: each.carry.us for name, each in aggregates.items() if each.carry}
-    found: dict[str, Kind] = {}
+    carrying_windows: dict[str, Kind] = {}
     for name, window in windows.items():
         kind = window.carrying(max(lasting.values(), default=None))
         if kind is None:
@@ -51,8 +51,8 @@ def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -
                 "decide where these windows begin; take windows that are there by the clock (tumbling, sliding, cumulating, trailing), or "
                 f"put {name!r} into a pipeline without carry"
             )
-        found[name] = kind
-    return found
+        carrying_windows[name] = kind
+    return carrying_windows
 
 
 def check_given_keys(name: str, window: Kind, keys: Sequence[str]) -> None:
@@ -73,9 +73,9 @@ def check_alerts(alerts: Any, keys: Sequence[str], windows: Mapping[str, Kind], 
     if not hasattr(alerts, "channels"):
         raise DefinitionError(f'alerts: {alerts!r} are no alerts; give alerts.to("alerts"), with the name of an Airflow connection')
     columns = {*keys, *results, *(column for window in windows.values() for column in window.columns)}
-    known = {column.lower() for column in columns}
+    result_columns = {column.lower() for column in columns}
     for name in sorted(alerts.mask):
-        if name.lower() not in known:
+        if name.lower() not in result_columns:
             raise DefinitionError(f"alerts: mask: no result has a column {name!r}; the columns are {', '.join(sorted(columns))}")
 
 

@@ -22,7 +22,7 @@ _LOG = "_delta_log"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
-def is_taken(name: str) -> bool:
+def is_reserved(name: str) -> bool:
     """Whether a column of a kind of windows has a name of Muntin's own in states, windows or changes."""
     return name.lower() in _OF_WINDOWS or name.lower().startswith("state_")
 

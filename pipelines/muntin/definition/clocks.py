@@ -45,12 +45,12 @@ _NEAR = 2 * UNITS["d"]
 @lru_cache(maxsize=2**16)  # a job asks for the same borders again and again, and croniter takes a tenth of a millisecond
 def tick_after(cron: str, zone: str, us: int) -> int:
     """The first tick after an instant, in microseconds since 1970 UTC."""
-    found, local = list[int](), us
+    ticks, local = list[int](), us
     times = _times(cron, us + min(_offsets(zone, us)), "get_next")
-    while not found or local < min(found) + max(_offsets(zone, min(found))):
+    while not ticks or local < min(ticks) + max(_offsets(zone, min(ticks))):
         local = next(times)
-        found += [tick for tick in _instants(cron, zone, local) if tick > us]
-    return min(found)
+        ticks += [tick for tick in _instants(cron, zone, local) if tick > us]
+    return min(ticks)
 
 
 def tick_before(cron: str, zone: str, us: int) -> int:

@@ -44,12 +44,12 @@ def microseconds(value: Duration, what: str) -> int:
 
 def _meant(value: object) -> str:
     """The spelling that was meant, as "1d" by "1 day", "1D" or "P1D"; "" if unclear: "1M" may be a month."""
-    found = _MEANT.fullmatch(value) if isinstance(value, str) else None
-    if not found or (found["unit"] == "M" and not found["time"]):
+    match = _MEANT.fullmatch(value) if isinstance(value, str) else None
+    if not match or (match["unit"] == "M" and not match["time"]):
         return ""
-    unit = found["unit"].lower()
+    unit = match["unit"].lower()
     one_us = UNITS.get(_LONG.get(unit, unit), 0)
-    us = round(float(found["number"]) * one_us)
+    us = round(float(match["number"]) * one_us)
     return f' (did you mean "{spell(us)}"?)' if us else ""
 
 

@@ -56,19 +56,19 @@ def condition(text: object, name: str) -> str | None:
 
 def _problem(text: str) -> str:
     """Why a text is not a single expression; "" if it may be."""
-    found = [each.group() for each in TOKEN.finditer(text) if not each.group().isspace()]
-    if any(each.startswith(("--", "/*")) for each in found):
+    words = [each.group() for each in TOKEN.finditer(text) if not each.group().isspace()]
+    if any(each.startswith(("--", "/*")) for each in words):
         return "holds a comment; leave it out"
-    if found[0].upper() in ("DISTINCT", "ALL"):
-        return f"is no expression but begins with {found[0]}; where each value is to count once, say distinct=True"
-    if mine := [each for each in found if each.lower().startswith("muntin_")]:
+    if words[0].upper() in ("DISTINCT", "ALL"):
+        return f"is no expression but begins with {words[0]}; where each value is to count once, say distinct=True"
+    if mine := [each for each in words if each.lower().startswith("muntin_")]:
         return f"names {mine[0]}; names that begin with muntin_ are Muntin's own"
-    return _brackets(found) or steady(text)
+    return _brackets(words) or steady(text)
 
 
-def _brackets(found: list[str]) -> str:
+def _brackets(words: list[str]) -> str:
     depth = 0
-    for each in found:
+    for each in words:
         depth += (each in "([{") - (each in ")]}")
         if depth < 0:
             return f"is not one expression: {each!r} closes a bracket that it does not open"
@@ -160,9 +160,9 @@ class Plain(str):
     by: str
 
     def __new__(cls, text: str, what: What, of: str, by: str = "") -> Self:
-        made = super().__new__(cls, text)
-        made.what, made.of, made.by = what, of, by
-        return made
+        lift = super().__new__(cls, text)
+        lift.what, lift.of, lift.by = what, of, by
+        return lift
 
     def __getnewargs__(self) -> tuple[str, What, str, str]:  # type: ignore[override]  # what pickles it
         return str(self), self.what, self.of, self.by
@@ -185,8 +185,8 @@ def hint(sql: str, error: str, columns: Mapping[str, str], call: str) -> str:
     odd = [name for name in columns if not _PLAIN.fullmatch(name) and name in sql and f'"{name}"' not in sql]
     if odd:
         return f"; write '\"{max(odd, key=len)}\"' for the column of this name: it is no plain word"
-    if found := _UNKNOWN.search(error):
-        return _of_unknown(sql, found[1], columns)
+    if unknown := _UNKNOWN.search(error):
+        return _of_unknown(sql, unknown[1], columns)
     used = [name for name, kind in columns.items() if kind == "VARCHAR" and re.search(rf"\b{re.escape(name)}\b", sql)]
     if not used or "VARCHAR" not in error:
         return ""

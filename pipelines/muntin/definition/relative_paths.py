@@ -21,7 +21,7 @@ def is_object_store(path: str) -> bool:
     return "://" in path and _STORE.match(path) is not None
 
 
-def known(path: str | Path, what: str) -> str | Path:
+def readable(path: str | Path, what: str) -> str | Path:
     """A path, or an address of an object store, as it is; `what` is what it was given to."""
     if not _ADDRESS.match(str(path)):
         return path

@@ -59,18 +59,18 @@ def with_rollups(windows: Mapping[str, Kind], rollups: Mapping[str, Sequence[str
                 f"so that the windows of fewer keys are made of other rows. Put {name!r} into a pipeline without rollups; for fewer keys, "
                 "into one with these keys"
             )
-    found = WithRollups()
-    found.given = windows
+    all_windows = WithRollups()
+    all_windows.given = windows
     for name, window in windows.items():
-        found[name] = window
+        all_windows[name] = window
         for rolled in (rollup_name(name, rollup) for rollup in rollups):
             if rolled in windows:
                 raise DefinitionError(
                     f"rollups: {rolled!r} is a window of its own already; give it or the rollup another name, or leave it out of windows: "
                     "a rollup makes its windows itself"
                 )
-            found[rolled] = window
-    return found
+            all_windows[rolled] = window
+    return all_windows
 
 
 def given_windows(windows: Any) -> Any:  # noqa: ANN401 - whatever the user gave

@@ -134,8 +134,8 @@ def check_sources(source: Source, aggregates: Mapping[str, Aggregate]) -> None:
     names = tuple(source.members) if isinstance(source, SeveralSources) else ()
     for name, aggregate in aggregates.items():
         if aggregate.source and aggregate.source not in names:
-            known = f"the sources are {', '.join(map(repr, names))}" if names else "the only source has no name; leave source= out"
-            raise DefinitionError(f"aggregates[{name!r}]: there is no source {aggregate.source!r}; {known}")
+            there = f"the sources are {', '.join(map(repr, names))}" if names else "the only source has no name; leave source= out"
+            raise DefinitionError(f"aggregates[{name!r}]: there is no source {aggregate.source!r}; {there}")
     for name in names:
         if not any(aggregate.source in ("", name) for aggregate in aggregates.values()):
             raise DefinitionError(
@@ -147,11 +147,11 @@ def check_arrival(source: Source, windows: Mapping[str, Any]) -> None:
     """Check for windows made of rows that all sources have the arrival of rows, or no source has it."""
     if not isinstance(source, SeveralSources) or not any(window.made_of.of_rows for window in windows.values()):
         return
-    told = {name: bool(each.arrival_time) for name, each in source.members.items()}
-    if len(set(told.values())) > 1:
-        lacking = next(name for name, has in told.items() if not has)
+    has_arrival = {name: bool(each.arrival_time) for name, each in source.members.items()}
+    if len(set(has_arrival.values())) > 1:
+        without = next(name for name, has in has_arrival.items() if not has)
         raise DefinitionError(
-            f"source[{lacking!r}]: other sources have arrival_time=, and windows made of single rows need it of all sources or of none"
+            f"source[{without!r}]: other sources have arrival_time=, and windows made of single rows need it of all sources or of none"
         )
 
 

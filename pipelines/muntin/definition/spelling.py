@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from muntin.errors import DefinitionError
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A question to put behind an error; "" where no known name is similar.
 
     >>> did_you_mean("dely", ["delay", "late"])
@@ -18,7 +18,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    by_lower = {each.lower(): each for each in known}
+    by_lower = {each.lower(): each for each in names}
     close = get_close_matches(name.lower(), by_lower, n=2, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(by_lower[each]) for each in close)}?" if close else ""
 
@@ -40,9 +40,9 @@ def size_of(text: str | int, what: str) -> int:
     >>> size_of("1.5GB", "auto_rebuild"), size_of(0, "auto_rebuild")
     (1500000000, 0)
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMGT]?B)", text) if isinstance(text, str) else None
-    if found:
-        return int(float(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMGT]?B)", text) if isinstance(text, str) else None
+    if match:
+        return int(float(match[1]) * _UNITS[match[2]])
     if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
         return text
     raise DefinitionError(f'{what}: {text!r} is no size; write "500MB" or "2GB", or a number of bytes')

@@ -70,9 +70,9 @@ def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedu
         )
 
 
-def _check_long_enough(kept: Retention, windows: Mapping[str, Kind], schedule: Schedule) -> None:
+def _check_long_enough(retention: Retention, windows: Mapping[str, Kind], schedule: Schedule) -> None:
     batch = schedule.around(schedule.first_border_us)
-    spans = {name: us for name in TABLES if (us := getattr(kept, f"{name}_us")) is not None}
+    spans = {name: us for name in TABLES if (us := getattr(retention, f"{name}_us")) is not None}
     least = dict.fromkeys(spans, (batch.end_us - batch.start_us, "a batch takes"))
     if "windows" in least:
         each = {name: apart_us(window, schedule.first_us) for name, window in windows.items()}

@@ -85,13 +85,15 @@ class Assignment:
         import numpy as np
         import pyarrow as pa
 
-        kept, pairs = np.flatnonzero(chosen), chosen[self.late_window]
+        numbers, pairs = np.flatnonzero(chosen), chosen[self.late_window]
         number = np.cumsum(chosen) - 1  # of each window, among those kept
-        more = {name: column.take(pa.array(kept)) if isinstance(column, pa.Array) else column[kept] for name, column in self.more.items()}
+        more = {
+            name: column.take(pa.array(numbers)) if isinstance(column, pa.Array) else column[numbers] for name, column in self.more.items()
+        }
         return replace(
             self,
-            **{name: getattr(self, name)[kept] for name in ("group", "start", "end", "lo", "mid", "hi")},
-            closed=None if self.closed is None else self.closed[kept],
+            **{name: getattr(self, name)[numbers] for name in ("group", "start", "end", "lo", "mid", "hi")},
+            closed=None if self.closed is None else self.closed[numbers],
             more=more,
             late_window=number[self.late_window[pairs]],
             late_row=self.late_row[pairs],

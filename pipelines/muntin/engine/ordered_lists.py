@@ -31,7 +31,7 @@ def listed(counts: Ints, items: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
 
 
-def taken(values: pa.Array, at: Ints) -> pa.Array:
+def at_places(values: pa.Array, at: Ints) -> pa.Array:
     """The values at places."""
     if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
         lengths = pc.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
@@ -56,9 +56,9 @@ def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
         raise SourceError(f'values of type {values.type} have no order; ask for a text of them, as "x::VARCHAR", or for collect("x")')
     keys = sort_keys(settled(values))
     valid = values.is_valid().to_numpy(zero_copy_only=False)
-    known, number = np.unique(keys[valid], return_inverse=True)
-    rank = np.full(len(keys), len(known), np.int64)
-    rank[valid] = len(known) - 1 - number if falling else number
+    distinct, number = np.unique(keys[valid], return_inverse=True)
+    rank = np.full(len(keys), len(distinct), np.int64)
+    rank[valid] = len(distinct) - 1 - number if falling else number
     return rank
 
 
@@ -78,12 +78,12 @@ def put_together(
     first.
     """
 
-    def kept(window: Ints, item: Ints) -> np.ndarray | slice:  # noqa: ARG001 - the place alone decides
+    def within_limit(window: Ints, item: Ints) -> np.ndarray | slice:  # noqa: ARG001 - the place alone decides
         if limit is None:
             return slice(None)
         return (_places_from_end if newest else _places)(window) < limit
 
-    return _chosen(lists, windows, [ranks(values, falling=falling) for values, falling in by], kept)
+    return _chosen(lists, windows, [ranks(values, falling=falling) for values, falling in by], within_limit)
 
 
 def united(lists: pa.Array, windows: Assignment) -> pa.Array:
@@ -105,7 +105,7 @@ def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa
         chosen.append(item[heads])
         sums.append(np.add.reduceat(often[item], heads) if len(heads) else often[:0])
         lengths += np.bincount(window[heads], minlength=len(lengths))
-    return listed(lengths, taken(flat, _joined(chosen))), listed(lengths, pa.array(_joined(sums)))
+    return listed(lengths, at_places(flat, _joined(chosen))), listed(lengths, pa.array(_joined(sums)))
 
 
 def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: Assignment) -> list[pa.Array]:
@@ -126,20 +126,20 @@ def once(lists: pa.Array, limit: int | None) -> pa.Array:
     """Each list without repeated items: the first copy of every item, up to `limit` items."""
     rank, window = ranks(lists.flatten()), np.repeat(np.arange(len(lists)), lengths_of(lists))
     order = sorted_order(window, rank)
-    kept = np.sort(order[run_starts(window[order], rank[order])])
+    newest_rows = np.sort(order[run_starts(window[order], rank[order])])
     if limit is not None:
-        kept = kept[_places(window[kept]) < limit]
-    return listed(np.bincount(window[kept], minlength=len(lists)), taken(lists.flatten(), kept))
+        newest_rows = newest_rows[_places(window[newest_rows]) < limit]
+    return listed(np.bincount(window[newest_rows], minlength=len(lists)), at_places(lists.flatten(), newest_rows))
 
 
 def _chosen(lists: Sequence[pa.Array], windows: Assignment, keys: Sequence[Ints], choose: Callable[[Ints, Ints], Any]) -> list[pa.Array]:
     """For each window the items that `choose` keeps, sorted by the keys; of parallel columns of lists."""
     counts, chosen = np.zeros(len(windows.lo), np.int64), []
     for window, item in _sorted(windows, lengths_of(lists[0]), *keys):
-        kept = choose(window, item)
-        chosen.append(item[kept])
-        counts += np.bincount(window[kept], minlength=len(counts))
-    return [listed(counts, taken(column.flatten(), _joined(chosen))) for column in lists]
+        places = choose(window, item)
+        chosen.append(item[places])
+        counts += np.bincount(window[places], minlength=len(counts))
+    return [listed(counts, at_places(column.flatten(), _joined(chosen))) for column in lists]
 
 
 def _sorted(windows: Assignment, lengths: Ints, *keys: Ints) -> Iterator[tuple[Ints, Ints]]:

@@ -60,11 +60,11 @@ class Past:
 
     def _rows(self, windows: Assignment, time: pa.Array, carry_us: int) -> Ints:
         """The state with the last item before each window; -1 without any."""
-        known = time.is_valid().to_numpy(zero_copy_only=False)
+        valid = time.is_valid().to_numpy(zero_copy_only=False)
         at, frames = time.fill_null(0).to_numpy(zero_copy_only=False), self.frames
         order = (windows.group, windows.start + self.outside_us, self.closed)
         oldest = windows.start - carry_us
-        return _last_before(frames.group, frames.start, frames.batch, _nearest(frames.group, known), at, *order, oldest)  # type: ignore[no-any-return]
+        return _last_before(frames.group, frames.start, frames.batch, _nearest(frames.group, valid), at, *order, oldest)  # type: ignore[no-any-return]
 
 
 def nothing_before(states: pa.Table, windows: int, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
@@ -78,12 +78,12 @@ def _newest(states: pa.Table, aggregate: Aggregate, carry: Carry) -> tuple[pa.Ar
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _nearest(group, known):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
+def _nearest(group, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
     """The last row up to each row, of its group, that has an item; -1 without any."""
     out = np.empty(len(group), np.int64)
     for row in range(len(group)):
         goes_on = row > 0 and group[row] == group[row - 1]
-        out[row] = row if known[row] else out[row - 1] if goes_on else -1
+        out[row] = row if valid[row] else out[row - 1] if goes_on else -1
     return out
 
 

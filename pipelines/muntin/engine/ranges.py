@@ -23,7 +23,7 @@ from muntin.engine.windows import combined_fields, results
 from muntin.states.columns import BATCH_POSITION, FRAME, INSTANT
 from muntin.states.frames import Ints, run_numbers, run_starts
 from muntin.states.keys import contiguous, key_codes
-from muntin.states.order import sorted_order, taken
+from muntin.states.order import sorted_order, take_rows
 from muntin.states.sorted import instants
 
 AT_ONCE = 2**24
@@ -97,11 +97,11 @@ def placed(states: pa.Table, keys: Sequence[str], by: Sequence[str], ranges: Ran
     key, group = (key_codes([contiguous(states[name]) for name in names], len(states)) for names in (keys, by))
     order = sorted_order(group, start, contiguous(states[BATCH_POSITION]).to_numpy(), key)
     piece = np.searchsorted(ranges.borders, start[order], side="right") - 1
-    return Placed(taken(states, order), run_numbers(group[order]), piece)
+    return Placed(take_rows(states, order), run_numbers(group[order]), piece)
 
 
 def combined_ranges(
-    found: Placed,
+    placed_states: Placed,
     by: Sequence[str],
     ranges: Ranges,
     aggregates: Mapping[str, Aggregate],
@@ -110,27 +110,29 @@ def combined_ranges(
 
     Returns the columns `by`, window_start, window_end, the aggregates, `NUMBER`; sorted by range, then group.
     """
-    heads, tables = np.flatnonzero(run_starts(found.group)), []
-    for number, windows in assigned(found, ranges, empty=not by):
-        columns = {name: found.states[name].take(pa.array(heads[windows.group])) for name in by}
+    heads, tables = np.flatnonzero(run_starts(placed_states.group)), []
+    for number, windows in assigned(placed_states, ranges, empty=not by):
+        columns = {name: placed_states.states[name].take(pa.array(heads[windows.group])) for name in by}
         columns |= {"window_start": pa.array(windows.start).view(INSTANT), "window_end": pa.array(windows.end).view(INSTANT)}
-        columns |= results(found.states, windows, aggregates)
+        columns |= results(placed_states.states, windows, aggregates)
         tables.append(pa.table(columns | {NUMBER: pa.array(number)}))
     return pa.concat_tables(tables)
 
 
-def assigned(found: Placed, ranges: Ranges, *, empty: bool, at_once: int = AT_ONCE) -> Iterator[tuple[Ints, Assignment]]:
+def assigned(placed_states: Placed, ranges: Ranges, *, empty: bool, at_once: int = AT_ONCE) -> Iterator[tuple[Ints, Assignment]]:
     """The states of each range and group, some ranges at a time: the number of each window's range, and the
     assignment.
 
-    `found`: the states. `ranges`: for which they were placed. `empty`: whether a range without states is a
+    `placed_states`: the states. `ranges`: for which they were placed. `empty`: whether a range without states is a
     window, too. `at_once`: see `AT_ONCE`.
     """
     borders = ranges.borders
-    groups = max(int(found.group[-1]) + 1 if len(found.group) else 0, int(empty))
-    begins = np.searchsorted(found.group * len(borders) + found.piece, np.arange(groups * len(borders)))  # of each group and piece
+    groups = max(int(placed_states.group[-1]) + 1 if len(placed_states.group) else 0, int(empty))
+    begins = np.searchsorted(
+        placed_states.group * len(borders) + placed_states.piece, np.arange(groups * len(borders))
+    )  # of each group and piece
     first, behind = (np.searchsorted(borders, each) for each in (ranges.low, ranges.high))
-    before = np.append(0, np.cumsum(np.bincount(found.piece, minlength=len(borders))))  # states before each border, of all groups
+    before = np.append(0, np.cumsum(np.bincount(placed_states.piece, minlength=len(borders))))  # states before each border, of all groups
     share = np.cumsum(before[behind] - before[first] + groups) // at_once
     for some in np.split(np.arange(len(ranges)), np.flatnonzero(np.diff(share)) + 1):
         cells = np.arange(groups) * len(borders)

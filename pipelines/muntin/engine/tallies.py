@@ -25,10 +25,10 @@ def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, lat
     published. open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is.
     None: not asked for.
     """
-    missed = combined.found.missed
+    missed = combined.candidates.missed
     late = missed > 0
     return {
-        "windows": np.bincount(combined.found_closed, minlength=batches + 1)[wanted].tolist(),
+        "windows": np.bincount(combined.candidates_closed, minlength=batches + 1)[wanted].tolist(),
         "late": _rows_of(combined, late, batches)[wanted].tolist(),
         "missed": _rows_of(combined, missed, batches)[wanted].tolist(),
         "late_any": _rows_of(combined, late if late_any is None else late_any, batches)[wanted].tolist(),
@@ -53,12 +53,12 @@ def _rows_of(combined: Combined, times: np.ndarray, batches: int) -> Ints:
 
 def _left_open(combined: Combined, batches: int) -> Ints:
     """The earliest start of a window open after each batch; by arrival, of an event that a note holds."""
-    windows, earliest = combined.found, np.full(batches, AFTER_ALL)
+    windows, earliest = combined.candidates, np.full(batches, AFTER_ALL)
     if (held := windows.held) is not None and held.all_open:
         np.minimum.at(earliest, held.position[held.note], combined.frames.start[held.row])
     elif len(windows.lo):
         first = np.minimum.reduceat(combined.frames.batch[windows.order], windows.lo)
-        _lower(earliest, first, combined.found_closed, windows.start)
+        _lower(earliest, first, combined.candidates_closed, windows.start)
     return earliest
 
 

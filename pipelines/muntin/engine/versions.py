@@ -55,15 +55,15 @@ def met(stretch: Ints, times: Ints, batch: Ints, count: int) -> tuple[Ints, Ints
     `stretch`: of each row, -1 without one. `times`: of each row. `batch`: of each row; rows of a batch lie
     together. `count`: of all stretches.
     """
-    found = np.full(count, -1, np.int32)
+    place = np.full(count, -1, np.int32)
     rows, facts = np.empty(len(stretch), np.int64), np.empty((len(stretch), 3), np.int64)  # batch, first and last time: side by side
     size = 0
     for row in range(len(stretch)):
         if stretch[row] < 0:
             continue
-        at, time = found[stretch[row]], times[row]
+        at, time = place[stretch[row]], times[row]
         if at < 0 or facts[at, 0] != batch[row]:
-            found[stretch[row]] = size
+            place[stretch[row]] = size
             rows[size] = row
             facts[size, 0], facts[size, 1], facts[size, 2] = batch[row], time, time
             size += 1
@@ -95,13 +95,13 @@ def settled(group_begins: Ints, known_us: Ints) -> Ints:
     return _settled(group_begins, known_us)  # type: ignore[no-any-return]
 
 
-def last_known(group_begins: Ints, settled_us: Ints, group: Ints, at_us: Ints) -> Ints:
+def last_row_at(group_begins: Ints, settled_us: Ints, group: Ints, at_us: Ints) -> Ints:
     """For each question the last row of a group that is known at an instant; -1 if none is.
 
     `group_begins`, `settled_us`: of the rows, as for `settled` and as `settled` gives it. `group`: of each
     question; -1 for a group without rows. `at_us`: of each question, microseconds.
     """
-    return _last_known(group_begins, settled_us, group, at_us)  # type: ignore[no-any-return]
+    return _last_row_at(group_begins, settled_us, group, at_us)  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)
@@ -116,7 +116,7 @@ def _settled(group_begins, known_us):  # type: ignore[no-untyped-def]  # noqa: A
 
 
 @njit(cache=True, nogil=True)
-def _last_known(group_begins, settled_us, group, at_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
+def _last_row_at(group_begins, settled_us, group, at_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
     out = np.full(len(group), -1, np.int64)
     for question in range(len(group)):
         if group[question] < 0:

@@ -17,7 +17,7 @@ from muntin.states.frames import Frames, Ints, is_among, run_starts
 from muntin.states.keys import contiguous
 from muntin.states.sorted import Arranged
 
-_Done = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
+_ByMemory = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
 """Monoid and memory of parts -> the parts, which stay where they are while this lives, and what they were reduced to."""
 
 
@@ -32,7 +32,7 @@ class Combined:
             it is open.
         states, frames: the states, and the same as frames, in one order.
         assignment: of the wanted windows.
-        found, found_closed: the assignment of all windows, and the position of the batch that closes each.
+        candidates, candidates_closed: the assignment of all windows, and the position of the batch that closes each.
         shown: for each row of `windows`, whether it is published; None: all are.
     """
 
@@ -41,8 +41,8 @@ class Combined:
     states: pa.Table
     frames: Frames
     assignment: Assignment
-    found: Assignment
-    found_closed: Ints
+    candidates: Assignment
+    candidates_closed: Ints
     shown: np.ndarray | None = None
 
     def published(self) -> tuple[pa.Table, Ints]:
@@ -70,14 +70,14 @@ def combine_arranged(
     of their fields.
     """
     states, frames = arranged.states, arranged.frames
-    found = _found(window.for_keys(lambda: _keys(states, frames, keys)), frames, when.floor, wanted)
-    found_closed = when.batch_of(found.end) if found.closed is None else found.closed
-    past = Past(states, frames, found_closed, window.outside_us)
-    if not bool(np.all(there := past.held(found, aggregates))):
-        found, found_closed = found.only(there), found_closed[there]
-    assignment, closed = found, found_closed
+    candidates = _candidates(window.for_keys(lambda: _keys(states, frames, keys)), frames, when.floor, wanted)
+    candidates_closed = when.batch_of(candidates.end) if candidates.closed is None else candidates.closed
+    past = Past(states, frames, candidates_closed, window.outside_us)
+    if not bool(np.all(there := past.held(candidates, aggregates))):
+        candidates, candidates_closed = candidates.only(there), candidates_closed[there]
+    assignment, closed = candidates, candidates_closed
     if wanted is not None and not bool(np.all(chosen := is_among(closed, wanted))):
-        assignment, closed = found.only(chosen), closed[chosen]
+        assignment, closed = candidates.only(chosen), closed[chosen]
     heads = _heads(frames, assignment)
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
@@ -87,7 +87,7 @@ def combine_arranged(
     windows = pa.table(columns)
     if window.rows_out:
         windows, closed = exploded(windows, closed)
-    return Combined(windows, closed, states, frames, assignment, found, found_closed)
+    return Combined(windows, closed, states, frames, assignment, candidates, candidates_closed)
 
 
 def _keys(states: pa.Table, frames: Frames, keys: Sequence[str]) -> pa.Table:
@@ -96,7 +96,7 @@ def _keys(states: pa.Table, frames: Frames, keys: Sequence[str]) -> pa.Table:
     return pa.table({key: states[key].combine_chunks().take(pa.array(heads)) for key in keys} or {"group": heads})
 
 
-def _found(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:
+def _candidates(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:
     """The windows that the wanted batches close, and perhaps more."""
     if wanted is None or not len(wanted) or int(wanted[-1]) + 1 >= len(floor):
         return window.assign(frames, floor)
@@ -114,8 +114,8 @@ def still_open(combined: Combined, position: int, settled_us: int | None = None,
     `combined`: the windows. `position`: of the batch. `settled_us`: the states of a window before this
     instant are combined to one state; None: every state stays. `fields`: of the states.
     """
-    rows, window = combined.found.order, combined.found.block
-    open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[window] > position)
+    rows, window = combined.candidates.order, combined.candidates.block
+    open_then = (combined.frames.batch[rows] <= position) & (combined.candidates_closed[window] > position)
     rows, window = rows[open_then], window[open_then]
     if settled_us is None or not (old := combined.frames.start[rows] < settled_us).any():
         return combined.states.take(pa.array(rows))
@@ -136,8 +136,8 @@ def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Fiel
 def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
     """A row of each window's group; windows of a group mostly lie together."""
     begins = np.flatnonzero(run_starts(assignment.group))
-    found = np.searchsorted(frames.group, assignment.group[begins])
-    return pa.array(np.repeat(found, np.diff(begins, append=len(assignment.group))))
+    places = np.searchsorted(frames.group, assignment.group[begins])
+    return pa.array(np.repeat(places, np.diff(begins, append=len(assignment.group))))
 
 
 def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:
@@ -164,13 +164,13 @@ def results(
     the windows; None: nothing did.
     """
     reduced: dict[str, list[pa.Array]] = {}
-    kept: dict[str, pa.Array] = {}
-    done: _Done = {}
+    states_of_windows: dict[str, pa.Array] = {}
+    by_memory: _ByMemory = {}
     for aggregate in aggregates.values():
         for field in aggregate.fields:
             if field.stem not in reduced:
-                reduced[field.stem] = _reduced(states, assignment, field, done)
-                kept |= {STATE_PREFIX + column: part for column, part in zip(field.columns, reduced[field.stem], strict=True)}
+                reduced[field.stem] = _reduced(states, assignment, field, by_memory)
+                states_of_windows |= {STATE_PREFIX + column: part for column, part in zip(field.columns, reduced[field.stem], strict=True)}
     bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
     finished = {}
     for name, aggregate in aggregates.items():
@@ -183,18 +183,18 @@ def results(
             )
             columns += before
         finished[name] = aggregate.finish(*columns)
-    return finished | (kept if keep_states else {})
+    return finished | (states_of_windows if keep_states else {})
 
 
-def _reduced(states: pa.Table, assignment: Assignment, field: Field, done: _Done) -> list[pa.Array]:
-    """The columns of a field, a value a window. `done`: what was reduced; it grows."""
+def _reduced(states: pa.Table, assignment: Assignment, field: Field, by_memory: _ByMemory) -> list[pa.Array]:
+    """The columns of a field, a value a window. `by_memory`: what was reduced; it grows."""
     if not len(assignment.lo):  # all windows are open: nothing is put in order for none
         states, assignment = states.slice(0, 0), replace(assignment, order=assignment.order[:0], block=assignment.block[:0])
     parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
     same = (id(field.monoid), *((name, _memory(part)) for name, part in parts.items()))
-    if same not in done:
-        done[same] = parts, list(field.monoid.reduce(parts, assignment).values())
-    return done[same][1]
+    if same not in by_memory:
+        by_memory[same] = parts, list(field.monoid.reduce(parts, assignment).values())
+    return by_memory[same][1]
 
 
 def _memory(part: pa.Array) -> Hashable:

@@ -44,14 +44,14 @@ def _column(aggregate: Aggregate) -> str:
 
 def triples(rows: Sequence[Row]) -> list[Triple]:
     """Lists of rows in three parts, the shortest first. Each row gets a `time`; some are equal, some late."""
-    found: list[Triple] = []
+    cases: list[Triple] = []
     for length in range(9):
         several = islice(product(rows, repeat=length), _EACH) if length <= 3 else _sampled(rows, length)  # noqa: PLR2004 - every short list
         for at, chosen in enumerate(several):
             clock = _CLOCKS[at % 2]
             timed = [{**row, "time": clock[place]} for place, row in enumerate(chosen)]
-            found += [(timed[:i], timed[i:j], timed[j:]) for i, j in _cuts(length, at)]
-    return found
+            cases += [(timed[:i], timed[i:j], timed[j:]) for i, j in _cuts(length, at)]
+    return cases
 
 
 def _cuts(length: int, at: int) -> list[tuple[int, int]]:
@@ -73,7 +73,7 @@ class Breach:
     law: str
     case: int
     column: str
-    found: Any
+    shown: Any
     wanted: Any
 
 
@@ -101,7 +101,7 @@ def prove(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> None:
     `aggregate`: of any kind. `cases`: three lists of rows with a `time` in microseconds. The shortest case
     comes first. `kinds`: column -> Arrow type.
     """
-    breaches = [found for found in _breaches(aggregate, cases, kinds) if found]
+    breaches = [each for each in _breaches(aggregate, cases, kinds) if each]
     if breaches:
         worst = min(breaches, key=lambda breach: breach.case)
         others = sorted({breach.law.split(":")[0] for breach in breaches} - {worst.law.split(":")[0]})
@@ -135,9 +135,9 @@ def _states(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> list
     try:
         states = lifted(aggregate, lists, kinds)
     except duckdb.Error as wrong:
-        found = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+        spelled = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
         raise DefinitionError(
-            f"laws: {aggregate} does not fit the examples, which have {found}: {said(wrong)}; give rows with its columns, or say types="
+            f"laws: {aggregate} does not fit the examples, which have {spelled}: {said(wrong)}; give rows with its columns, or say types="
         ) from wrong
     return [states.slice(at * len(cases), len(cases)) for at in range(5)]
 
@@ -180,12 +180,12 @@ def _differ(aggregate: Aggregate, law: str, ours: pa.Table, theirs: pa.Table, *,
     return _first(_shown(aggregate, theirs), _shown(aggregate, ours), law, exactly=exactly)
 
 
-def _first(wanted: dict[str, list[Any]], found: dict[str, list[Any]], law: str, *, exactly: bool) -> Breach | None:
+def _first(wanted: dict[str, list[Any]], shown: dict[str, list[Any]], law: str, *, exactly: bool) -> Breach | None:
     """The first case in which a column is wrong."""
     breaches = [
         Breach(law, case, name, one, other)
         for name in wanted
-        for case, (one, other) in enumerate(zip(found[name], wanted[name], strict=True))
+        for case, (one, other) in enumerate(zip(shown[name], wanted[name], strict=True))
         if not close(one, other, exactly=exactly)
     ]
     return min(breaches, key=lambda breach: breach.case, default=None)
@@ -217,7 +217,7 @@ def _reported(aggregate: Aggregate, breach: Breach, case: Triple) -> str:
     parts = "\n".join(f"  {name}: {_rows(rows)}" for name, rows in zip("xyz", case, strict=True))
     return (
         f"{aggregate} breaks a law: {breach.law}.\nWith the states of these rows\n{parts}\n"
-        f"{breach.column} is {breach.found!r}, not {breach.wanted!r}. Its windows would depend on how the rows came in batches."
+        f"{breach.column} is {breach.shown!r}, not {breach.wanted!r}. Its windows would depend on how the rows came in batches."
     )
 
 

@@ -37,13 +37,13 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
     `aggregate`: whose fields are lifted. `lists`: rows with the columns of `kinds` and a `time` in
     microseconds. A list without rows gives the empty state. `kinds`: column -> Arrow type.
     """
-    found = [
+    rows_of = [
         {**row, EVENT_TIME: row["time"], ORDER: row["time"], ORDINAL: place, _LIST: at}
         for at, rows in enumerate(lists)
         for place, row in enumerate(rows)
     ]
     schema = pa.schema([*kinds.items(), *((name, pa.int64()) for name in ("time", EVENT_TIME, ORDER, ORDINAL, _LIST))])
-    states, numbers = _queried(aggregate, pa.Table.from_pylist(found, schema), empty=not all(lists))
+    states, numbers = _queried(aggregate, pa.Table.from_pylist(rows_of, schema), empty=not all(lists))
     where = np.full(len(lists), len(states) - 1)
     where[numbers] = np.arange(len(numbers))
     return sealed(states, aggregate.fields).take(pa.array(where))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from muntin.definition.checks import check_mapping
-from muntin.definition.relative_paths import known
+from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
 from muntin.sources.dialect import dialect
 from muntin.sources.file_source import FileSource, Missing
@@ -141,7 +141,7 @@ def files(
     if ready is not None and (not isinstance(ready, str) or not ready or "/" in ready):
         raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
     all_files = all_files or event_time is None
-    check_template(known(path, "path"), all_files=all_files)
+    check_template(readable(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
     column_types = {**(columns or {}), **(types or {}), **(hive or {})}
     changed = checked_changes(id, operation, deletes, changes_within, dedupe)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from muntin.definition.checks import check_choice
-from muntin.definition.relative_paths import is_object_store, known
+from muntin.definition.relative_paths import is_object_store, readable
 from muntin.errors import DefinitionError
 from muntin.sources.repeated_rows import checked_changes_of_table
 from muntin.sources.row_source import LastingFiles, checked_terms
@@ -125,7 +125,7 @@ def table(
         changes_within,
         on_change,
     )
-    return TableSource(str(known(path, "path")).rstrip("/"), **terms)
+    return TableSource(str(readable(path, "path")).rstrip("/"), **terms)
 
 
 def checked_table_terms(

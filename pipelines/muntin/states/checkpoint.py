@@ -23,7 +23,7 @@ from muntin.states.columns import (
 )
 from muntin.states.frames import Ints
 from muntin.states.keys import contiguous, key_codes, numbered_keys
-from muntin.states.order import by_number, sorted_order, taken
+from muntin.states.order import by_number, sorted_order, take_rows
 
 
 def with_files(table: pa.Table, rows_by_file: Sequence[int], first: int = 0) -> pa.Table:
@@ -80,7 +80,7 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
     elif (order := _order(batch, number, _within(table, width_us))) is None:
         table, bucket = table.combine_chunks(), bucket[number]
     else:
-        table, bucket, batch = taken(table, order), bucket[number[order]], batch if one_batch else batch[order]
+        table, bucket, batch = take_rows(table, order), bucket[number[order]], batch if one_batch else batch[order]
     table = _placed(table, split) if by_arrival else table
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):
         if name in table.column_names:
@@ -141,9 +141,9 @@ def joined(old: pa.Table, new: pa.Table, keys: Sequence[str], columns: Sequence[
         if name in old.column_names:
             differ |= _integers(old[name]) != _integers(new[name])
     bad = np.unique(_integers(old[BATCH])[differ])
-    kept = pa.array(~np.isin(_integers(old[BATCH]), bad))
+    alike = pa.array(~np.isin(_integers(old[BATCH]), bad))
     both = pa.table({name: (old if name in old.column_names else new)[name] for name in columns})
-    return both.filter(kept), np.union1d(unlike, bad)
+    return both.filter(alike), np.union1d(unlike, bad)
 
 
 def _codes(old: pa.Table, new: pa.Table, keys: Sequence[str]) -> pa.Array:

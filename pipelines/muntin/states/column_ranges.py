@@ -49,23 +49,23 @@ def ranges_of(table: pa.Table) -> bytes:
 
 def stats(rows: int, footer: pq.FileMetaData, schema: pa.Schema) -> str:
     """The statistics of a file for the log; `schema`: of the table: a column of another type has none."""
-    told = (footer.metadata or {}).get(RANGES)
-    same = told and {each.name: each.type for each in footer.schema.to_arrow_schema()} == {each.name: each.type for each in schema}
-    return json.dumps({"numRecords": rows, **(json.loads(told) if told and same else {})}, ensure_ascii=False)
+    text = (footer.metadata or {}).get(RANGES)
+    same = text and {each.name: each.type for each in footer.schema.to_arrow_schema()} == {each.name: each.type for each in schema}
+    return json.dumps({"numRecords": rows, **(json.loads(text) if text and same else {})}, ensure_ascii=False)
 
 
-def ends(told: str | bytes | None) -> dict[str, list[Any]]:
+def ends(text: str | bytes | None) -> dict[str, list[Any]]:
     """Column -> the ends that a text of ranges holds; {} without ranges.
 
     >>> ends('{"minValues": {"user": "ann"}, "maxValues": {"user": "zoe"}, "nullCount": {"user": 0}}')
     {'user': ['ann', 'zoe']}
     """
-    found: dict[str, list[Any]] = {}
-    stats = json.loads(told or "{}")
+    ends_of: dict[str, list[Any]] = {}
+    stats = json.loads(text or "{}")
     for side in ("minValues", "maxValues"):
         for name, value in (stats.get(side) or {}).items():
-            found.setdefault(name, []).append(value)
-    return found
+            ends_of.setdefault(name, []).append(value)
+    return ends_of
 
 
 def is_end_of(end: str, text: str) -> bool:
@@ -116,33 +116,33 @@ def _ends(column: pa.ChunkedArray) -> tuple[Any, Any]:
             raise _NoRangeError
     else:
         least, greatest = pc.min_max(column).as_py().values()
-    return _told(least, -1), _told(greatest, 1)
+    return _end_of(least, -1), _end_of(greatest, 1)
 
 
 @singledispatch
-def _told(value: Any, sign: int) -> Any:  # noqa: ANN401, ARG001 - of any type
+def _end_of(value: Any, sign: int) -> Any:  # noqa: ANN401, ARG001 - of any type
     """An end of a range as JSON has it, or a value outside of it; `sign`: 1 upper end, -1 lower end."""
     raise _NoRangeError
 
 
-@_told.register(int)
+@_end_of.register(int)
 def _(value: int, _sign: int) -> int:
     return value
 
 
-@_told.register(float)
+@_end_of.register(float)
 def _(value: float, sign: int) -> float:
     return value or math.copysign(0.0, sign)
 
 
-@_told.register(Decimal)
+@_end_of.register(Decimal)
 def _(value: Decimal, _sign: int) -> float:
     if len(value.normalize().as_tuple().digits) > _SURE_DIGITS:
         raise _NoRangeError
     return float(value)
 
 
-@_told.register(str)
+@_end_of.register(str)
 def _(value: str, sign: int) -> str:
     if len(value) <= _MOST_LETTERS:
         return value
@@ -151,12 +151,12 @@ def _(value: str, sign: int) -> str:
     return value[:_MOST_LETTERS] + (_LAST_LETTER if sign > 0 else "")
 
 
-@_told.register(date)
+@_end_of.register(date)
 def _(value: date, _sign: int) -> str:
     return value.isoformat()
 
 
-@_told.register(datetime)
+@_end_of.register(datetime)
 def _(value: datetime, _sign: int) -> str:
     text = value.isoformat(timespec="milliseconds")  # cut: readers add a millisecond to the upper end
     return text.removesuffix("+00:00") + "Z" if value.tzinfo else text.replace("T", " ")

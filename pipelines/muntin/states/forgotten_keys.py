@@ -80,30 +80,30 @@ class Hashed:
     untils: Mapping[Columns, Mapping[str, int]]
     secrets: tuple[bytes, ...] = field(repr=False)
     number: int = 0
-    _known: dict[Key, int | None] = field(default_factory=dict, repr=False, compare=False)
+    _times: dict[Key, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def columns(self) -> Sequence[Columns]:
         return sorted(self.untils)
 
     def until_us(self, key: Key) -> int | None:
-        if key not in self._known:
-            if len(self._known) >= _CACHED:
-                self._known.clear()
-            self._known[key] = self.untils[tuple(name for name, _ in key)].get(hash_of(key, self.secrets))
-        return self._known[key]
+        if key not in self._times:
+            if len(self._times) >= _CACHED:
+                self._times.clear()
+            self._times[key] = self.untils[tuple(name for name, _ in key)].get(hash_of(key, self.secrets))
+        return self._times[key]
 
     def __bool__(self) -> bool:
         return bool(self.untils)
 
     def has_more_than(self, before: Hashed) -> bool:
         """Whether keys were forgotten since."""
-        told = (
+        untils = (
             (before.untils.get(columns, {}).get(name, UNDONE), until)
             for columns, names in self.untils.items()
             for name, until in names.items()
         )
-        return any(until > was for was, until in told)
+        return any(until > was for was, until in untils)
 
 
 NONE = Hashed({}, ())
@@ -158,14 +158,14 @@ def untils(table: pa.Table, keys: Keys) -> Ints:
 
     `table`: with columns of keys. Sets of columns that it lacks say nothing.
     """
-    found = np.full(len(table), BEFORE_ALL)
+    until_us = np.full(len(table), BEFORE_ALL)
     for columns in keys.columns:
         if {*columns} <= {*table.column_names} and len(table):
             rows = table.select(list(columns))
             at = _candidates(rows, keys)
             codes, until = _untils(rows.take(pa.array(at)), columns, keys)
-            found[at] = np.maximum(found[at], until[codes])
-    return found
+            until_us[at] = np.maximum(until_us[at], until[codes])
+    return until_us
 
 
 def _candidates(rows: pa.Table, keys: Keys) -> Ints:
@@ -187,8 +187,8 @@ def _untils(table: pa.Table, columns: Columns, keys: Keys) -> tuple[Ints, Ints]:
     _, firsts, codes = np.unique(
         key_codes([contiguous(table[name]) for name in columns], len(table)), return_index=True, return_inverse=True
     )
-    told = (None if None in row.values() else keys.until_us(key_of(row)) for row in table.take(pa.array(firsts)).to_pylist())
-    return codes, np.array([BEFORE_ALL if until is None else until for until in told], np.int64)
+    untils = (None if None in row.values() else keys.until_us(key_of(row)) for row in table.take(pa.array(firsts)).to_pylist())
+    return codes, np.array([BEFORE_ALL if until is None else until for until in untils], np.int64)
 
 
 _CELL, _WORD = re.compile(r"""[^,;|\t"']+"""), re.compile(r"[\w.@+-]+")
@@ -242,4 +242,4 @@ def word_of(value: str) -> re.Pattern[str]:
 def _parts(text: str) -> Iterator[str]:
     """The words and the cells of a line."""
     for pattern in (_WORD, _CELL):
-        yield from (found.strip() for found in pattern.findall(text))
+        yield from (words.strip() for words in pattern.findall(text))

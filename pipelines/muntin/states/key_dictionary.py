@@ -22,13 +22,13 @@ _WIDEST = 2**20  # of a table of places
 
 @dataclass(slots=True)
 class DistinctValues:
-    """The distinct values of a column so far, `known`, by first occurrence.
+    """The distinct values of a column so far, `values`, by first occurrence.
 
     `table`: the places among them of whole numbers that lie near each other, from `least` on; -1 where a
     value did not occur.
     """
 
-    known: pa.Array
+    values: pa.Array
     least: int = 0
     table: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -40,8 +40,8 @@ class DistinctValues:
             return self._looked_up(column)
         value, place = column.to_numpy(), np.empty(len(column), np.int64)
         new = np.empty_like(value)
-        if count := tabulated_places(value, self.least, self.table, len(self.known), place, new):
-            self.known = pa.concat_arrays([self.known, pa.array(new[:count])])
+        if count := tabulated_places(value, self.least, self.table, len(self.values), place, new):
+            self.values = pa.concat_arrays([self.values, pa.array(new[:count])])
         return place
 
     def _has_room_for(self, column: pa.Array) -> bool:
@@ -54,28 +54,28 @@ class DistinctValues:
     @property
     def are_too_many(self) -> bool:
         """Whether the values are more than can be numbered, or more than are worth numbering."""
-        return len(self.known) >= (MOST_VALUES if len(self.table) else MOST_LOOKED_UP)
+        return len(self.values) >= (MOST_VALUES if len(self.table) else MOST_LOOKED_UP)
 
     def _looked_up(self, column: pa.Array) -> Ints:
-        places = pc.index_in(column, value_set=self.known)
+        places = pc.index_in(column, value_set=self.values)
         if places.null_count:
             new = column.filter(pc.is_null(places)).unique()
-            self.known, self.table = pa.concat_arrays([self.known, new]), self.table[:0]
-            places = pc.index_in(column, value_set=self.known)
+            self.values, self.table = pa.concat_arrays([self.values, new]), self.table[:0]
+            places = pc.index_in(column, value_set=self.values)
         return places.to_numpy().astype(np.int64)
 
     def _tabulate(self, least: int, most: int) -> bool:
         """Lay the places of all values into a table over `least` and `most`; False if it would be
         too wide.
         """
-        known = self.known.drop_null()
-        if len(known):
-            ends = pc.min_max(known).as_py()
+        values = self.values.drop_null()
+        if len(values):
+            ends = pc.min_max(values).as_py()
             least, most = min(least, ends["min"]), max(most, ends["max"])
         if most - least >= _WIDEST:
             return False
         self.least, self.table = least, np.full(most - least + 1, -1)
-        self.table[known.to_numpy().astype(np.int64) - least] = np.flatnonzero(self.known.is_valid().to_numpy(zero_copy_only=False))
+        self.table[values.to_numpy().astype(np.int64) - least] = np.flatnonzero(self.values.is_valid().to_numpy(zero_copy_only=False))
         return True
 
 
@@ -94,13 +94,13 @@ class KeyDictionary:
         return None if any(each.are_too_many for each in (*self.parts, self.codes)) else number
 
     def __len__(self) -> int:
-        return len(self.parts[0].known) if len(self.parts) == 1 else len(self.codes.known)
+        return len(self.parts[0].values) if len(self.parts) == 1 else len(self.codes.values)
 
     @property
     def columns(self) -> list[pa.Array]:
         """The key columns, a row a key."""
         if len(self.parts) == 1:
-            return [self.parts[0].known]
-        code = self.codes.known.to_numpy()
+            return [self.parts[0].values]
+        code = self.codes.values.to_numpy()
         shifts = range(_BITS * (len(self.parts) - 1), -1, -_BITS)
-        return [part.known.take(pa.array((code >> shift) & (MOST_VALUES - 1))) for part, shift in zip(self.parts, shifts, strict=True)]
+        return [part.values.take(pa.array((code >> shift) & (MOST_VALUES - 1))) for part, shift in zip(self.parts, shifts, strict=True)]

@@ -33,7 +33,7 @@ class AtExtreme:
         time_us: when this row was.
         place: of its value in `pieces` joined; -1 while a slot has no row.
         pieces: the values of rows that were the best of their slot after some batch.
-        kept: how many values `pieces` have.
+        size: how many values `pieces` have.
     """
 
     lifted: Lifted
@@ -42,7 +42,7 @@ class AtExtreme:
     time_us: Ints
     place: Ints
     pieces: list[pa.Array] = field(default_factory=list)
-    kept: int = 0
+    size: int = 0
 
     @property
     def is_finite(self) -> bool:
@@ -66,10 +66,10 @@ class AtExtreme:
 
         by, valid = rows.numbers(self.lifted.by)
         won = np.empty(len(by), np.int64)
-        slots, greatest = (self.best, self.time_us, self.place, self.kept), self.lifted.what == "at_greatest"
+        slots, greatest = (self.best, self.time_us, self.place, self.size), self.lifted.what == "at_greatest"
         count = keep_extreme(*slots, won, rows.slot, rows.time_us, by, valid, greatest)
         self.pieces.append(rows.columns[self.lifted.of].take(pa.array(won[:count])))
-        self.kept += count
+        self.size += count
         return True
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot alone says what its state is
@@ -167,34 +167,34 @@ class Occurrences:
 
 @dataclass(slots=True)
 class OfOccurrences:
-    """A column with the values, or with their counts. `leads`: this column adds the rows to `found`."""
+    """A column with the values, or with their counts. `leads`: this column adds the rows to `pairs`."""
 
     lifted: Lifted
     of: pa.DataType
-    found: Occurrences
+    pairs: Occurrences
     leads: bool
 
     @property
     def is_finite(self) -> bool:
         """Whether all that came fits."""
-        return self.found.together() is not None
+        return self.pairs.together() is not None
 
     def widened(self, frames: int, keys: int) -> None:  # noqa: ARG002 - values need no more room for more frames
         """Make room for so many keys."""
         if self.leads:
-            self.found.widened(keys)
+            self.pairs.widened(keys)
 
     def take(self, rows: RowsAtHand) -> bool:
         """Add some rows."""
-        return not self.leads or self.found.take(rows.slot, *rows.numbers(self.lifted.of))
+        return not self.leads or self.pairs.take(rows.slot, *rows.numbers(self.lifted.of))
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
         """A list for each state. `counts`: of each slot; `slot`, `place`: of each state."""
-        found = self.found.together()
-        assert found is not None  # noqa: S101 - `is_finite` says so
-        state = _state_of_slot(len(counts), slot, place)[found.slot]
+        pairs = self.pairs.together()
+        assert pairs is not None  # noqa: S101 - `is_finite` says so
+        state = _state_of_slot(len(counts), slot, place)[pairs.slot]
         order = sorted_order(state)
-        values = pa.array(found.value).cast(self.of) if self.lifted.what == "distinct" else pa.array(found.often)
+        values = pa.array(pairs.value).cast(self.of) if self.lifted.what == "distinct" else pa.array(pairs.often)
         return _lists(state[order], values.take(pa.array(order)), len(slot))
 
 
@@ -254,8 +254,8 @@ class AllAtExtreme:
         """A list for each state. `counts`: of each slot; `slot`, `place`: of each state."""
         of, by, values = zip(*self.pieces, strict=True)
         slots, value = np.concatenate(of), pa.chunked_array(values, self.of).combine_chunks()
-        kept = self._are_best(slots, np.concatenate(by)) & value.is_valid().to_numpy(zero_copy_only=False)
-        state, value = _state_of_slot(len(counts), slot, place)[slots[kept]], value.filter(pa.array(kept))
+        holding = self._are_best(slots, np.concatenate(by)) & value.is_valid().to_numpy(zero_copy_only=False)
+        state, value = _state_of_slot(len(counts), slot, place)[slots[holding]], value.filter(pa.array(holding))
         rank = pc.rank(value, tiebreaker="dense").to_numpy().astype(np.int64)
         order = sorted_order(state, rank)
         order = order[run_starts(state[order], rank[order])]
@@ -266,9 +266,9 @@ def empty_lists(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, others:
     """A column without a value. `rows`: columns of rows; `others`: columns that may count the same values."""
     if lifted.by:
         return AllAtExtreme.empty(lifted, rows, frames, keys)
-    alike = (each.found for each in others.values() if isinstance(each, OfOccurrences) and each.lifted.of == lifted.of)
-    found = next(alike, None)
-    return OfOccurrences(lifted, rows.field(lifted.of).type, found or Occurrences(keys), leads=found is None)
+    alike = (each.pairs for each in others.values() if isinstance(each, OfOccurrences) and each.lifted.of == lifted.of)
+    shared = next(alike, None)
+    return OfOccurrences(lifted, rows.field(lifted.of).type, shared or Occurrences(keys), leads=shared is None)
 
 
 def _renumbered(slot: Ints, before: int, keys: int) -> Ints:

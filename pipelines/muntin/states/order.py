@@ -83,17 +83,17 @@ def _packed(columns: tuple[Ints, ...]) -> Ints | None:
     return packed
 
 
-def taken(table: pa.Table, order: Ints) -> pa.Table:
+def take_rows(table: pa.Table, order: Ints) -> pa.Table:
     """The rows of a table in this order, in one piece."""
     if not are_many(len(order)):
         return table.combine_chunks().take(pa.array(order))
-    return pa.table({name: _taken(contiguous(table[name]), order) for name in table.column_names}, schema=table.schema)
+    return pa.table({name: _take_rows(contiguous(table[name]), order) for name in table.column_names}, schema=table.schema)
 
 
 def by_number(table: pa.Table, number: Ints) -> pa.Table:
     """The rows of a table in the order of their numbers, from 0 on; rows of the same number stay in order."""
     if not are_many(len(table)) or int(number.max()) >= len(table) or len(table) >= 2**31:
-        return taken(table, sorted_order(number))
+        return take_rows(table, sorted_order(number))
     from muntin.states.order_kernels import counted_order, counted_places, scattered
 
     def placed(column: pa.ChunkedArray) -> pa.Array:
@@ -107,11 +107,11 @@ def by_number(table: pa.Table, number: Ints) -> pa.Table:
     places = counted_places(number, size)
     plain = [name for name in table.column_names if _is_plain(table[name])]
     order = np.empty(0, np.int64) if len(plain) == table.num_columns else counted_order(number, size)
-    columns = {name: placed(table[name]) if name in plain else _taken(contiguous(table[name]), order) for name in table.column_names}
+    columns = {name: placed(table[name]) if name in plain else _take_rows(contiguous(table[name]), order) for name in table.column_names}
     return pa.table(columns, schema=table.schema)
 
 
-def _taken(column: pa.Array, order: Ints) -> pa.Array:
+def _take_rows(column: pa.Array, order: Ints) -> pa.Array:
     if not _is_plain(column):
         return column.take(pa.array(order))
     from muntin.states.order_kernels import gathered

@@ -92,11 +92,11 @@ class Column:
 
 def empty_columns(columns: Mapping[str, Lifted], rows: pa.Schema, frames: int, keys: int, most: int) -> dict[str, SlotColumn]:
     """Columns without a value, for frames and keys and at `most` so many rows. `rows`: columns of rows."""
-    found = dict[str, "SlotColumn"]()
+    slots = dict[str, "SlotColumn"]()
     for name, lifted in columns.items():
-        own = empty_lists(lifted, rows, frames, keys, found) if lifted.what in LISTS else _empty_column(lifted, rows, frames, keys, most)
-        found[name] = own
-    return found
+        own = empty_lists(lifted, rows, frames, keys, slots) if lifted.what in LISTS else _empty_column(lifted, rows, frames, keys, most)
+        slots[name] = own
+    return slots
 
 
 def _empty_column(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, most: int) -> SlotColumn:
@@ -258,6 +258,6 @@ def _states(table: Mapping[str, SlotColumn], dictionary: KeyDictionary, keys: Se
     rank, _ = numbered_keys(columns, len(dictionary))
     filled = layout.filled(counts, rank)
     owner = pa.array(filled.key)
-    found: dict[str, pa.Array] = {name: column.take(owner) for name, column in zip(keys, columns, strict=True)}
-    found[FRAME] = pa.array(filled.frame)
-    return pa.table(found | {name: column.states(counts, filled.slot, filled.place) for name, column in table.items()})
+    columns_out: dict[str, pa.Array] = {name: column.take(owner) for name, column in zip(keys, columns, strict=True)}
+    columns_out[FRAME] = pa.array(filled.frame)
+    return pa.table(columns_out | {name: column.states(counts, filled.slot, filled.place) for name, column in table.items()})

@@ -10,17 +10,17 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def tabulated_places(value, least, table, known, place, new):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def tabulated_places(value, least, table, size, place, new):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Find the place of each whole number in a table that begins with `least`; how many were new, which had
     -1 there.
 
-    They are given the places from `known` on, and are written to `new`.
+    They are given the places from `size` on, and are written to `new`.
     """
     count = 0
     for row in range(len(value)):
         at = table[value[row] - least]
         if at < 0:
-            at = known + count
+            at = size + count
             table[value[row] - least] = at
             new[count] = value[row]
             count += 1
@@ -126,11 +126,11 @@ def keep_last(out, some, time_us, slot, time, value, valid, nulls):  # type: ign
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def keep_extreme(best, time_us, place, kept, won, slot, time, by, valid, greatest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def keep_extreme(best, time_us, place, first_new, won, slot, time, by, valid, greatest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep the row of each slot where `by` is least or `greatest`, of equal rows the earliest, of rows at one
     time the first.
 
-    All NaNs are equal, and greater than any number. `place` of a slot whose best row is new grows from `kept`
+    All NaNs are equal, and greater than any number. `place` of a slot whose best row is new grows from `first_new`
     on: `won` has the rows in this order. How many they are.
     """
     count = 0
@@ -142,10 +142,10 @@ def keep_extreme(best, time_us, place, kept, won, slot, time, by, valid, greates
             more = new > old or (np.isnan(new) and not np.isnan(old))
             if first or (time[row] < time_us[at] if equal else more == greatest):
                 best[at], time_us[at] = new, time[row]
-                if place[at] < kept:
-                    place[at] = kept + count
+                if place[at] < first_new:
+                    place[at] = first_new + count
                     count += 1
-                won[place[at] - kept] = row
+                won[place[at] - first_new] = row
     return count
 
 
@@ -181,13 +181,13 @@ def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN0
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def filled_slots(counts, keys, place_of_key, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The slots with a count, and the place of each where slots of a key lie together."""
-    found = 0
+    count = 0
     for at in range(len(counts)):
         if counts[at] > 0:
             key = at % keys
-            slot[found], place[found] = at, place_of_key[key]
+            slot[count], place[count] = at, place_of_key[key]
             place_of_key[key] += 1
-            found += 1
+            count += 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -231,8 +231,8 @@ class Linked:
         slot = np.empty(rows, np.int64)
         self.came += rows
         most = _LINKS_PER_ROW * self.came - self.links
-        known = self.heads, self.owner, self.first, self.last, self.link
-        self.states, links = linked_slots(at, key, self.reach_us, *known, self.states, slot, most)
+        slot_columns = self.heads, self.owner, self.first, self.last, self.link
+        self.states, links = linked_slots(at, key, self.reach_us, *slot_columns, self.states, slot, most)
         self.links += links
         self.expected = self.states + (self.states - before) * max(self.rows - self.came, 0) // max(rows, 1)
         self.outgrown = (self.expected if self.came >= _TELLING else self.states) > MOST_STATES or links > most

@@ -16,7 +16,7 @@ from muntin.states.columns import BASE, BATCH_POSITION, BUCKET, COUNTERS, FIRST_
 from muntin.states.derived_columns import whole
 from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
 from muntin.states.keys import contiguous, key_codes
-from muntin.states.order import sorted_order, taken
+from muntin.states.order import sorted_order, take_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
     more = [key_codes([contiguous(states[key]) for key in then], len(states))] if then else []
     order = sorted_order(codes, start // width_us, batch, *more)
-    states = taken(states, order)
+    states = take_rows(states, order)
     first, last = (instants(states[name]) if name in states.column_names else start[order] for name in (FIRST_EVENT, LAST_EVENT))
     return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us, states=states))
 
@@ -73,7 +73,7 @@ def by_key(states: pa.Table, keys: Sequence[str]) -> pa.Table:
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
     bucket: Ints = contiguous(states[BUCKET]).to_numpy().astype(np.int64)
     frame = [] if ROW_IN_BATCH in states.column_names else [instants(states[FRAME])]
-    return taken(states, sorted_order(bucket, codes, *frame))
+    return take_rows(states, sorted_order(bucket, codes, *frame))
 
 
 def some_of(arranged: Arranged, rows: Ints) -> Arranged:
@@ -82,7 +82,7 @@ def some_of(arranged: Arranged, rows: Ints) -> Arranged:
     if len(rows) == len(frames):
         return arranged
     group, start, batch, first, last = (column[rows] for column in (frames.group, frames.start, frames.batch, frames.first, frames.last))
-    states = taken(arranged.states, rows)
+    states = take_rows(arranged.states, rows)
     return Arranged(states, Frames(group, start, batch, first, last, frames.width, states=states))
 
 
@@ -151,12 +151,12 @@ def arrange_rows(
         rows = order < count
         order, group = order[rows], group[rows]
     noted = states.select(list(of_notes)), order
-    states = whole(taken(states.drop_columns(list(of_notes)), order))
+    states = whole(take_rows(states.drop_columns(list(of_notes)), order))
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
-    told = partial(evaluate, states) if evaluate else None
+    evaluated = partial(evaluate, states) if evaluate else None
     times = (batches.starts, batches.ends, batches.origin)
-    arrived = Arrived(columns, *times, order < before, counters, bases, batches.noted_after, told)
+    arrived = Arrived(columns, *times, order < before, counters, bases, batches.noted_after, evaluated)
     return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed, noted)
 
 
@@ -174,9 +174,9 @@ def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> t
     if not partitions:
         return np.empty((groups, 0), np.int64), np.zeros(groups)
     group, rows = group[row >= 0], row[row >= 0]
-    known = contiguous(partitions[COUNTERS]).flatten().to_numpy().reshape(len(partitions), -1)
-    counters = np.tile(BLANK[known.shape[1]], (groups, 1))
-    counters[group] = known[rows]
+    noted = contiguous(partitions[COUNTERS]).flatten().to_numpy().reshape(len(partitions), -1)
+    counters = np.tile(BLANK[noted.shape[1]], (groups, 1))
+    counters[group] = noted[rows]
     base = contiguous(partitions[BASE]).to_numpy(zero_copy_only=False)
     bases = np.zeros(groups, base.dtype)
     bases[group] = base[rows]

@@ -153,12 +153,12 @@ def between_neighbours(noted: Mapping[int, Border], asked: Mapping[int, Border])
     >>> between_neighbours({0: {0: 2}, 20: {0: 5}}, {10: {0: 9}, 30: {0: 4, 1: 7}})
     {10: {0: 5}, 30: {0: 5, 1: 7}}
     """
-    known, out = sorted(noted), dict[int, dict[int, int]]()
+    borders, out = sorted(noted), dict[int, dict[int, int]]()
     before: Border = {}
     for instant in sorted(asked):
-        at = bisect_left(known, instant)
-        before = highest(before, noted[known[at - 1]]) if at else before
-        after = noted[known[at]] if at < len(known) else None
+        at = bisect_left(borders, instant)
+        before = highest(before, noted[borders[at - 1]]) if at else before
+        after = noted[borders[at]] if at < len(borders) else None
         low_enough = {one: offset if after is None else min(offset, after.get(one, 0)) for one, offset in asked[instant].items()}
         before = out[instant] = highest(low_enough, before)
     return out

@@ -36,17 +36,17 @@ def carried_work(batches: Batches, watermarks_us: Ints, ledger: Ledger | None, *
     first = int(np.argmax(differs)) if differs.any() else min(len(batches), count)
     if first == len(batches) == count:
         return NOTHING
-    found = from_note(len(batches), ledger, np.arange(first, len(batches)), first)
-    return replace(found, stops=_stops(differs, watermarks_us, ledger, first)) if ledger else found
+    work = from_note(len(batches), ledger, np.arange(first, len(batches)), first)
+    return replace(work, stops=_stops(differs, watermarks_us, ledger, first)) if ledger else work
 
 
 def _differs(batches: Batches, ledger: Ledger | None) -> np.ndarray:
     """Whether each batch is other than the ledger says."""
-    found = np.ones(len(batches), np.bool_)
+    differs = np.ones(len(batches), np.bool_)
     if ledger is not None:
-        shared, known = min(len(batches), len(ledger.entries)), ledger.entries
-        found[:shared] = (batches.start_us[:shared] != known.start_us[:shared]) | (batches.version[:shared] != known.version[:shared])
-    return found
+        shared, entries = min(len(batches), len(ledger.entries)), ledger.entries
+        differs[:shared] = (batches.start_us[:shared] != entries.start_us[:shared]) | (batches.version[:shared] != entries.version[:shared])
+    return differs
 
 
 def _stops(differs: np.ndarray, watermarks_us: Ints, ledger: Ledger, first: int) -> Stops:

@@ -30,18 +30,18 @@ def watermarks(batches: Batches, watermarking: Watermarking) -> Ints:
     """
     if not len(batches):
         return batches.end_us
-    known = batches.end_us if watermarking.policy == "interval" else batches.newest_us
+    time_us = batches.end_us if watermarking.policy == "interval" else batches.newest_us
     if watermarking.policy == "events" and watermarking.sources > 1:
-        known = _least_of_sources(batches, watermarking)
-    return np.maximum.accumulate(known)
+        time_us = _least_of_sources(batches, watermarking)
+    return np.maximum.accumulate(time_us)
 
 
 def _least_of_sources(batches: Batches, watermarking: Watermarking) -> Ints:
-    known = np.maximum.accumulate([batches.newest_of(number) for number in range(watermarking.sources)], axis=1)
+    newest_us = np.maximum.accumulate([batches.newest_of(number) for number in range(watermarking.sources)], axis=1)
     if watermarking.idle_us is None:
-        return known.min(axis=0)
-    active = known >= batches.end_us - watermarking.idle_us
-    return np.where(active.any(axis=0), np.where(active, known, AFTER_ALL).min(axis=0), known.max(axis=0))
+        return newest_us.min(axis=0)
+    active = newest_us >= batches.end_us - watermarking.idle_us
+    return np.where(active.any(axis=0), np.where(active, newest_us, AFTER_ALL).min(axis=0), newest_us.max(axis=0))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ Knowledge = Literal["closed", "ended"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
+class Publications:
     """The published batches as they were known from instant to instant.
 
     Attributes:

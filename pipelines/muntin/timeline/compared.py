@@ -30,7 +30,7 @@ class Compared:
         return np.full(len(self.batches), -1) if self.entries is None else self.entries.position(self.batches.start_us)
 
     @cached_property
-    def _known(self) -> tuple[Ints | slice, Ints | slice]:
+    def _old_batches(self) -> tuple[Ints | slice, Ints | slice]:
         """Positions of the batches that are not new, and the numbers of their entries: mostly a stretch."""
         at = np.flatnonzero(self.entry >= 0)
         return stretch(at), stretch(self.entry[at])
@@ -41,7 +41,7 @@ class Compared:
         if self.entries is None:
             return np.arange(len(self.batches))
         same = self.entry >= 0
-        at, entry = self._known
+        at, entry = self._old_batches
         same[at] = self.entries.version[entry] == self.batches.version[at]
         return np.flatnonzero(~same)
 
@@ -50,7 +50,7 @@ class Compared:
         """Positions of old batches that close another stretch of time: a watermark differs."""
         if self.entries is None:
             return np.empty(0, np.int64)
-        at, entry = self._known
+        at, entry = self._old_batches
         then, now = (np.append(BEFORE_ALL, watermarks_us) for watermarks_us in (self.entries.watermark_us, self.watermarks_us))
         before, after = then[:-1][entry] != now[:-1][at], then[1:][entry] != now[1:][at]
         return np.arange(len(self.batches))[at][before | after]
@@ -68,10 +68,10 @@ class Compared:
         """
         if self.entries is None:
             return []
-        known, entry = self._known
-        before, now = Closing(self.entries.watermark_us, when.slack).floor[:-1][entry], when.floor[:-1][known]
+        positions, entry = self._old_batches
+        before, now = Closing(self.entries.watermark_us, when.slack).floor[:-1][entry], when.floor[:-1][positions]
         other = before != now  # seldom: the spans of other batches are not compared
-        at, later = np.arange(len(self.batches))[known][other], np.maximum(before[other], now[other])
+        at, later = np.arange(len(self.batches))[positions][other], np.maximum(before[other], now[other])
         low, high = self._span(at)
         late = low < later
         return _held(at[late], low[late], np.minimum(high, later)[late])
@@ -81,8 +81,11 @@ class Compared:
         low, high, entry = self.batches.low_us[at], self.batches.high_us[at], self.entry[at]
         if self.entries is None or not len(self.entries):
             return low, high
-        known = entry >= 0
-        was_low, was_high = np.where(known, self.entries.low_us[entry], AFTER_ALL), np.where(known, self.entries.high_us[entry], BEFORE_ALL)
+        is_old = entry >= 0
+        was_low, was_high = (
+            np.where(is_old, self.entries.low_us[entry], AFTER_ALL),
+            np.where(is_old, self.entries.high_us[entry], BEFORE_ALL),
+        )
         return np.minimum(low, was_low), np.maximum(high, was_high)
 
 

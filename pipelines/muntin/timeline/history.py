@@ -52,8 +52,8 @@ def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule, 
 def _chosen(batches: Batches, run: Ints, published: Ints, asked: Ints) -> int:
     """The number of the run that is the history."""
     for starts in (published, asked):
-        if len(known := (at := batches.position(starts))[at >= 0]):
-            return int(run[known[0]])
+        if len(positions := (at := batches.position(starts))[at >= 0]):
+            return int(run[positions[0]])
     return 0
 
 
@@ -64,7 +64,7 @@ def _missing(batches: Batches, schedule: Schedule) -> tuple[Interval, ...]:
     return tuple(hole for end_us, start_us in borders for hole in schedule.intervals(end_us, start_us))
 
 
-def first_kept(batches: Batches, kept_us: int) -> int:
+def first_retained(batches: Batches, kept_us: int) -> int:
     """The position of the first batch that ends less than `kept_us` before the end of the newest batch."""
     return int(np.searchsorted(batches.end_us, batches.end_us[-1] - kept_us, side="right")) if len(batches) else 0
 
@@ -86,7 +86,7 @@ def expirable(batches: Batches, position: int, works: Iterable[Work]) -> Flags:
     return gone
 
 
-def lacking(batches: Batches, work: Work) -> Ints:
+def missing_states(batches: Batches, work: Work) -> Ints:
     """The positions of the expired batches whose states a work reads."""
     return np.flatnonzero(batches.expired & (batches.rows > 0) & _read(batches, work)) if work else np.empty(0, np.int64)
 

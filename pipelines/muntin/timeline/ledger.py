@@ -74,7 +74,7 @@ class Entries:
     def take(self, rows: Ints | np.ndarray) -> Entries:
         """Some of the entries, by number or by mask."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        return Entries(*(_taken(getattr(self, name), rows) for name in _COLUMNS))
+        return Entries(*(_at_rows(getattr(self, name), rows) for name in _COLUMNS))
 
     def position(self, starts: Ints) -> Ints:
         """The number of the entry of the batch that starts then; -1 where there is none."""
@@ -111,8 +111,8 @@ class Entries:
         `number`: of each entry in the ledger. `count`: of all entries of the ledger.
         """
         age = count - number
-        kept = (age <= RECENT) | ((age <= RECENT**2) & (number % RECENT == 0)) | (number % RECENT**2 == 0)
-        return replace(self, note=pc.if_else(pa.array(kept), self.note, pa.scalar(None, NOTES)))
+        stays = (age <= RECENT) | ((age <= RECENT**2) & (number % RECENT == 0)) | (number % RECENT**2 == 0)
+        return replace(self, note=pc.if_else(pa.array(stays), self.note, pa.scalar(None, NOTES)))
 
     def to_table(self) -> pa.Table:
         """A column for each fact: int64, or uint64 for `version` and `made`; `note` is a list of string."""
@@ -134,7 +134,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _taken(column: Any, rows: Ints) -> Any:  # noqa: ANN401 - an array of numpy's or of Arrow's
+def _at_rows(column: Any, rows: Ints) -> Any:  # noqa: ANN401 - an array of numpy's or of Arrow's
     return column.take(pa.array(rows)) if isinstance(column, pa.Array) else column[rows]
 
 
@@ -238,5 +238,5 @@ class Ledger:
         lost = [at for at in self.entries.noted().tolist() if self.entries.note_of(at) == tuple(paths)]
         there = np.asarray(self.entries.note.is_valid())
         there[lost] = False
-        note = pa.array([files if kept else None for files, kept in zip(self.entries.note.to_pylist(), there, strict=True)], NOTES)
+        note = pa.array([files if stays else None for files, stays in zip(self.entries.note.to_pylist(), there, strict=True)], NOTES)
         return replace(self, entries=replace(self.entries, note=note))

@@ -131,8 +131,8 @@ def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, fl
     still_open = max(span[0], floor_us)
     if still_open > span[1] + reach_us:
         return np.empty(0, np.int64)
-    found = window.batches_closing(when, still_open, span[1])
-    return found[(found >= at) & (found < end)]
+    closing_batches = window.batches_closing(when, still_open, span[1])
+    return closing_batches[(closing_batches >= at) & (closing_batches < end)]
 
 
 def reconcile(

@@ -169,8 +169,8 @@ def due(scale: Scale, floors: Sequence[tuple[Even, int]], batches: Batches) -> T
     for level in scale.levels(longest):
         span = scale.span_us(level)
         numbers[level] = np.arange(-(-(settled - longest) // span), settled // span)
-    made = ((level, found, names(scale, level, found, batches)) for level, found in numbers.items())
-    tiles = Tiles.joined(Tiles(np.full(len(at), level), at, name, np.ones(len(at), np.bool_)) for level, at, name in made)
+    levels = ((level, at, names(scale, level, at, batches)) for level, at in numbers.items())
+    tiles = Tiles.joined(Tiles(np.full(len(at), level), at, name, np.ones(len(at), np.bool_)) for level, at, name in levels)
     return tiles.take(tiles.name != 0)
 
 

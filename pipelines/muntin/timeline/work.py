@@ -31,8 +31,8 @@ class Stops:
 
     def without_note(self, files: tuple[str, ...]) -> Stops:
         """The stops as if the note in some files had never been written."""
-        kept = [at for at, others in enumerate(self.files) if others != files]
-        return Stops(self.changed, self.noted[kept], tuple(self.files[at] for at in kept))
+        left = [at for at, others in enumerate(self.files) if others != files]
+        return Stops(self.changed, self.noted[left], tuple(self.files[at] for at in left))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

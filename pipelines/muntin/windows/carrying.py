@@ -67,8 +67,8 @@ class Carrying:
 
     def batches_closing(self, when: Any, low_us: int, high_us: int) -> Ints:  # noqa: ANN401 - a rule of closing
         """The batches that close windows over the instants, or windows that values from there last to."""
-        found: Ints = self.window.batches_closing(when, low_us, high_us + self.behind_us)
-        return found
+        closing: Ints = self.window.batches_closing(when, low_us, high_us + self.behind_us)
+        return closing
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         """The windows over the frames."""
@@ -81,10 +81,10 @@ class Carrying:
         Windows that hold no event are there if they begin before time is known to: what is later may hold
         events yet.
         """
-        found: Assignment = self.window.assign_between(frames, floor, after_us, until_us)
+        windows: Assignment = self.window.assign_between(frames, floor, after_us, until_us)
         if not self.window.dense or not len(frames) or floor[-1] == BEFORE_ALL:
-            return found
+            return windows
         from muntin.engine.event_time.added_windows import with_reached
 
         known_us = int(floor[-1]) + self.window.grace_us + self.window.inside_us
-        return with_reached(found, frames, self.window, self.behind_us, (after_us, until_us), known_us)
+        return with_reached(windows, frames, self.window, self.behind_us, (after_us, until_us), known_us)

@@ -108,8 +108,8 @@ class Given(Plain):
         """The batches that close a span of any key over the instants, however far apart."""
         import numpy as np
 
-        found: Ints = np.unique(when.batch_of(self.spans.end[self.spans.over(low_us, high_us)]))
-        return found
+        closing: Ints = np.unique(when.batch_of(self.spans.end[self.spans.over(low_us, high_us)]))
+        return closing
 
     def earliest(self, after_us: int, until_us: int) -> int:
         """The first start of a span that ends in the stretch."""

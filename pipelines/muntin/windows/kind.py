@@ -197,9 +197,9 @@ class Plain:
         return first[0][1] if first else low_us, last[-1][1] if last else high_us
 
 
-Kept = TypeVar("Kept", bound=Plain)
+AnyPlain = TypeVar("AnyPlain", bound=Plain)
 
 
-def hiding(kind: Kept, having: str | None) -> Kept:
+def hiding(kind: AnyPlain, having: str | None) -> AnyPlain:
     """A kind whose windows are hidden where a condition does not hold. `having`: None: all are published."""
     return kind if having is None else replace(kind, having=having)

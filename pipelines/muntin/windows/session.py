@@ -179,9 +179,9 @@ class LimitedSession(Session):
         from muntin.engine.event_time.disjoint import labelled
 
         rules = Rules(self.joins_us, self.gap_us, self.max_length_us or AFTER_ALL, self.inside_us)
-        found = cut_chains(frames, rules, floor, self._ends(frames))
-        more = {name: column for name, column in (("cut", found.cut), ("ended", found.ended)) if name in self.columns}
-        return labelled(frames, found.piece, found.start, found.end, closed=found.closed, more=more)
+        pieces = cut_chains(frames, rules, floor, self._ends(frames))
+        more = {name: column for name, column in (("cut", pieces.cut), ("ended", pieces.ended)) if name in self.columns}
+        return labelled(frames, pieces.piece, pieces.start, pieces.end, closed=pieces.closed, more=more)
 
     def _ends(self, frames: Frames) -> np.ndarray:
         """Whether a row of each state ends its session."""

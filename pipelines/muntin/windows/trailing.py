@@ -128,8 +128,10 @@ def _asked(given: dict[str, int | None]) -> tuple[str, int]:
     """The unit that is given, and the number of it."""
     asked = {unit: number for unit, number in given.items() if number is not None}
     if len(asked) != 1:
-        told = " and ".join(f"{unit}={number}" for unit, number in asked.items()) or "nothing"
-        raise DefinitionError(f"trailing: {told} is given; say how far windows reach back by one of months, weeks, days, hours, as days=7")
+        lengths = " and ".join(f"{unit}={number}" for unit, number in asked.items()) or "nothing"
+        raise DefinitionError(
+            f"trailing: {lengths} is given; say how far windows reach back by one of months, weeks, days, hours, as days=7"
+        )
     [(unit, number)] = asked.items()
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise DefinitionError(f"{unit}: {number!r} is not a number of {unit}; give a whole number from 1, as trailing({unit}=3)")

@@ -80,12 +80,12 @@ def _partitions(frames: Frames, first: float) -> Partitions:
 
 def _closed(rules: Rules, frames: Frames, parts: Partitions, following: Callable[[Assignment], np.ndarray]) -> Closed:
     """The closed windows, in rounds: the next window of each partition, then the difference that follows."""
-    value, known, _ = reading.compared(rules.evict, frames)
+    value, valid, _ = reading.compared(rules.evict, frames)
     value = value.astype(np.float64)
     first, index, allowed = parts.head.copy(), parts.index.copy(), parts.allowed.copy()
     part, rounds = np.arange(len(parts.head)), []
     while len(part):
-        stop = _first_beyond(first[part], parts.tail[part], value, known, allowed[part], rules.evict.absolute)
+        stop = _first_beyond(first[part], parts.tail[part], value, valid, allowed[part], rules.evict.absolute)
         part, stop = part[stop >= 0], stop[stop >= 0]
         if len(part):
             allowed[part] = following(_windows(frames.group, first[part], stop))
@@ -99,14 +99,14 @@ def _closed(rules: Rules, frames: Frames, parts: Partitions, following: Callable
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _first_beyond(first, tail, value, known, allowed, absolute):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _first_beyond(first, tail, value, valid, allowed, absolute):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The first row of each partition that is farther from the oldest than allowed; -1: none."""
     out = np.full(len(first), -1, np.int64)
     for at in range(len(first)):
         oldest = first[at]
         for row in range(oldest + 1, tail[at]):
             rise = value[row] - value[oldest]
-            if known[row] and known[oldest] and (rise > allowed[at] or (absolute and -rise > allowed[at])):
+            if valid[row] and valid[oldest] and (rise > allowed[at] or (absolute and -rise > allowed[at])):
                 out[at] = row
                 break
     return out

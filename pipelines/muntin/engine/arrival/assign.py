@@ -30,7 +30,7 @@ class Ranges(NamedTuple):
     hi: Ints
 
 
-def ranges(group: Ints, found: Fired) -> Ranges:
+def ranges(group: Ints, fired: Fired) -> Ranges:
     """Windows as ranges that span at most two blocks.
 
     Rows stand in `order` as they are. A window is a suffix of a block and a prefix of the next block,
@@ -48,19 +48,19 @@ def ranges(group: Ints, found: Fired) -> Ranges:
         order    0 .. 9 |  3   4  5  6  7   8       lo = 10, mid = 10, hi = 16
         block    1 .. 3 |  4   4  4  4  4   4
 
-    `group`: of each row, the partition; a block does not go beyond it. `found`: the windows.
+    `group`: of each row, the partition; a block does not go beyond it. `fired`: the windows.
     """
-    if found.are_blocks:
-        return Ranges(np.arange(len(group)), found.block, found.lo, found.lo, found.hi)
-    begins = run_starts(group, found.block)
+    if fired.are_blocks:
+        return Ranges(np.arange(len(group)), fired.block, fired.lo, fired.lo, fired.hi)
+    begins = run_starts(group, fired.block)
     block: Ints = np.cumsum(begins)
-    rows, plain = np.arange(len(block)), Ranges(np.arange(len(block)), block, found.lo, found.lo, found.hi)
+    rows, plain = np.arange(len(block)), Ranges(np.arange(len(block)), block, fired.lo, fired.lo, fired.hi)
     if not len(rows):
         return plain
-    mid, fits = _second_blocks(block, np.flatnonzero(begins), found.lo, found.hi)
-    fits[np.unique(found.listed[:, 0])] = False
+    mid, fits = _second_blocks(block, np.flatnonzero(begins), fired.lo, fired.hi)
+    fits[np.unique(fired.listed[:, 0])] = False
     plain = plain._replace(mid=mid)
-    return plain if fits.all() else _with_listed(plain, np.flatnonzero(~fits), found)
+    return plain if fits.all() else _with_listed(plain, np.flatnonzero(~fits), fired)
 
 
 def _second_blocks(block: Ints, heads: Ints, lo: Ints, hi: Ints) -> tuple[Ints, np.ndarray]:
@@ -71,11 +71,11 @@ def _second_blocks(block: Ints, heads: Ints, lo: Ints, hi: Ints) -> tuple[Ints, 
     return np.where(empty, lo, np.maximum(last_head, lo)), empty | (last_block - first_block == 1) | (last_head == lo)
 
 
-def _with_listed(plain: Ranges, listed: Ints, found: Fired) -> Ranges:
+def _with_listed(plain: Ranges, listed: Ints, fired: Fired) -> Ranges:
     """The ranges with the rows of the listed windows appended."""
-    unlisted = listed[~np.isin(listed, found.listed[:, 0])]
-    window, within = repeated(unlisted, found.hi[unlisted] - found.lo[unlisted])
-    pairs = np.concatenate((found.listed, np.column_stack((window, found.lo[window] + within))))
+    unlisted = listed[~np.isin(listed, fired.listed[:, 0])]
+    window, within = repeated(unlisted, fired.hi[unlisted] - fired.lo[unlisted])
+    pairs = np.concatenate((fired.listed, np.column_stack((window, fired.lo[window] + within))))
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     lo, mid, hi = plain.lo.copy(), plain.mid.copy(), plain.hi.copy()
     lo[listed] = mid[listed] = len(plain.order) + np.searchsorted(pairs[:, 0], listed)
@@ -144,15 +144,15 @@ def arrived(rules: Rules, frames: Frames, batches: int) -> Assignment:
     return assigned(fire(rules, frames), frames, batches, flush=rules.flush, groups=rules.groups)
 
 
-def assigned(found: Fired, frames: Frames, batches: int, *, flush: bool, groups: tuple[tuple[str, str], ...] = ()) -> Assignment:
+def assigned(fired: Fired, frames: Frames, batches: int, *, flush: bool, groups: tuple[tuple[str, str], ...] = ()) -> Assignment:
     """The assignment of windows that a kernel found.
 
-    `found`: the windows. `frames`, `batches`: as for `arrived`. `flush`: whether open windows are closed by
+    `fired`: the windows. `frames`, `batches`: as for `arrived`. `flush`: whether open windows are closed by
     the last batch. `groups`: result column -> column of the states, by whose values windows are cut.
     """
-    order, block, lo, mid, hi = ranges(frames.group, found)
-    closed = np.minimum(found.closed, batches - 1) if flush else found.closed
-    missed, more = np.zeros(len(frames), np.int64), {"window_index": found.index}
-    start, end = found.empty_start, found.empty_end
-    windows = Assignment(order, block, found.group, start, end, lo, mid, hi, _NONE, _NONE, missed, closed, more, found.held)
+    order, block, lo, mid, hi = ranges(frames.group, fired)
+    closed = np.minimum(fired.closed, batches - 1) if flush else fired.closed
+    missed, more = np.zeros(len(frames), np.int64), {"window_index": fired.index}
+    start, end = fired.empty_start, fired.empty_end
+    windows = Assignment(order, block, fired.group, start, end, lo, mid, hi, _NONE, _NONE, missed, closed, more, fired.held)
     return bounded(grouped(windows, groups, arrived_rows(frames)) if groups else windows, frames)

@@ -15,12 +15,12 @@ from muntin.states.sorted import BLANK, Arranged
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def dropped(sequence, group, batch, value, known, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def dropped(sequence, group, batch, value, valid, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """While there are too many partitions, or too many held rows, drop the partition that was used least
     recently.
 
     `sequence`: rows in order of arrival. `group`, `batch`: of each row: partition, position of its batch.
-    `value`, `known`: what the delta of a tumbling window compares. `rules`: (rows that a tumbling window is
+    `value`, `valid`: what the delta of a tumbling window compares. `rules`: (rows that a tumbling window is
     flushed with, delta, absolute, rows that a sliding window holds at most, partitions, rows in all); -1 is
     none.
 
@@ -41,7 +41,7 @@ def dropped(sequence, group, batch, value, known, rules):  # type: ignore[no-unt
         else:
             partitions += 1
             exists[g] = True
-        if delta >= 0 and held[g] > 0 and known[row] and known[oldest[g]]:
+        if delta >= 0 and held[g] > 0 and valid[row] and valid[oldest[g]]:
             rise = value[row] - value[oldest[g]]
             if rise > delta or (absolute and -rise > delta):
                 rows -= held[g]
@@ -97,10 +97,10 @@ def compared(measure: Measure, frames: Frames) -> tuple[np.ndarray, np.ndarray, 
     if measure.difference is None:
         return np.zeros(len(frames)), np.zeros(len(frames), np.bool_), -1.0
     column = arrived_rows(frames).columns[measure.column]
-    known = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else np.ones(len(frames), np.bool_)
+    valid = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else np.ones(len(frames), np.bool_)
     if pa.types.is_integer(column.type) and float(measure.difference).is_integer():
-        return column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), known, int(measure.difference)
-    return column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), known, float(measure.difference)
+        return column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), valid, int(measure.difference)
+    return column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), valid, float(measure.difference)
 
 
 def marked(rules: Rules, frames: Frames) -> np.ndarray:
@@ -140,10 +140,10 @@ def drops(rules: Rules, frames: Frames) -> tuple[Ints, np.ndarray]:
     if rules.most_partitions < 0 and rules.most_rows < 0:
         return np.full(len(frames), AFTER_ALL), np.zeros(len(frames), np.bool_)
     slides, rows = rules.trigger is not None, rules.evict.rows or -1
-    value, known, difference = compared(Measure() if slides else rules.evict, frames)
+    value, valid, difference = compared(Measure() if slides else rules.evict, frames)
     flushed_with, holds_most = (-1, rows) if slides else (rows, -1)
     limits = (flushed_with, difference, rules.evict.absolute, holds_most, rules.most_partitions, rules.most_rows)
-    return dropped(np.argsort(ranked(frames)), frames.group, frames.batch, value, known, limits)
+    return dropped(np.argsort(ranked(frames)), frames.group, frames.batch, value, valid, limits)
 
 
 def note_after(arranged: Arranged, held: Held, position: int) -> pa.Table:
@@ -171,8 +171,8 @@ def _partitions(held: Held, notes: Ints, arrival: Arrived | None) -> tuple[Ints,
     """
     before = arrival.counters if arrival else held.counters
     blank = BLANK[held.counters.shape[1]]
-    known = np.flatnonzero((before != blank).any(axis=1)) if before.shape[1] else np.empty(0, np.int64)
-    quiet = np.setdiff1d(known, held.group[notes])
+    come_to = np.flatnonzero((before != blank).any(axis=1)) if before.shape[1] else np.empty(0, np.int64)
+    quiet = np.setdiff1d(come_to, held.group[notes])
     groups = np.append(held.group[notes], quiet)
     counters = np.vstack([held.counters[notes], before[quiet].reshape(-1, held.counters.shape[1])])
     bases = np.append(held.base[notes], arrival.bases[quiet] if arrival and len(quiet) else held.base[:0])

@@ -16,11 +16,11 @@ from muntin.states.frames import Frames, Ints, run_numbers
 def slide(rules: Rules, frames: Frames) -> Fired:
     """The windows that fire, and what is open at the end."""
     rows, trigger = reading.arrived_rows(frames), rules.trigger or Measure()
-    value, value_known, difference = reading.compared(rules.evict, frames)
-    signal, signal_known, step = reading.compared(trigger, frames)
+    value, value_valid, difference = reading.compared(rules.evict, frames)
+    signal, signal_valid, step = reading.compared(trigger, frames)
     clock = reading.clocked(frames)
     walked = SlidingRows(
-        frames.group, frames.batch, clock, value, value_known, signal, signal_known, rows.held, *reading.drops(rules, frames)
+        frames.group, frames.batch, clock, value, value_valid, signal, signal_valid, rows.held, *reading.drops(rules, frames)
     )
     measured = SlidingRules(
         _measured(rules.evict, difference), _measured(trigger, step), rows.origin, rules.incomplete, rules.age_us or LATEST

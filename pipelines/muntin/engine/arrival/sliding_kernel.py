@@ -34,7 +34,7 @@ FIRST = 8  # the oldest row that is held
 HELD = 9  # how many rows are held
 WENT_DOWN = 10  # 1: among the held rows a value may be less than the one before it
 GROUP = 11  # number of the partition
-FOUND = 12  # windows so far, of all partitions
+FIRED = 12  # windows so far, of all partitions
 NOTES = 13  # notes so far, of all partitions
 RECORD = 14
 
@@ -63,8 +63,8 @@ class SlidingRows(NamedTuple):
     """Rows sorted by partition and arrival.
 
     group, batch, clock: partition, position of the batch, arrival time.
-    value, value_known: what eviction by difference compares.
-    signal, signal_known: what a trigger by difference compares.
+    value, value_valid: what eviction by difference compares.
+    signal, signal_valid: what a trigger by difference compares.
     carried: whether the row was held when the partition was left last; held rows come first.
     drop_after: the batch in which the partition is dropped before its next row comes; AFTER_ALL if it is not.
     drops_itself: whether the partition is dropped at the row, before anything comes of it.
@@ -74,9 +74,9 @@ class SlidingRows(NamedTuple):
     batch: np.ndarray
     clock: np.ndarray
     value: np.ndarray
-    value_known: np.ndarray
+    value_valid: np.ndarray
     signal: np.ndarray
-    signal_known: np.ndarray
+    signal_valid: np.ndarray
     carried: np.ndarray
     drop_after: np.ndarray
     drops_itself: np.ndarray
@@ -131,9 +131,9 @@ def exceeds(new, old, measure):  # type: ignore[no-untyped-def]  # noqa: ANN001,
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def fires_before(part, row, signal, known, bases, trigger):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def fires_before(part, row, signal, valid, bases, trigger):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Whether a trigger by difference fires at a row, before it comes in. The row is the next base then."""
-    if not trigger.by_difference or not known[row]:
+    if not trigger.by_difference or not valid[row]:
         return False
     group = part[GROUP]
     fires = part[BASED] == 1 and exceeds(signal[row], bases[group], trigger)
@@ -143,30 +143,30 @@ def fires_before(part, row, signal, known, bases, trigger):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def make_room(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def make_room(part, row, value, valid, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Evict rows for an arriving row: the oldest by count, all that are too far away by difference."""
     if evict.rows > 0 and part[HELD] == evict.rows:
         part[FIRST] += 1
         part[HELD] -= 1
-    elif evict.by_difference and known[row]:
+    elif evict.by_difference and valid[row]:
         before = part[HELD]
-        _leave(part, row, value, known, evict, evicted_by)
+        _leave(part, row, value, valid, evict, evicted_by)
         if part[HELD] < before:
             part[FULL] = 1
         while part[FIRST] < row and evicted_by[part[FIRST]] < AFTER_ALL:
             part[FIRST] += 1
         if part[HELD] == 0:
             part[WENT_DOWN] = 0
-        elif may_go_down(row, value, known):
+        elif may_go_down(row, value, valid):
             part[WENT_DOWN] = 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _leave(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _leave(part, row, value, valid, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Evict by difference: the oldest rows while values never went down; else all rows are checked."""
     oldest_only = part[WENT_DOWN] == 0 and not evict.absolute
     for at in range(part[FIRST], row):
-        if evicted_by[at] == AFTER_ALL and known[at]:
+        if evicted_by[at] == AFTER_ALL and valid[at]:
             if exceeds(value[row], value[at], evict):
                 evicted_by[at] = row
                 part[HELD] -= 1
@@ -175,9 +175,9 @@ def _leave(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def may_go_down(row, value, known):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def may_go_down(row, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Whether a value may be less than the value before it."""
-    return value[row] < value[row - 1] or not known[row - 1]
+    return value[row] < value[row - 1] or not valid[row - 1]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -234,7 +234,7 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
         _begun(part, head, tail, counters, rows)
         windows = _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by, windows, notes, noted_bases)
         head = tail
-    return windows[: part[FOUND]], notes[: part[NOTES]], noted_bases[: part[NOTES]], evicted_by
+    return windows[: part[FIRED]], notes[: part[NOTES]], noted_bases[: part[NOTES]], evicted_by
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -245,7 +245,7 @@ def _begun(part, head, tail, counters, rows):  # type: ignore[no-untyped-def]  #
         held += 1
     begin(part, counters[rows.group[head]], head, held, rows.group[head])
     for row in range(head + 1, head + held):
-        if may_go_down(row, rows.value, rows.value_known):
+        if may_go_down(row, rows.value, rows.value_valid):
             part[WENT_DOWN] = 1
 
 
@@ -257,7 +257,7 @@ def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by,
     count: evict, insert, trigger.
     """
     batch, clock, drop_after, drops_itself = rows.batch, rows.clock, rows.drop_after, rows.drops_itself  # out of the loop
-    value, known, signal, signal_known = rows.value, rows.value_known, rows.signal, rows.signal_known
+    value, valid, signal, signal_valid = rows.value, rows.value_valid, rows.signal, rows.signal_valid
     snap = 0
     for row in range(head + part[HELD], tail):
         drop = drop_after[row - 1] if row > head else AFTER_ALL
@@ -267,9 +267,9 @@ def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by,
                 _note(part, row, noted_after[snap], bases, notes, noted_bases)
             snap += 1
         windows = _gone_by(part, row, head, clock[row], drop, clock, ends, rules, windows)
-        if fires_before(part, row, signal, signal_known, bases, rules.trigger) and ready(part, rules.incomplete):
+        if fires_before(part, row, signal, signal_valid, bases, rules.trigger) and ready(part, rules.incomplete):
             windows = _fired(part, row, batch[row], windows)
-        make_room(part, row, value, known, rules.evict, evicted_by)
+        make_room(part, row, value, valid, rules.evict, evicted_by)
         come_in(part, rules.evict)
         if drops_itself[row]:
             forget(part, row + 1)
@@ -326,12 +326,12 @@ def _ticked(part, row, until, clock, ends, rules, windows):  # type: ignore[no-u
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _fired(part, stop, position, windows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """A window of what is held of the rows before `stop`."""
-    at = part[FOUND]
+    at = part[FIRED]
     if at == len(windows):
         windows = grown(windows, at + 1)
     windows[at, 0], windows[at, 1], windows[at, 2] = part[GROUP], part[INDEX], part[FIRST]
     windows[at, 3], windows[at, 4], windows[at, 5] = stop, position, part[HELD]
-    part[FOUND], part[INDEX], part[FRESH] = at + 1, part[INDEX] + 1, 0
+    part[FIRED], part[INDEX], part[FRESH] = at + 1, part[INDEX] + 1, 0
     return windows
 
 

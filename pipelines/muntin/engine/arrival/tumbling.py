@@ -22,7 +22,7 @@ class PlainRows(NamedTuple):
     batch: np.ndarray
     clock: np.ndarray
     value: np.ndarray
-    known: np.ndarray
+    valid: np.ndarray
 
 
 class PlainRules(NamedTuple):
@@ -83,11 +83,11 @@ def _border(batch, noted_after, snap, row, tail):  # type: ignore[no-untyped-def
 def _stop(rows, rules, first, held, row, border):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Index after the last row of the window of that many rows from `first`."""
     end = border if rules.rows == 0 else min(border, row + rules.rows - held)
-    if rules.difference < 0 or not rows.known[first]:
+    if rules.difference < 0 or not rows.valid[first]:
         return end
     stop = row + 1 if held == 0 else row
     while stop < end:
-        if rows.known[stop] and exceeds(rows.value[stop], rows.value[first], rules):
+        if rows.valid[stop] and exceeds(rows.value[stop], rows.value[first], rules):
             break
         stop += 1
     return stop
@@ -98,13 +98,13 @@ def tumble(rules: Rules, frames: Frames) -> Fired:
     if rules.ends_by_rows_alone:
         return _by_rows_alone(rules.evict, frames)
     rows, evict = reading.arrived_rows(frames), rules.evict
-    value, known, difference = reading.compared(evict, frames)
+    value, valid, difference = reading.compared(evict, frames)
     marker = reading.marked(rules, frames)
     rank = reading.ranked(frames) if marker.any() else np.zeros(len(frames), np.int64)
     markers = np.flatnonzero(marker)[np.argsort(rank[marker])]
     windows, notes = tumbled(
         TumblingRows(
-            frames.group, frames.batch, rank, reading.clocked(frames), value, known, reading.sections(rules, frames), marker,
+            frames.group, frames.batch, rank, reading.clocked(frames), value, valid, reading.sections(rules, frames), marker,
             *reading.drops(rules, frames),
         ),
         TumblingRules(
@@ -122,9 +122,9 @@ def tumble(rules: Rules, frames: Frames) -> Fired:
 def _by_rows_alone(evict: Measure, frames: Frames) -> Fired:
     rows, nothing = reading.arrived_rows(frames), np.empty(0, np.int64)
     clock = nothing if rows.clock is None else reading.clocked(frames)
-    value, known, difference = (nothing, nothing > 0, -1.0) if evict.difference is None else reading.compared(evict, frames)
+    value, valid, difference = (nothing, nothing > 0, -1.0) if evict.difference is None else reading.compared(evict, frames)
     windows, notes = tumbled_plain(
-        PlainRows(frames.group, frames.batch, clock, value, known),
+        PlainRows(frames.group, frames.batch, clock, value, valid),
         PlainRules(evict.rows, difference, evict.absolute),
         rows.noted_after,
         reading.counters(frames, NOTED),

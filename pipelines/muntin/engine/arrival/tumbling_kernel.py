@@ -57,7 +57,7 @@ class TumblingRows(NamedTuple):
     group, batch: partition, position of the batch.
     rank: place by arrival, over all partitions; 0 where there are no markers.
     clock: arrival time.
-    value, known: what the difference is about.
+    value, valid: what the difference is about.
     section: number of the batch or file.
     marker: whether the row is a marker, and belongs to no window.
     drop_after: the batch in which the partition is dropped before its next row comes; AFTER_ALL if it is not.
@@ -69,7 +69,7 @@ class TumblingRows(NamedTuple):
     rank: np.ndarray
     clock: np.ndarray
     value: np.ndarray
-    known: np.ndarray
+    valid: np.ndarray
     section: np.ndarray
     marker: np.ndarray
     drop_after: np.ndarray
@@ -205,7 +205,7 @@ def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[
 def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Walk through a partition: before a row, batches end and time passes. The open window comes last."""
     batch, clock, rank, drop_after, drops_itself = rows.batch, rows.clock, rows.rank, rows.drop_after, rows.drops_itself
-    value, known, section, marker = rows.value, rows.known, rows.section, rows.marker  # all out of the loop
+    value, valid, section, marker = rows.value, rows.valid, rows.section, rows.marker  # all out of the loop
     mark_rank, mark_batch, latest, snap, never = markers.rank, markers.batch, len(ends), np.int64(0), np.int64(AFTER_ALL)
     age_us = rules.age_us if rules.age_us > 0 else AFTER_ALL
     by_others = len(mark_rank) > 0 or rules.together
@@ -224,7 +224,7 @@ def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, cou
                 count = closed(windows, count, part, (batch[first], never, False), rules)
             elif now - part[SEEN] > age_us:
                 count = closed(windows, count, part, (batch[row], never, True), rules)
-            elif rules.difference >= 0 and known[row] and known[first] and exceeds(value[row], value[first], rules):
+            elif rules.difference >= 0 and valid[row] and valid[first] and exceeds(value[row], value[first], rules):
                 count = closed(windows, count, part, (batch[row], never, False), rules)
         come_in(part, row, clock, marker, rules)
         if not marker[row] and (drops_itself[row] or part[HELD] == rules.rows):

@@ -24,9 +24,9 @@ def with_late_states(windows: Assignment, groups: Ints, pair_row: Ints, pair_sta
     `windows`: without late pairs. `groups`: the group of every row of the frames. `pair_row`, `pair_start`,
     `pair_end`: a late state, and the bounds of a window that it counts in.
     """
-    found, late_window = with_windows(windows, groups[pair_row], pair_start, pair_end)
+    all_windows, late_window = with_windows(windows, groups[pair_row], pair_start, pair_end)
     pairs = np.lexsort((pair_row, late_window))
-    return replace(found, late_window=late_window[pairs], late_row=pair_row[pairs])
+    return replace(all_windows, late_window=late_window[pairs], late_row=pair_row[pairs])
 
 
 def with_windows(windows: Assignment, group: Ints, start: Ints, end: Ints) -> tuple[Assignment, Ints]:
@@ -45,9 +45,9 @@ def with_windows(windows: Assignment, group: Ints, start: Ints, end: Ints) -> tu
     number[order] = np.cumsum(is_first) - 1
     firsts = order[is_first]
     lo, mid, hi = np.zeros((3, len(firsts)), np.int64)
-    known = number[: len(windows.group)]
-    lo[known], mid[known], hi[known] = windows.lo, windows.mid, windows.hi
-    found = replace(
+    own_numbers = number[: len(windows.group)]
+    lo[own_numbers], mid[own_numbers], hi[own_numbers] = windows.lo, windows.mid, windows.hi
+    all_windows = replace(
         windows,
         group=groups[firsts],
         start=starts[firsts],
@@ -55,9 +55,9 @@ def with_windows(windows: Assignment, group: Ints, start: Ints, end: Ints) -> tu
         lo=lo,
         mid=mid,
         hi=hi,
-        late_window=known[windows.late_window],
+        late_window=own_numbers[windows.late_window],
     )
-    return found, number[len(windows.group) :]
+    return all_windows, number[len(windows.group) :]
 
 
 _FAR = 1000
@@ -65,7 +65,7 @@ _FAR = 1000
 
 
 def with_reached(
-    found: Assignment,
+    windows: Assignment,
     frames: Frames,
     kind: Any,  # noqa: ANN401 - of any class
     behind_us: int,
@@ -74,7 +74,7 @@ def with_reached(
 ) -> Assignment:
     """The windows, and windows that begin less than `behind_us` after the start of a frame of their group.
 
-    `found`: the windows that hold events. `frames`: the states. `kind`: of the windows: it has a grid.
+    `windows`: that hold events. `frames`: the states. `kind`: of the windows: it has a grid.
     `behind_us`: see above. `ends`: the windows that end after the first instant and up to the second are
     wanted. `known_us`: no wanted window begins at this instant or later.
     """
@@ -88,7 +88,7 @@ def with_reached(
     first[goes_on] = np.maximum(first, np.roll(last, 1))[goes_on]  # what a frame before it reaches is there already
     row, nth = repeated(np.arange(len(frames)), np.maximum(last - first, 0))
     at = first[row] + nth
-    return with_windows(found, frames.group[row], start[at], end[at])[0]
+    return with_windows(windows, frames.group[row], start[at], end[at])[0]
 
 
 def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
@@ -107,5 +107,5 @@ def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN40
 def _between(kind: Any, low_us: int, high_us: int) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
     """The windows of the grid from the holders of an instant to the holders of another."""
     first, last = kind.windows_for(low_us), kind.windows_for(high_us)
-    found: tuple[Ints, Ints] = kind.grid(first[0][0] if first else low_us, last[-1][1] if last else high_us)
-    return found
+    on_grid: tuple[Ints, Ints] = kind.grid(first[0][0] if first else low_us, last[-1][1] if last else high_us)
+    return on_grid

@@ -46,8 +46,8 @@ def renumbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -
     Returns the chain of each row, and `first`, `last` and the other facts of each chain.
     """
     a_row = np.zeros(len(first), np.int64)  # of each chain
-    kept = np.flatnonzero(label >= 0)
-    a_row[label[kept]] = kept
+    labelled = np.flatnonzero(label >= 0)
+    a_row[label[labelled]] = labelled
     used = np.flatnonzero(last >= first)
     order = used[sorted_order(group[a_row[used]], first[used], last[used])]
     number = np.full(len(first) + 1, -1)

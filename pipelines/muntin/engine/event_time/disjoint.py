@@ -23,9 +23,9 @@ def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int]
     """
     outside = end <= start
     label = np.where(outside, OUTSIDE, LATE)
-    kept = np.flatnonzero(~(late | outside))
-    label[kept] = run_numbers(frames.group[kept], start[kept])
-    heads = kept[run_starts(frames.group[kept], start[kept])]
+    inside = np.flatnonzero(~(late | outside))
+    label[inside] = run_numbers(frames.group[inside], start[inside])
+    heads = inside[run_starts(frames.group[inside], start[inside])]
     return labelled(frames, label, start[heads], end[heads])
 
 
@@ -43,12 +43,12 @@ def labelled(
     `frames`: the rows. `label`: of each row; every label from 0 on has a row, and labels ascend with (group,
     start). `start`, `end`: of each label, microseconds. `closed`, `more`: as in `Assignment`.
     """
-    kept = np.flatnonzero(label >= 0)
-    kept_label = label[kept]
-    if len(kept_label) > 1 and bool(np.any(kept_label[1:] < kept_label[:-1])):
-        kept = kept[np.argsort(kept_label, kind="stable")]
-        kept_label = label[kept]
-    lo = np.searchsorted(kept_label, np.arange(len(start)), side="left")
-    hi = np.searchsorted(kept_label, np.arange(len(start)), side="right")
+    rows = np.flatnonzero(label >= 0)
+    row_label = label[rows]
+    if len(row_label) > 1 and bool(np.any(row_label[1:] < row_label[:-1])):
+        rows = rows[np.argsort(row_label, kind="stable")]
+        row_label = label[rows]
+    lo = np.searchsorted(row_label, np.arange(len(start)), side="left")
+    hi = np.searchsorted(row_label, np.arange(len(start)), side="right")
     missed = (label == LATE).astype(np.int64)
-    return Assignment(kept, kept_label, frames.group[kept[lo]], start, end, lo, lo, hi, _NO_PAIRS, _NO_PAIRS, missed, closed, more)
+    return Assignment(rows, row_label, frames.group[rows[lo]], start, end, lo, lo, hi, _NO_PAIRS, _NO_PAIRS, missed, closed, more)

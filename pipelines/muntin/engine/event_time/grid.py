@@ -64,8 +64,8 @@ def sliding_numbers(frames: Frames, number: Ints, size: int, floor: Ints, border
     which windows were closed before it came. `borders`: from numbers to the instants at which the stretches
     begin.
     """
-    found = sliding_ranges(replace(frames, start=number), number + 1, size, 1, floor)
-    return replace(found, start=borders(found.start), end=borders(found.end))
+    windows = sliding_ranges(replace(frames, start=number), number + 1, size, 1, floor)
+    return replace(windows, start=borders(windows.start), end=borders(windows.end))
 
 
 def _after(instant: Ints | int, first_end: Ints, step: int) -> Ints:

@@ -104,7 +104,7 @@ def _held(frames: Frames | _Some, heads: Ints, owned: Owned, run: Ints, after_us
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _pairs(time, heads, tails, first, behind, start, end, longest, after, until, number, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Write the wanted spans that hold a row, and their rows, if arrays have room; returns how many."""
-    found = 0
+    count = 0
     for key in range(len(heads)):
         row, tail = heads[key], tails[key]
         span = first[key] + np.searchsorted(start[first[key] : behind[key]], time[row] - longest, side="right")
@@ -113,8 +113,8 @@ def _pairs(time, heads, tails, first, behind, start, end, longest, after, until,
                 row += np.searchsorted(time[row:tail], start[span])
                 last = row + np.searchsorted(time[row:tail], end[span])
                 if row < last:
-                    if found < len(number):
-                        number[found], lo[found], hi[found] = span, row, last
-                    found += 1
+                    if count < len(number):
+                        number[count], lo[count], hi[count] = span, row, last
+                    count += 1
             span += 1
-    return found
+    return count

@@ -61,7 +61,7 @@ def stretched(rows, floor, noted_after, counters, limit):  # type: ignore[no-unt
     long as it likes.
     """
     label = np.full(len(rows.group), OUTSIDE, np.int64)
-    found, none = np.empty((len(rows.group), STRETCH), np.int64), np.empty((0, STRETCH), np.int64)
+    out, none = np.empty((len(rows.group), STRETCH), np.int64), np.empty((0, STRETCH), np.int64)
     notes = np.empty((len(noted_after) * len(counters), NOTED), np.int64)
     count = noted = head = np.int64(0)
     while head < len(rows.group):
@@ -74,9 +74,9 @@ def stretched(rows, floor, noted_after, counters, limit):  # type: ignore[no-unt
             ties = place[TIES] if place[TIED] == place[DECIDED] else 0
             notes[noted] = (position, group, place[DECIDED], ties, place[AT], tail)
             noted += 1
-        count = _walk(rows, label, begin, tail, EVERY_BATCH, np.int64(AFTER_ALL), limit, found, count)
+        count = _walk(rows, label, begin, tail, EVERY_BATCH, np.int64(AFTER_ALL), limit, out, count)
         head = tail
-    return found[:count], label, notes[:noted]
+    return out[:count], label, notes[:noted]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -103,10 +103,10 @@ def _find_late(rows, label, place, tail, floor, limit, none):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _walk(rows, label, place, tail, before, floor, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _walk(rows, label, place, tail, before, floor, limit, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Cut the rows that came before a batch, as far as is decided at the floor, and move the place.
 
-    `found`: where stretches go, from number `count` on, with what is open at the end; without rows: nowhere.
+    `out`: where stretches go, from number `count` on, with what is open at the end; without rows: nowhere.
     Returns the next number.
     """
     row, first, last, newest = place[AT], np.int64(-1), np.int64(-1), np.int64(-1)
@@ -115,7 +115,7 @@ def _walk(rows, label, place, tail, before, floor, limit, found, count):  # type
             row += 1
             continue
         if first >= 0 and (rows.code[row] != rows.code[first] or (limit > 0 and rows.time[row] >= rows.time[first] + limit)):
-            count = _end_before(rows, place, (first, last, newest), row, tail, limit, found, count)
+            count = _end_before(rows, place, (first, last, newest), row, tail, limit, out, count)
             first = np.int64(-1)
         if first < 0 and rows.opens[row]:
             first, newest = row, np.int64(-1)
@@ -123,50 +123,50 @@ def _walk(rows, label, place, tail, before, floor, limit, found, count):  # type
             place[AT], place[DECIDED] = row + 1, rows.time[row]
         else:
             last, newest = row, max(newest, rows.batch[row])
-            if len(found):
+            if len(out):
                 label[row] = count
             if rows.closes[row]:
-                count = _end(rows, place, (first, last, newest), rows.time[row], row + 1, NO, found, count)
+                count = _end(rows, place, (first, last, newest), rows.time[row], row + 1, NO, out, count)
                 first = np.int64(-1)
         row += 1
     if first < 0:
         return count
-    return _end_behind(rows, place, (first, last, newest), tail, floor, limit, found, count)
+    return _end_behind(rows, place, (first, last, newest), tail, floor, limit, out, count)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _end_before(rows, place, stretch, row, tail, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _end_before(rows, place, stretch, row, tail, limit, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """End a stretch before a row: where it is as long as it may be, or at the row."""
     first, last, newest = stretch
     if limit > 0 and rows.time[row] >= rows.time[first] + limit:
-        return _cut(rows, place, stretch, tail, limit, found, count)
-    return _end(rows, place, (first, last, max(newest, rows.batch[row])), rows.time[row], row, NO, found, count)
+        return _cut(rows, place, stretch, tail, limit, out, count)
+    return _end(rows, place, (first, last, max(newest, rows.batch[row])), rows.time[row], row, NO, out, count)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _end_behind(rows, place, stretch, tail, floor, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _end_behind(rows, place, stretch, tail, floor, limit, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """End a stretch that no row has ended: where it is as long as it may be, if the floor is that far."""
     if limit > 0 and rows.time[stretch[0]] + limit <= floor:
-        return _cut(rows, place, stretch, tail, limit, found, count)
-    return _end(rows, place, stretch, np.int64(AFTER_ALL), tail, NO, found, count) if len(found) else count
+        return _cut(rows, place, stretch, tail, limit, out, count)
+    return _end(rows, place, stretch, np.int64(AFTER_ALL), tail, NO, out, count) if len(out) else count
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _cut(rows, place, stretch, tail, limit, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _cut(rows, place, stretch, tail, limit, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """End a stretch where it is as long as it may be."""
     first = stretch[0]
     end = rows.time[first] + limit
-    return _end(rows, place, stretch, end, first + np.searchsorted(rows.time[first:tail], end), YES, found, count)
+    return _end(rows, place, stretch, end, first + np.searchsorted(rows.time[first:tail], end), YES, out, count)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _end(rows, place, stretch, end, at, cut, found, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _end(rows, place, stretch, end, at, cut, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Note a stretch that ended, and what it decides; returns the number of the next stretch."""
     first, last, newest = stretch
     if place[TIED] != rows.time[first]:
         place[TIED], place[TIES] = rows.time[first], 0
-    if len(found):
-        found[count] = (first, last, end, newest, cut, place[TIES])
+    if len(out):
+        out[count] = (first, last, end, newest, cut, place[TIES])
     place[TIES] += 1
     place[AT], place[DECIDED] = at, end
     return count + 1
@@ -176,20 +176,20 @@ def _end(rows, place, stretch, end, at, cut, found, count):  # type: ignore[no-u
 def held_rows(rows, label, notes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The rows of each note, as pairs (note, row); and which notes stay: with rows, or a decided instant."""
     total = np.int64(0)
-    kept = np.zeros(len(notes), np.bool_)
+    used = np.zeros(len(notes), np.bool_)
     for note in range(len(notes)):
         before = total
         for row in range(notes[note, 4], notes[note, 5]):
             total += label[row] != LATE and rows.batch[row] <= notes[note, 0]
-        kept[note] = total > before or notes[note, 2] > BEFORE_ALL
+        used[note] = total > before or notes[note, 2] > BEFORE_ALL
     pairs, number, count = np.empty((2, total), np.int64), np.int64(0), np.int64(0)
     for note in range(len(notes)):
         for row in range(notes[note, 4], notes[note, 5]):
             if label[row] != LATE and rows.batch[row] <= notes[note, 0]:
                 pairs[0, count], pairs[1, count] = number, row
                 count += 1
-        number += kept[note]
-    return pairs, kept
+        number += used[note]
+    return pairs, used
 
 
 Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -218,15 +218,15 @@ def stretches(frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0,
     """
     arrived = arrived_rows(frames)
     rows = Rows(frames.group, frames.start, frames.batch, marks.code, marks.opens, marks.closes, arrived.held)
-    found, label, notes = stretched(rows, floor, arrived.noted_after, counters(frames, 2), longest_us)
+    cut, label, notes = stretched(rows, floor, arrived.noted_after, counters(frames, 2), longest_us)
     held = _held(rows, label, notes)
-    first, last, end, newest, by_limit, tie = np.ascontiguousarray(found.T)
-    kept = frames.start[last] - frames.start[first] >= least_us
-    if not kept.all():
-        number = np.where(kept, np.cumsum(kept) - 1, OUTSIDE)
+    first, last, end, newest, by_limit, tie = np.ascontiguousarray(cut.T)
+    long_enough = frames.start[last] - frames.start[first] >= least_us
+    if not long_enough.all():
+        number = np.where(long_enough, np.cumsum(long_enough) - 1, OUTSIDE)
         inside = label >= 0
         label[inside] = number[label[inside]]
-        first, last, end, newest, by_limit, tie = (column[kept] for column in (first, last, end, newest, by_limit, tie))
+        first, last, end, newest, by_limit, tie = (column[long_enough] for column in (first, last, end, newest, by_limit, tie))
     batches = len(floor) - 1
     closed = np.maximum(np.searchsorted(floor[1:], end), newest)
     unended = (closed == batches) & ((by_limit > 0) | (end == AFTER_ALL))
@@ -239,6 +239,6 @@ def stretches(frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0,
 
 def _held(rows: Rows, label: Ints, notes: np.ndarray) -> Held:
     """The rows that are undecided after some batches."""
-    (note, row), kept = held_rows(rows, label, notes)
-    position, group, *decided = np.ascontiguousarray(notes[kept, :4].T)
+    (note, row), used = held_rows(rows, label, notes)
+    position, group, *decided = np.ascontiguousarray(notes[used, :4].T)
     return Held(position, group, np.stack(decided, axis=1), np.zeros(len(position), np.int64), note, row, all_open=False)

@@ -60,14 +60,14 @@ def _late_pairs(frames: Frames, late_rows: Ints, asked: tuple[Ints, Ints], size:
 def _asked(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[Ints, Ints]:
     """(group, end) of every window that a state asks for, open when it came; sorted, each once."""
     owner, end = np.empty(2 * len(group), np.int64), np.empty(2 * len(group), np.int64)
-    found = _merged(group, time, floor, -1 if leaving is None else leaving, owner, end)
-    return owner[:found], end[:found]
+    count = _merged(group, time, floor, -1 if leaving is None else leaving, owner, end)
+    return owner[:count], end[:count]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Merge the ends at states' times with the ends `leaving` later, if not -1; returns how many."""
-    rows, found = len(group), 0
+    rows, count = len(group), 0
     now, later = 0, 0 if leaving >= 0 else rows
     while True:
         while now < rows and time[now] <= floor[now]:
@@ -75,14 +75,14 @@ def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped
         while later < rows and time[later] + leaving <= floor[later]:
             later += 1
         if now == rows and later == rows:
-            return found
+            return count
         is_now = later == rows
         if now < rows and later < rows:
             is_now = group[now] < group[later] or (group[now] == group[later] and time[now] <= time[later] + leaving)
-        owner[found], end[found] = (group[now], time[now]) if is_now else (group[later], time[later] + leaving)
+        owner[count], end[count] = (group[now], time[now]) if is_now else (group[later], time[later] + leaving)
         now, later = now + is_now, later + (not is_now)
-        if found == 0 or owner[found] != owner[found - 1] or end[found] != end[found - 1]:
-            found += 1
+        if count == 0 or owner[count] != owner[count - 1] or end[count] != end[count - 1]:
+            count += 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -73,18 +73,18 @@ def _us(instants: pa.Array) -> Ints:
     return instants.view(pa.int64()).to_numpy(zero_copy_only=False)
 
 
-def means(found: Held) -> pa.Array:
+def means(held: Held) -> pa.Array:
     """The mean of each window's values over the time that they hold."""
-    spans = np.zeros(found.count, np.int64)
-    np.add.at(spans, found.window, found.length)
-    return pa.array(means_over(found.window, found.doubles(), found.length, spans), pa.float64(), mask=found.without)
+    spans = np.zeros(held.count, np.int64)
+    np.add.at(spans, held.window, held.length)
+    return pa.array(means_over(held.window, held.doubles(), held.length, spans), pa.float64(), mask=held.without)
 
 
-def integrals(found: Held) -> pa.Array:
+def integrals(held: Held) -> pa.Array:
     """The sum of each window's values times the seconds that they hold."""
     with np.errstate(all="ignore"):
-        sums = np.bincount(found.window, found.doubles() * (found.length / _SECOND), found.count)
-    return pa.array(sums, pa.float64(), mask=found.without)
+        sums = np.bincount(held.window, held.doubles() * (held.length / _SECOND), held.count)
+    return pa.array(sums, pa.float64(), mask=held.without)
 
 
 def integrals_between(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Array:
@@ -98,9 +98,9 @@ def integrals_between(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.
     return pa.array(sums, pa.float64(), mask=near.counts == 0)
 
 
-def seconds(found: Held) -> pa.Array:
+def seconds(held: Held) -> pa.Array:
     """For each window a map from value to the seconds that it holds, sorted; null without values."""
-    return durations_of(found.value, found.window, found.length, found.without)
+    return durations_of(held.value, held.window, held.length, held.without)
 
 
 def newest_point(times: pa.Array, values: pa.Array) -> tuple[pa.Array, pa.Array]:

@@ -61,14 +61,14 @@ class Kind:
 
     Attributes:
         items: from flat lifted values to a sequence of items that a sketch takes.
-        made: (size, items) -> sketch.
+        build: (size, items) -> sketch.
         read, write: from bytes to a sketch, and back.
         union: (size, sketch, sketch) -> sketch; may change the first.
         show: from a sketch to a value that equal sketches share.
     """
 
     items: Callable[[pa.Array], Any]
-    made: Callable[[int, Any], Any]
+    build: Callable[[int, Any], Any]
     read: Callable[[bytes], Any]
     write: Callable[[Any], bytes]
     union: Callable[[int, Any, Any], Any]
@@ -81,7 +81,7 @@ class Kind:
     def states(self, lists: pa.Array, size: int) -> pa.Array:
         """A sketch of each list of values, as bytes."""
         bounds, items = np.append(0, np.cumsum(lengths_of(lists))).tolist(), self.items(lists.flatten())
-        return pa.array([self.write(self.made(size, items[start:stop])) for start, stop in pairwise(bounds)], pa.binary())
+        return pa.array([self.write(self.build(size, items[start:stop])) for start, stop in pairwise(bounds)], pa.binary())
 
 
 def _hashed(values: pa.Array) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.extras import need
-from muntin.definition.relative_paths import known
+from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
 from muntin.extensions.airflow.observed.freshness import fresh_by
 from muntin.extensions.airflow.place import END, START, home_of
@@ -67,7 +67,7 @@ def fill(
     partitions: Partitions | None = None,
 ) -> None:
     """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadlines into the group's DAG."""
-    known(str(root or ""), "root")
+    readable(str(root or ""), "root")
     if spark is None and (what := rows_need_spark(pipeline)):
         raise DefinitionError(f"{pipeline.name}, spark=None: {what} needs Spark; leave spark= out")
     from airflow.configuration import conf

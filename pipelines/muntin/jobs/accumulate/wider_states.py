@@ -22,7 +22,7 @@ from muntin.sources.sessions.duckdb_session import any_session, described
 from muntin.states.columns import BUCKET, FRAME, ROW_IN_BATCH
 from muntin.states.derived_columns import has_types, storable_type, whole, wider
 from muntin.states.keys import buckets, contiguous, key_codes
-from muntin.states.order import sorted_order, taken
+from muntin.states.order import sorted_order, take_rows
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
@@ -116,4 +116,4 @@ def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     bucket = buckets(columns, len(table))
     table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(bucket))
     frame = [] if ROW_IN_BATCH in table.column_names else [instants(table[FRAME])]
-    return taken(table, sorted_order(bucket.astype(np.int64), key_codes(columns, len(table)), *frame))
+    return take_rows(table, sorted_order(bucket.astype(np.int64), key_codes(columns, len(table)), *frame))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from muntin.definition.relative_paths import known
+from muntin.definition.relative_paths import readable
 from muntin.files.paths import path_of, rename
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.records.reports_table import TABLE as REPORTS
@@ -47,7 +47,7 @@ def reclaim(pipeline: Pipeline, root: str | AnyPath) -> Sequence[AnyPath]:
 
 def unmarked(pipeline: Pipeline, root: str | AnyPath) -> AnyPath | None:
     """The folder of a pipeline that has a state of this definition, and no mark that can be read; None: it has both, or neither."""
-    home = path_of(known(str(root), "root")).absolute() / pipeline.name
+    home = path_of(readable(str(root), "root")).absolute() / pipeline.name
     there = (home / fingerprint(pipeline, even=keeps_even_frames(pipeline, home))).is_dir()
     return home if there and problem_of_mark(home) else None
 

@@ -26,7 +26,7 @@ from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
 from muntin.states.derived_columns import wider
 from muntin.states.keys import buckets, contiguous
-from muntin.states.order import taken
+from muntin.states.order import take_rows
 from muntin.states.sorted import Batches, arrange, arrange_rows, some_of
 from muntin.store.parquet import read_parquet, write_named
 from muntin.store.paths import NOTES, windows_path
@@ -63,7 +63,7 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     late_any = np.zeros(len(arranged.frames), np.bool_)
     for shard, own, combined in zip(shards, rows, windows, strict=True):
         if not _may_stay_open(_window(shard)):
-            late_any[own] |= combined.found.missed > 0
+            late_any[own] |= combined.candidates.missed > 0
     return [
         {**files_of_shard, "tallies": _tallies(shard, each, late_any[own])}
         for files_of_shard, shard, own, each in zip(files_of_shards, shards, rows, windows, strict=True)
@@ -173,7 +173,7 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
         rows = order[bounds[at] : bounds[at + 1]]
         if len(rows):
             first_us, last_us = int(shard.starts[shard.wanted[first]]), int(shard.starts[shard.wanted[end - 1]])
-            chosen = windows if len(rows) == len(windows) else taken(windows, rows)
+            chosen = windows if len(rows) == len(windows) else take_rows(windows, rows)
             files.append(
                 {**asdict(write_windows(chosen, folder, first_us, last_us, shard.number, keys)), "first": first_us, "last": last_us}
             )
@@ -210,7 +210,7 @@ def _write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[s
     """Position of a batch -> path of the file with what is open after it, for the batches after which a note is made."""
     window = shard.bound.windows[shard.window]
     when = closing(window, shard.watermarks_us)
-    held, paths = combined.found.held, {}
+    held, paths = combined.candidates.held, {}
     for at in shard.notes_after:
         until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None
         table = note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)

@@ -21,7 +21,7 @@ from muntin.files.pages import opened
 from muntin.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from muntin.states.frames import run_starts
 from muntin.states.keys import BUCKETS, buckets, contiguous, odd_floats
-from muntin.states.order import sorted_order, taken
+from muntin.states.order import sorted_order, take_rows
 from muntin.states.sorted import instants
 from muntin.store.contents import problem_of
 from muntin.store.local_files import Between, local_rows
@@ -116,7 +116,7 @@ def _between(shard: Shard) -> tuple[int, int]:
 def in_order(states: pa.Table) -> pa.Table:
     """The states in the order of their batches: a file that batches share may lie between files of other batches."""
     position = states[BATCH_POSITION].to_numpy()
-    return states if bool(np.all(position[1:] >= position[:-1])) else taken(states, sorted_order(position))
+    return states if bool(np.all(position[1:] >= position[:-1])) else take_rows(states, sorted_order(position))
 
 
 def _condition(shard: Shard) -> pc.Expression:

@@ -36,7 +36,7 @@ from muntin.store.reading import read_files, read_states
 from muntin.store.shared_files import write_shared
 from muntin.store.store import Change
 from muntin.timeline.batches import Batches
-from muntin.timeline.history import as_if_replaced, expirable, first_kept
+from muntin.timeline.history import as_if_replaced, expirable, first_retained
 from muntin.timeline.reconcile import open_when, reconcile
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _newest(bound: Bound) -> int:
 def _behind(bound: Bound, kept_us: int) -> Ints:
     """Starts of the batches behind `retain`."""
     batches = _all(bound)
-    return batches.start_us[: first_kept(batches, kept_us)]
+    return batches.start_us[: first_retained(batches, kept_us)]
 
 
 def _expirable(bound: Bound, windows: Sequence[Pending], kept_us: int) -> Ints:
@@ -124,7 +124,7 @@ def _expirable(bound: Bound, windows: Sequence[Pending], kept_us: int) -> Ints:
 
 def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
     batches, name = pending.history.batches, pending.window
-    position = min(first_kept(batches, kept_us), len(batches) - 1)
+    position = min(first_retained(batches, kept_us), len(batches) - 1)
     if position <= 0:
         return batches.start_us[:0]
     window, width_us = bound.windows[name], bound.frames_of(name).width_us

@@ -171,7 +171,12 @@ def _parts(todo: Pending, combined: Combined, rows: np.ndarray) -> tuple[Part, .
     frames, counted = combined.frames, combined.states["rows"].to_numpy()
     starts = todo.history.batches.start_us
     return tuple(
-        Part(from_us(int(frames.start[row])), from_us(int(starts[frames.batch[row]])), int(counted[row]), bool(combined.found.missed[row]))
+        Part(
+            from_us(int(frames.start[row])),
+            from_us(int(starts[frames.batch[row]])),
+            int(counted[row]),
+            bool(combined.candidates.missed[row]),
+        )
         for row in rows.tolist()
     )
 
@@ -193,6 +198,6 @@ def _why(pipeline: Pipeline, todo: Pending, windows_of_key: Sequence[tuple[Combi
     )
     around = [f"the last window before it ends at {from_us(before):%Y-%m-%dT%H:%M:%S}"] if before is not None else []
     around += [f"the next one starts at {from_us(after):%Y-%m-%dT%H:%M:%S}"] if after is not None else []
-    late = sum(int(one.states["rows"].to_numpy()[one.found.missed > 0].sum()) for one, _ in windows_of_key)
+    late = sum(int(one.states["rows"].to_numpy()[one.candidates.missed > 0].sum()) for one, _ in windows_of_key)
     late_rows = f"; {late} rows of this key came too late for some window (see `muntin late`)" if late else ""
     return f"the key has no event that counts in a window of {pipeline.name} over that instant: {'; '.join(around)}{late_rows}"

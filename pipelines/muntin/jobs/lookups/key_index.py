@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from muntin.engine.versions import last_known, settled
+from muntin.engine.versions import last_row_at, settled
 from muntin.errors import DefinitionError
 from muntin.states.derived_columns import storable_type
 from muntin.states.frames import Ints, run_starts
@@ -47,7 +47,7 @@ class KeyIndex:
 
     def last(self, keys: Sequence[pa.Array], at_us: Ints) -> Ints:
         """The row of the last window of each key that was known at an instant; -1 if none was. `keys`: as `comparable` gives them."""
-        places = last_known(self._begins, self._settled, self._group(keys, len(at_us)), at_us)
+        places = last_row_at(self._begins, self._settled, self._group(keys, len(at_us)), at_us)
         return np.where(places >= 0, self._order[places], -1) if len(self._order) else places
 
     def _group(self, keys: Sequence[pa.Array], rows: int) -> Ints:

@@ -18,7 +18,7 @@ from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.schema_check.derive_expressions import derived_of_ranges
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.states.keys import contiguous, key_codes, odd_floats
-from muntin.states.order import sorted_order, taken
+from muntin.states.order import sorted_order, take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ def over(
     ]
     table = pa.concat_tables(tables).combine_chunks()
     codes = key_codes([contiguous(table[name]) for name in groups], len(table))
-    table = taken(table, sorted_order(contiguous(table[NUMBER]).to_numpy(), codes))
+    table = take_rows(table, sorted_order(contiguous(table[NUMBER]).to_numpy(), codes))
     return derived_of_ranges(bound, table.drop_columns([NUMBER]))
 
 

@@ -23,8 +23,8 @@ from muntin.jobs.lookups.key_index import KeyIndex
 from muntin.jobs.published.kept_states import expired_to, refusal
 from muntin.states.columns import INSTANT
 from muntin.states.sorted import instants
-from muntin.timeline.closing import Known, closing
-from muntin.timeline.history import lacking
+from muntin.timeline.closing import Publications, closing
+from muntin.timeline.history import missing_states
 
 if TYPE_CHECKING:
     from muntin.jobs.published.pending import Pending
@@ -57,11 +57,11 @@ class WindowsThen:
         return self.bound.keys_of(self.todo.window)
 
     @cached_property
-    def known(self) -> Known:
+    def known(self) -> Publications:
         """The published batches."""
         ledger, starts = self.todo.published.ledger, self.todo.published.starts
         ends = np.append(starts[1:], self.bound.pipeline.intervals.after(int(starts[-1]))) if len(starts) else starts
-        return Known(starts, ends, closing(self.kind, ledger.entries.watermark_us if ledger else starts), self.knowledge)
+        return Publications(starts, ends, closing(self.kind, ledger.entries.watermark_us if ledger else starts), self.knowledge)
 
     @property
     def schema(self) -> pa.Schema:
@@ -100,7 +100,7 @@ class WindowsThen:
             history=replace(self.todo.history, batches=self.todo.history.batches.take(slice(count))),
             watermarks_us=self.todo.watermarks_us[:count],
         )
-        if len(lacking(todo.history.batches, unpublished_work(bound, todo))):
+        if len(missing_states(todo.history.batches, unpublished_work(bound, todo))):
             raise StateError(
                 f"{bound.pipeline.name}: {refusal(bound, expired_to(bound))}; windows that were open then are not known any more. "
                 "Leave provisional=True out, or ask for later instants"

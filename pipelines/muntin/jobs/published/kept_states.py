@@ -9,7 +9,7 @@ from muntin.definition.instants import BEFORE_ALL, spell_instant
 from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.jobs.published.pending import accumulated
-from muntin.timeline.history import lacking, reaching
+from muntin.timeline.history import missing_states, reaching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def refusal(bound: Bound, to_us: int) -> str:
 
 def check_work(bound: Bound, pending: Pending) -> None:
     """Refuse to derive windows that lack states."""
-    gone = lacking(pending.history.batches, pending.work)
+    gone = missing_states(pending.history.batches, pending.work)
     if len(gone):
         batches = pending.history.batches.take(gone)
         raise StateError(

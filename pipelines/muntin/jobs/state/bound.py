@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muntin.aggregates.counting import shared_fields
 from muntin.definition.frame_sets import FrameSet, frame_sets
-from muntin.definition.relative_paths import known
+from muntin.definition.relative_paths import readable
 from muntin.files.paths import path_of
 from muntin.jobs.state import definition_note
 from muntin.jobs.state.even_frames import keeps_even_frames
@@ -186,7 +186,7 @@ def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None,
     pipeline = with_tables(pipeline)
     if store is not None:
         return Bound(pipeline, store.root, store)
-    place = path_of(known(str(root), "root")).absolute()
+    place = path_of(readable(str(root), "root")).absolute()
     home = place / name_of_state(pipeline, place)
     even = keeps_even_frames(pipeline, home)
     state.check_owner(home, home.name, pipeline.renamed_from)

@@ -17,7 +17,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 from muntin.definition.instants import AFTER_ALL
-from muntin.definition.relative_paths import known
+from muntin.definition.relative_paths import readable
 from muntin.errors import ConflictError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.state.forgotten_log import add_event, events_of
@@ -162,7 +162,7 @@ def _add(bound: Bound, at: datetime, event_after: Callable[[Forgotten], Mapping[
 
 def secret_file(bound: Bound) -> AnyPath:
     """The file of the secrets."""
-    return path_of(known(os.environ[SECRET], SECRET)) if os.environ.get(SECRET) else bound.root / ".forget.key"
+    return path_of(readable(os.environ[SECRET], SECRET)) if os.environ.get(SECRET) else bound.root / ".forget.key"
 
 
 def secrets_of(bound: Bound, now: Forgotten) -> Sequence[bytes]:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muntin.definition.relative_paths import is_object_store, known, local
+from muntin.definition.relative_paths import is_object_store, local, readable
 from muntin.files.paths import path_of
 
 if TYPE_CHECKING:
@@ -37,5 +37,5 @@ def root_of(home: Path, root: str | AnyPath | None) -> AnyPath:
         DefinitionError: an address of something else than an object store, as `hdfs://...`.
     """
     named = os.environ.get(ROOT)
-    given = known(str(root), "root") if root else known(named, ROOT) if named else "state"
+    given = readable(str(root), "root") if root else readable(named, ROOT) if named else "state"
     return path_of(given) if is_object_store(str(given)) else home / given

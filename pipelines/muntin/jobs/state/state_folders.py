@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muntin.definition.relative_paths import known
+from muntin.definition.relative_paths import readable
 from muntin.errors import StateError
 from muntin.files.paths import folders_in, path_of, sizes_below
 from muntin.jobs.state.bound import Bound, bind
@@ -53,7 +53,7 @@ def state_folders(root: str | AnyPath) -> list[AnyPath]:
         DefinitionError: the root is an address of something else than an object store, as `hdfs://...`.
         StateError: there is no such root.
     """
-    root = known(str(root), "root")
+    root = readable(str(root), "root")
     if not path_of(root).is_dir():
         raise StateError(f"there is no folder {root}; give the root that runs wrote to, as --root state")
     homes = sorted(path.parent for path in path_of(root).glob(f"*/{OWNER_FILE}"))

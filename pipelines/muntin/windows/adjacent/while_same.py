@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muntin.definition.checks import is_taken
+from muntin.definition.checks import is_reserved
 from muntin.definition.durations import Duration, not_negative
 from muntin.definition.expressions import Plain as PlainLift
 from muntin.definition.expressions import expression, stem
@@ -62,9 +62,9 @@ class WhileSame(Adjacent):
 
         value = columns[self._column]
         value = pc.add(value, pa.scalar(0, value.type)) if pa.types.is_floating(value.type) else value  # one zero
-        known = value.is_valid().to_numpy(zero_copy_only=False)
-        code = np.where(known, key_codes([value], rows), -1)
-        return Marks(code, known, np.zeros(rows, np.bool_), {self.name: value})
+        valid = value.is_valid().to_numpy(zero_copy_only=False)
+        code = np.where(valid, key_codes([value], rows), -1)
+        return Marks(code, valid, np.zeros(rows, np.bool_), {self.name: value})
 
 
 def while_same(
@@ -107,7 +107,7 @@ def while_same(
         raise DefinitionError(
             f'while_same: {column!r} cannot be the name of the column with the value; give one, as while_same({value!r}, name="level")'
         )
-    if is_taken(column):
+    if is_reserved(column):
         raise DefinitionError(
             f"while_same: Muntin has a column {column!r} of its own; give the value another name, as name={column + '_'!r}"
         )

@@ -47,8 +47,8 @@ class While(Adjacent):
 
         from muntin.engine.event_time.stretches import Marks
 
-        found = columns[self._column].to_numpy(zero_copy_only=False)
-        return Marks(found.astype(np.int64), found, np.zeros(rows, np.bool_), {})
+        holding = columns[self._column].to_numpy(zero_copy_only=False)
+        return Marks(holding.astype(np.int64), holding, np.zeros(rows, np.bool_), {})
 
 
 def while_(

@@ -33,21 +33,21 @@ class Parameters(Protocol):
 
 def lifts(window: Parameters) -> Mapping[str, str]:
     """Column of a state -> the SQL aggregate that fills it from a row."""
-    found = {}
+    columns = {}
     for policy in window.policies:
         if isinstance(policy, Delta):
             value = f"epoch_us(({policy.of})::TIMESTAMPTZ)" if policy.in_time else policy.of
-            found[_value(policy)] = Plain(f"any_value({value})", "value", value)
+            columns[_value(policy)] = Plain(f"any_value({value})", "value", value)
         elif isinstance(policy, Punctuation) and policy.at not in BORDERS:
-            found[_marker(policy)] = Plain(f"coalesce(bool_or({policy.at}), false)", "value", f"coalesce({policy.at}, false)")
-    return found | {_group(name): Plain(f'any_value("{name}")', "value", f'"{name}"') for name in window.group_by}
+            columns[_marker(policy)] = Plain(f"coalesce(bool_or({policy.at}), false)", "value", f"coalesce({policy.at}, false)")
+    return columns | {_group(name): Plain(f'any_value("{name}")', "value", f'"{name}"') for name in window.group_by}
 
 
 def needs(window: Parameters) -> list[tuple[str, str]]:
     """The SQL expressions of the policies, with what each must be."""
-    found = [(policy.of, "instant" if policy.in_time else "number") for policy in window.policies if isinstance(policy, Delta)]
-    found += [(f'"{name}"', "order") for name in window.group_by]
-    return found + [(each.at, "condition") for each in window.policies if isinstance(each, Punctuation) and each.at not in BORDERS]
+    expressions = [(policy.of, "instant" if policy.in_time else "number") for policy in window.policies if isinstance(policy, Delta)]
+    expressions += [(f'"{name}"', "order") for name in window.group_by]
+    return expressions + [(each.at, "condition") for each in window.policies if isinstance(each, Punctuation) and each.at not in BORDERS]
 
 
 def of_results(window: Parameters) -> list[str]:
@@ -57,7 +57,7 @@ def of_results(window: Parameters) -> list[str]:
 
 def rules(window: Parameters) -> Rules:
     """The definition in numbers and names of columns."""
-    evict, kept = window.evict, window.partitions or Keep()
+    evict, keep = window.evict, window.partitions or Keep()
     at = evict.at if isinstance(evict, Punctuation) else ""
     return Rules(
         evict=_measure(evict),
@@ -68,10 +68,10 @@ def rules(window: Parameters) -> Rules:
         incomplete=window.incomplete,
         flush=window.flush,
         dense=window.dense,
-        age_us=kept.age_us,
-        emit=kept.emit,
-        most_partitions=kept.count,
-        most_rows=kept.rows,
+        age_us=keep.age_us,
+        emit=keep.emit,
+        most_partitions=keep.count,
+        most_rows=keep.rows,
         groups=tuple((name, _group(name)) for name in window.group_by),
     )
 

@@ -51,7 +51,7 @@ def _whole_numbers(session: duckdb.DuckDBPyConnection, keys: pa.Table, query: st
     key_values = keys["k0"].combine_chunks().cast(pa.int64())
     values = DistinctValues(key_values)
     ids = values.places(read[KEY].cast(pa.int64()).fill_null(key_values[0]).combine_chunks())
-    unknown, new = pa.nulls(len(ids), pa.uint64()), values.known.slice(len(key_values))
+    unknown, new = pa.nulls(len(ids), pa.uint64()), values.values.slice(len(key_values))
     if len(new):
         looks_up = (ids >= len(key_values)) & (read[TIME].to_numpy() != NEVER)
         unknown = _hashes(session, new).take(pa.array(ids - len(key_values), mask=~looks_up))
