@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from muntin.jobs.records.metrics import Metric
     from muntin.tasks import Runner
 
-    Published = Mapping[str, Sequence[int]]
-    Holes = list[list[int]]
     Quality = Sequence[Mapping[str, Any]]
-    Said = Mapping[int, Mapping[str, Any]]
 
 log = logging.getLogger("muntin")
 
