@@ -160,29 +160,71 @@ def test_two_processes_at_once(seed: int, tmp_path: Path) -> None:
     is_well(visits, clean.tables())
 
 
-def test_no_commit_lands_among_old_versions_that_have_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def commit(of: DeltaStore, base: Snapshot, n: int) -> None:
+    table = of.root / "t"
+    written = write_named(pa.table({"n": [n]}), table, lambda digest: f"{n}_{digest}.parquet")
+    of.commit("t", base, Change(pa.schema([("n", pa.int64())]), [File(written["path"], written["size"], 1)], [], []))
+
+
+def ended(root: Path, *more: int) -> None:
+    """Another process commits more, and ends old versions."""
+    other = DeltaStore(root)
+    for n in more:
+        commit(other, other.snapshot("t"), n)
+    end_old_versions(root / "t", lambda _: False)
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_no_commit_lands_among_old_versions_that_have_ended(first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their numbers are free again: a commit there would be read by nobody."""
-    store, table = DeltaStore(tmp_path / "state"), tmp_path / "state/t"
-
-    def commit(of: DeltaStore, base: Snapshot, n: int) -> None:
-        written = write_named(pa.table({"n": [n]}), table, lambda digest: f"{n}_{digest}.parquet")
-        of.commit("t", base, Change(pa.schema([("n", pa.int64())]), [File(written["path"], written["size"], 1)], [], []))
-
-    for n in range(3):
+    store = DeltaStore(tmp_path)
+    for n in range(first):
         commit(store, store.snapshot("t"), n)
     base = store.snapshot("t")
 
     def late(path: Path, content: bytes) -> None:
         monkeypatch.undo()
-        other = DeltaStore(tmp_path / "state")
-        for n in (3, 4):
-            commit(other, other.snapshot("t"), n)
-        end_old_versions(table, lambda _: False)
+        ended(tmp_path, first, first + 1)
         write_new(path, content)
 
     monkeypatch.setattr(log_append, "write_new", late)
     with pytest.raises(ConflictError, match="another run committed first"):
-        commit(store, base, 5)
-    commit(store, store.snapshot("t"), 5)
-    assert sorted(DeltaTable(table).to_pyarrow_table()["n"].to_pylist()) == [0, 1, 2, 3, 4, 5]
-    assert not problems_of_log(table)
+        commit(store, base, first + 2)
+    commit(store, store.snapshot("t"), first + 2)
+    assert sorted(DeltaTable(tmp_path / "t").to_pyarrow_table()["n"].to_pylist()) == [*range(first + 3)]
+    assert not problems_of_log(tmp_path / "t")
+
+
+def test_no_commit_lands_behind_another_that_landed_among_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, nothing = DeltaStore(tmp_path), Change(pa.schema([("n", pa.int64())]), [], [], [])
+    for n in range(3):
+        commit(store, store.snapshot("t"), n)
+
+    def late(path: Path, content: bytes) -> None:
+        monkeypatch.undo()
+        ended(tmp_path, 3, 4, 5)
+        write_new(path, content)
+        with pytest.raises(ConflictError):
+            log_append.append(tmp_path / "t", 2, nothing, 0)
+
+    monkeypatch.setattr(log_append, "write_new", late)
+    with pytest.raises(ConflictError):
+        log_append.append(tmp_path / "t", 2, nothing, 0)
+    assert [path.name for path in sorted((tmp_path / "t/_delta_log").glob("*.json"))] == [f"{5:020d}.json"]
+
+
+def test_a_commit_that_landed_before_old_versions_end_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = DeltaStore(tmp_path)
+    for n in range(3):
+        commit(store, store.snapshot("t"), n)
+
+    def early(path: Path, content: bytes) -> None:
+        monkeypatch.undo()
+        write_new(path, content)
+        ended(tmp_path)
+
+    monkeypatch.setattr(log_append, "write_new", early)
+    commit(store, store.snapshot("t"), 3)
+    commit(store, store.snapshot("t"), 4)
+    assert sorted(DeltaTable(tmp_path / "t").to_pyarrow_table()["n"].to_pylist()) == [*range(5)]
+    assert not problems_of_log(tmp_path / "t")

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from muntin.errors import ConflictError
 from muntin.store.disk import write_new
-from muntin.store.log_check import DIGEST, commit_path, digest_of_commit, problem_of_commit
+from muntin.store.log_check import DIGEST, commit_path, digest_of_commit, newest_checkpoint, problem_of_commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,11 +59,23 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequen
             if reason := problem_of_commit(path) or contradiction(map(json.loads, filter(None, theirs.splitlines())), change):
                 raise ConflictError(f"{table}: another run committed first (version {version} {reason})") from None
             continue
-        if version and not commit_path(table, version - 1).is_file():  # it went with old versions: so did the commit that had this number
+        if _is_lost(table, base, version):
             path.unlink(missing_ok=True)
             raise ConflictError(f"{table}: another run committed first, and ended old versions")
         return version
     raise AssertionError
+
+
+def _is_lost(table: AnyPath, base: int, version: int) -> bool:
+    """Whether nobody reads a commit that was just made: its number was free since old versions had ended, or the commit before it is gone.
+
+    The commit before it may be another such commit, so the base is looked at, too. Whoever ends versions writes a checkpoint before.
+    """
+    before = version - 1
+    if base >= 0 and all(commit_path(table, each).is_file() for each in {base, before}):
+        return False
+    newest = newest_checkpoint(table)
+    return newest > version or (newest < before and not commit_path(table, before).is_file())
 
 
 def contradiction(theirs: Iterable[Action], change: Change) -> str | None:

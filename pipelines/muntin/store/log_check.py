@@ -92,9 +92,7 @@ def _lack_of_schema(schema: Mapping[str, Any]) -> str | None:
 def problems_of_log(table: AnyPath) -> dict[AnyPath, str]:
     """The files of a log that are missing or not whole, each with what is wrong. Commits that a checkpoint covers do not count."""
     log = table / "_delta_log"
-    names = sorted(path.name for path in log.iterdir())
-    commits = [int(found[1]) for name in names if (found := _COMMIT.fullmatch(name))]
-    checkpoints = [int(found[1]) for name in names if (found := _CHECKPOINT.fullmatch(name))]
+    commits, checkpoints = (_versions(kind, log) for kind in (_COMMIT, _CHECKPOINT))
     first = max(checkpoints, default=-1)
     problems = _of_commits(table, first, max([*commits, first]))
     if checkpoints and (problem := _of_checkpoint(_checkpoint_path(table, first), _hint(table))):
@@ -102,6 +100,15 @@ def problems_of_log(table: AnyPath) -> dict[AnyPath, str]:
     if (log / HINT).is_file() and (problem := _of_hint(_hint(table), checkpoints)):
         problems[log / HINT] = problem
     return problems
+
+
+def newest_checkpoint(table: AnyPath) -> int:
+    """The version of the newest checkpoint that is there; -1: there is none."""
+    return max(_versions(_CHECKPOINT, table / "_delta_log"), default=-1)
+
+
+def _versions(kind: re.Pattern[str], log: AnyPath) -> list[int]:
+    return [int(found[1]) for path in log.iterdir() if (found := kind.fullmatch(path.name))]
 
 
 def problems_of_end(table: AnyPath, version: int) -> dict[AnyPath, str]:
