@@ -1,5 +1,7 @@
 """A name is that of one pipeline: in a file, in a folder of DAGs, and with its upstream. Files are read, not run."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,6 +107,19 @@ def test_a_folder_of_dags_may_hold_whatever_else(tmp_path: Path) -> None:
     written(tmp_path / "dags/.worktrees/4f2a/dags/p.py", WHOLE)
     check_alone(file, "p")
     check_alone(tmp_path / "elsewhere/p.py", "p")
+
+
+@pytest.mark.parametrize("module", ["definitions", "team.definitions"])
+def test_a_dag_may_have_its_pipeline_from_another_file(module: str, tmp_path: Path) -> None:
+    """In a process of its own, as a command has: what it imports stays imported."""
+    written(tmp_path / f"dags/{module.replace('.', '/')}.py", WHOLE)
+    file = written(tmp_path / "dags/of_p.py", f"from muntin import airflow_dag\nfrom {module} import p\ndag = airflow_dag(p)")
+    command = [sys.executable, "-m", "muntin", "run", file, "--start", "2024-05-01", "--end", "2024-05-02", "--root", tmp_path / "state"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, b"no file at" in done.stderr) == (3, True), done.stderr
+    second = written(tmp_path / "dags/second.py", WHOLE)
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, f"{file} and {second} each define".encode() in done.stderr) == (2, True), done.stderr
 
 
 def test_an_upstream_has_a_name_of_its_own() -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.extras import need
 from muntin.extensions.airflow.group import fill
 from muntin.extensions.airflow.spark import CONNECTION
 from muntin.extensions.airflow.timetable import schedule_of
-from muntin.jobs.state.same_names import check_alone
 
 if TYPE_CHECKING:
     from airflow.sdk import DAG
@@ -53,8 +51,7 @@ def airflow_dag(
 
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no object store, or alerts of a
-            silence to nobody with a name; `spark=None` where the definition needs Spark; or another file of the folder `dags` has a
-            pipeline of this name.
+            silence to nobody with a name; or `spark=None` where the definition needs Spark.
     """
     need("airflow")
     from airflow.sdk import DAG
@@ -68,7 +65,6 @@ def airflow_dag(
         **{"tags": ["muntin"], "doc_md": _described(pipeline), **options},
     )
     dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
-    check_alone(Path(dag.fileloc), pipeline.name)
     fill(dag.task_group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
     return dag
 

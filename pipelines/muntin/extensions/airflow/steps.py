@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import ConflictError, StateError
@@ -23,10 +24,15 @@ FEW_ROWS = 100_000
 log = logging.getLogger("muntin")
 
 
-def check(place: Place) -> None:
-    """See that the interval's files are there, and that the definition and its suites fit."""
-    from muntin.jobs.check import check as try_out
+def check(place: Place, file: str) -> None:
+    """See that the pipeline's name is its own, that the interval's files are there, and that the definition and its suites fit.
 
+    `file`: of the DAG. Others are compared here, since the file is parsed all day.
+    """
+    from muntin.jobs.check import check as try_out
+    from muntin.jobs.state.same_names import check_alone
+
+    check_alone(Path(file), place.bound.pipeline.name)
     try_out(place.bound, [place.interval])
 
 

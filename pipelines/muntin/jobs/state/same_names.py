@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,15 +38,18 @@ def check_apart(file: Path, pipelines: Iterable[Pipeline]) -> None:
 def check_alone(file: Path, name: str) -> None:
     """Refuse a pipeline whose name another file of the folder `dags` gives to a pipeline, too. Files are read, and not run.
 
-    Hidden folders are passed over: what syncs a repository keeps earlier commits there.
+    Hidden folders are passed over: what syncs a repository keeps earlier commits there. So are modules that are imported: the file may
+    have its pipeline from there.
 
     Raises:
         DefinitionError: there is such a file.
     """
     dags = next((folder for folder in file.absolute().parents if folder.name == "dags"), None)
+    imported = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
     given = re.compile(rf"""\bname\s*=\s*["']{re.escape(name)}["']""".encode(), re.IGNORECASE)
     for other in _files(dags) if dags else ():
-        if not (other.samefile(file) if file.exists() else other == file) and _defines(other, given, name):
+        same = other.samefile(file) if file.exists() else other == file
+        if not same and str(other) not in imported and _defines(other, given, name):
             raise DefinitionError(f"{file} and {other} each define a pipeline of the name {name!r}; {_WHY}")
 
 
