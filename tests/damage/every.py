@@ -11,9 +11,9 @@ from tests.damage.harms import Harm, folders, harms_of, kinds, restored
 from tests.damage.trial import Expected, Trial
 
 
-def made(folder: Path, bulk: int, single: int) -> tuple[Ground, Expected]:
+def made(folder: Path, bulk: int, single: int, kind: type[Ground] = Ground) -> tuple[Ground, Expected]:
     """A ground in a folder that does not exist, and what readers see of clean runs over the same minutes."""
-    ground, clean = Ground(folder, bulk, single), folder / "clean"
+    ground, clean = kind(folder, bulk, single), folder / "clean"
     ground.make()
     ground.run(clean, 0, ground.batches)
     now = ground.seen(clean)

@@ -115,9 +115,10 @@ class Ground:
         self._verdicts(root)
         self._backup(root, 0)
         for minute in range(self.bulk, self.batches):
-            self.run(root, minute, minute + 1, "mixed")
-            if (minute - self.bulk) % TOGETHER == TOGETHER - 1:
-                self.run(root, minute + 1 - TOGETHER, minute + 1, "long")
+            for name in self.pipelines:
+                size = TOGETHER if name == "long" else 1
+                if (minute + 1 - self.bulk) % size == 0:
+                    self.run(root, minute + 1 - size, minute + 1, name)
             if minute == (self.bulk + self.batches) // 2:
                 self._verdicts(root)
                 self._backup(root, 1)

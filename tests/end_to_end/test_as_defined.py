@@ -14,16 +14,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from muntin import Pipeline, as_of, over, read, run, sources, sql, windows
+from muntin import Pipeline, as_of, over, read, run, sinks, sources, sql, windows
 from muntin import aggregates as agg
 from muntin.errors import StateError
 from muntin.jobs.inspect.late import late
 from muntin.jobs.inspect.some_windows import Asked, some_windows
 from muntin.jobs.inspect.status import status
+from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote
 from muntin.tasks import Local
 from tests.case_counts import cases
+from tests.sinks.test_sending import REACH
 
 START, HOUR = datetime(2024, 5, 1, tzinfo=UTC), timedelta(hours=1)
 HERE = Local(1)
@@ -89,6 +91,23 @@ def test_no_reader_gives_old_values_under_a_new_meaning(reader: str, data: Path)
     assert read(changed, "hour", root=root)["s"].to_pylist() == [2.0] * 3
     with pytest.raises(StateError, match=r"superseded.*promote FILE"):
         READERS[reader](definition(data), root)
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_sink_gets_no_values_of_another_definition(edit: str, data: Path) -> None:
+    def asked(**more: Any) -> Pipeline:
+        to = sinks.spark(lambda changes, _: got.append(changes.num_rows), window="hour", name="lake", patience="1m")
+        return definition(data, to=to, **more)
+
+    got, root, changed = list[int](), data / "state", asked(**EDITS[edit])
+    whole(definition(data), root)
+    (refused,) = send(bind(changed, root), REACH)
+    assert (got, refused.blocked) == ([], True)
+    assert "follow another definition" in refused.line
+    assert "promote FILE" in refused.line
+    promote(replace(changed, to=()), root=root, spark=HERE)
+    (sent,) = send(bind(changed, root), REACH)
+    assert (got, sent.failed) == ([read(changed, "hour", root=root).num_rows], "")
 
 
 @pytest.mark.parametrize("edit", EDITS)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from muntin.definition.spelling import many
 from muntin.errors import VersionGoneError
+from muntin.jobs.published.as_defined import check_as_defined, check_live
 from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import utc_now
@@ -98,6 +99,8 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
                 patience.alive()
                 sent = Sent(sink.name, window, *((position.version, 0, "", position.misfits) if position else ()))
                 return _noted(bound, sink, note, sent, position)
+            check_as_defined(bound, window)
+            check_live(bound, window)
             note = replace(note, tried=note.tried or delivery.until)
             write_note(bound, sink, replace(note, position=None))
             patience.alive()
