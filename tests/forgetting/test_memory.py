@@ -93,6 +93,34 @@ def test_what_is_whole_nowhere_stops_runs_until_it_is_put_back(visits: Visits) -
     assert visits.run(0).batches[0].rows_forgotten == 1
 
 
+@pytest.mark.parametrize("loss", ["the newest", "all", "the folder"])
+def test_what_both_folders_lose_at_the_end_stops_runs_until_it_is_put_back(loss: str, visits: Visits) -> None:
+    before = forgotten(visits.root / "visits")
+    shutil.copytree(visits.root / "visits/forgotten", visits.root / "kept")
+    for folder in FOLDERS:
+        LOSSES[loss](visits.root / "visits" / folder)
+    with pytest.raises(StateError, match=r"000002\.json is gone, .* 2 files were there; put it back from a backup"):
+        visits.run(0, 1)
+    assert any("000002.json is gone" in each.problem for each in diagnose(visits.pipeline, root=visits.root))
+    shutil.copytree(visits.root / "kept", visits.root / "visits/.forgotten", dirs_exist_ok=True)
+    assert forgotten(visits.root / "visits") == before
+    visits.run(0, 1)
+    assert people(visits) == {"ann"}
+
+
+def test_without_a_backup_keys_are_forgotten_again(visits: Visits) -> None:
+    for folder in FOLDERS:
+        shutil.rmtree(visits.root / "visits" / folder)
+    with pytest.raises(StateError, match="If there is no backup: remove .*muntin.json, run muntin repair FILE, and forget the keys"):
+        forget(visits.pipeline, [{"person": "bob"}], root=visits.root)
+    (visits.root / "visits/muntin.json").unlink()
+    repair(visits.pipeline, root=visits.root)
+    assert forget(visits.pipeline, [{"person": "bob"}], root=visits.root).done
+    visits.run(0, 1)
+    assert people(visits) == {"ann"}
+    assert not [each.line for each in diagnose(visits.pipeline, root=visits.root)]
+
+
 def test_a_memory_of_a_newer_version_is_not_guessed_at(visits: Visits) -> None:
     for folder in FOLDERS:
         path = files(visits, folder)[0]

@@ -77,8 +77,10 @@ def give_to(home: AnyPath, pipeline: str, before: str) -> None:
         write_whole(home / OWNER_FILE, _mark(facts | {"pipeline": pipeline}))
 
 
-def claim_anew(home: AnyPath, pipeline: str) -> None:
+def claim_anew(home: AnyPath, pipeline: str, newest: int) -> None:
     """Mark the folder of a pipeline as its own where the mark is gone or damaged; a mark that can be read stays.
+
+    `newest`: the number of the newest event of its memory of forgotten keys.
 
     Raises:
         StateError: the disk refuses.
@@ -86,7 +88,21 @@ def claim_anew(home: AnyPath, pipeline: str) -> None:
     with suppress(_DamagedMarkError):
         if _facts(home) is not None:
             return
-    write_whole(home / OWNER_FILE, _mark({"format": FORMAT, "pipeline": pipeline}))
+    write_whole(home / OWNER_FILE, _mark({"format": FORMAT, "pipeline": pipeline, FORGOTTEN: newest}))
+
+
+def mark_after(content: bytes | None, newest: int) -> bytes | None:
+    """The content of a mark that says the number of the newest event, so that its loss is noticed; None: it is damaged, or says so."""
+    try:
+        facts = json.loads(content or b"")
+        return _mark(facts | {FORGOTTEN: newest}) if facts.get(FORGOTTEN, 0) < newest else None
+    except (ValueError, AttributeError, TypeError):
+        return None
+
+
+def newest_marked(home: AnyPath) -> int:
+    """The number of the newest event that the mark of a folder says; 0: it says none."""
+    return int((_facts(home) or {}).get(FORGOTTEN, 0))
 
 
 def problem_of_mark(home: AnyPath) -> str | None:

@@ -12,6 +12,7 @@ from muntin.jobs.records.reports_table import TABLE as REPORTS
 from muntin.jobs.records.verdicts_table import TABLE as VERDICTS
 from muntin.jobs.state.even_frames import keeps_even_frames
 from muntin.jobs.state.fingerprint import fingerprint
+from muntin.jobs.state.forgotten_log import newest_number
 from muntin.store.log_check import HINT, problems_of_log
 from muntin.store.paths import TIERS
 from muntin.store.state import OWNER_FILE, claim_anew, problem_of_mark
@@ -41,7 +42,7 @@ def reclaim(pipeline: Pipeline, root: str | AnyPath) -> Sequence[AnyPath]:
     home = unmarked(pipeline, root)
     if home is None:
         return ()
-    claim_anew(home, pipeline.name)
+    claim_anew(home, pipeline.name, newest_number(home))
     return (home / OWNER_FILE,)
 
 

@@ -3,19 +3,23 @@
 <root>/<pipeline>/forgotten/000001.json
                  /.forgotten/000001.json    the same
 
-A file that is missing or damaged in one folder is read from the other, and put back by the next command that writes.
+A file that is missing or damaged in one folder is read from the other, and put back by the next command that writes. The mark of the
+pipeline's folder says how many there are, so that the loss of the newest in both is noticed.
 """
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from muntin.definition.amounts import many
 from muntin.errors import StateError
 from muntin.files.paths import ascending
+from muntin.jobs.state.notes import rewrite
 from muntin.store.disk import refused, write_new, write_whole
 from muntin.store.paths import digest_of
-from muntin.store.state import FORGOTTEN, FORGOTTEN_COPY
+from muntin.store.state import FORGOTTEN, FORGOTTEN_COPY, OWNER_FILE, mark_after, newest_marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +41,13 @@ def events_of(home: AnyPath) -> Iterator[Mapping[str, Any]]:
     Raises:
         StateError: a file is missing or damaged in both folders.
     """
-    for number in range(1, newest_number(home) + 1):
+    newest, marked = newest_number(home), newest_marked(home)
+    if newest < marked:
+        raise StateError(
+            f"{home / FORGOTTEN / _name(marked)} is gone, and {home / OWNER_FILE} says that {many(marked, 'file')} were there; {_MEND}. "
+            f"If there is no backup: remove {home / OWNER_FILE}, run muntin repair FILE, and forget the keys of your register again"
+        )
+    for number in range(1, newest + 1):
         yield _event(home, number)
 
 
@@ -61,6 +71,7 @@ def add_event(home: AnyPath, number: int, event: Mapping[str, Any]) -> None:
     except OSError as wrong:
         raise refused(str(path), wrong) from wrong
     put_back(home)
+    rewrite(home / OWNER_FILE, partial(mark_after, newest=number))
 
 
 def lost_copies(home: AnyPath, *, deep: bool = False) -> Mapping[AnyPath, AnyPath]:
