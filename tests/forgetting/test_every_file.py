@@ -184,6 +184,8 @@ def test_a_name_of_a_file_counts(visits: Visits) -> None:
 def test_what_cannot_be_read_is_named(kind: str, visits: Visits) -> None:
     for found in planted(visits, "windows/hour/2024", "stray", UNREADABLE[kind]):
         assert [(each.what, each.place) for each in found.left] == [("cannot be read", "visits/windows/hour/2024/stray")]
+        assert found.left[0].said == f"cannot be read: {found.left[0].why}"
+        assert found.left[0].why
         assert "remove it if it is of no use" in found.mend
 
 

@@ -94,7 +94,7 @@ def _forget_new(
         here, keys, root=place, totals=totals, progress=log.info, reach=Reach(connections_of(here.to))
     )
     if not forgetting.done:
-        left = [f"{each.what} in {each.place}" for each in forgetting.left]
+        left = [f"{each.said} in {each.place}" for each in forgetting.left]
         raise StateError(
             f"{pipeline.name}: not everything is forgotten: {'; '.join([*left, *forgetting.sinks])}. "
             f"{forgetting.mend or 'The next run tries again'}"

@@ -148,7 +148,7 @@ def _say(found: "Forgetting", *, deed: bool, prove: bool) -> None:
     if shown:
         say(
             columns(
-                ["what", "place", "rows", "files", "bytes"], [[one.what, one.place, one.rows, one.files, size(one.bytes)] for one in shown]
+                ["what", "place", "rows", "files", "bytes"], [[one.said, one.place, one.rows, one.files, size(one.bytes)] for one in shown]
             )
         )
     if found.mend:

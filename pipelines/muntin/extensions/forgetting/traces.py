@@ -56,6 +56,7 @@ class Trace:
         place: a table, a folder, or a file that cannot be read, below the root.
         rows: so many.
         files, bytes: of the files that hold them.
+        why: why a file cannot be read.
     """
 
     what: str
@@ -63,6 +64,12 @@ class Trace:
     rows: int
     files: int
     bytes: int
+    why: str = ""
+
+    @property
+    def said(self) -> str:
+        """What was found, for people."""
+        return f"{self.what}: {self.why}" if self.why else self.what
 
 
 def states_below(bound: Bound) -> list[Bound]:
@@ -108,7 +115,7 @@ class _Looked:
             return int(look(path, self.keys))
         except Exception as wrong:  # noqa: BLE001 - whatever the readers of formats raise of damaged files
             if path.is_file():  # a draft of a run at work has its name by now
-                self.unreadable[path] = str(wrong)
+                self.unreadable[path] = str(wrong).partition("\n")[0] or type(wrong).__name__
             return 0
 
 
@@ -126,7 +133,7 @@ def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
     held = {path for path in loose if is_of_rows(relative(path, bound.home).split("/"))}
     found += _of_files(bound, "rows", "", {path: counts[path] for path in loose if path in held})
     found += _of_files(bound, OTHERS, "", {path: counts[path] for path in loose if path not in held})
-    unread = (Trace(UNREADABLE, relative(path, bound.root), 0, 1, _size(path)) for path in looked.unreadable)
+    unread = (Trace(UNREADABLE, relative(path, bound.root), 0, 1, _size(path), why) for path, why in looked.unreadable.items())
     return [*dict.fromkeys(found), *unread]
 
 
