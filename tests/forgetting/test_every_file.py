@@ -191,14 +191,16 @@ def test_what_cannot_be_read_is_named(kind: str, visits: Visits) -> None:
 
 def test_a_file_of_no_commit_goes_with_the_key_and_other_files_stay(visits: Visits) -> None:
     home, key = visits.root / "visits", [{"person": NAME}]
-    strays = [home / "windows/hour/stray.parquet", home / "windows/hour/torn.parquet"]
+    strays = [home / f"windows/hour/{name}.parquet" for name in ("stray", "torn", "other")]
     strays[0].write_bytes(SAID["Parquet, a list"](NAME))
     strays[1].write_bytes(UNREADABLE["half of a Parquet file"])
+    strays[2].write_bytes(SAID["Parquet, a list"](OTHER))  # as a run at work writes it before it commits
     (home / "note").write_bytes(SAID["text"](NAME))
     done = forget(visits.pipeline, key, root=visits.root)
     assert [(each.what, each.place) for each in done.left] == [("other files", "visits")]
     assert "take the key out of them, or remove them" in done.mend
-    assert [path.exists() for path in strays] == [False, False]
+    assert [path.exists() for path in strays] == [False, False, True]
+    strays[2].unlink()
     (home / "note").unlink()
     assert forget(visits.pipeline, key, root=visits.root).done
 

@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from muntin.errors import StateError
+from muntin.extensions.forgetting.loose import words_of
 from muntin.extensions.forgetting.notes_and_ledgers import notes_without
 from muntin.extensions.forgetting.remembered import bound_home, plain_keys
+from muntin.extensions.forgetting.said import unsaid
 from muntin.extensions.forgetting.table_files import log_says, of_rows, old_file_says
 from muntin.extensions.forgetting.texts import overwrite, texts_of
 from muntin.extensions.forgetting.traces import MENDS, Trace, all_traces, states_below, tables_below, undecided
@@ -41,6 +43,7 @@ from muntin.jobs.state.forgotten import note
 from muntin.jobs.state.state_folders import stagings
 from muntin.store.log_checkpoint import end_old_versions, old_commits, old_files
 from muntin.store.paths import QUARANTINE, TIERS
+from muntin.store.state import states_of
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
@@ -235,13 +238,11 @@ def _says(look: Callable[[AnyPath, Plain], int], path: AnyPath, keys: Plain) -> 
 
 def _end_old_versions(bound: Bound, keys: Plain) -> None:
     """End the old versions of tables that held some keys: their old files or the ranges in their logs tell."""
+    meant = unsaid(keys, words_of(bound.pipeline, states_of(bound.home)))
     for table in tables_below(bound):
-        folder = bound.table(table)
-
-        def held(path: AnyPath, table: str = table) -> bool:
-            return _says(partial(old_file_says, table), path, keys)
-
-        old = old_commits(folder, bound.store.snapshot(table).version)
-        told = (_says(lambda path, keys: log_says(path, keys, keys), path, keys) for path in old)
+        folder, snapshot = bound.table(table), bound.store.snapshot(table)
+        columns = frozenset(snapshot.schema.names if snapshot.schema else ())
+        held = partial(_says, partial(old_file_says, table, columns, meant), keys=keys)
+        told = (_says(lambda path, keys: log_says(path, keys, meant), path, keys) for path in old_commits(folder, snapshot.version))
         if any(held(path) for path, *_ in old_files(folder)) or any(told):
             end_old_versions(folder, held)

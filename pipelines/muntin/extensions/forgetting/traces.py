@@ -68,7 +68,7 @@ class Trace:
 
     @property
     def said(self) -> str:
-        """What was found, for people."""
+        """The kind of trace, for people."""
         return f"{self.what}: {self.why}" if self.why else self.what
 
 
