@@ -6,6 +6,7 @@ forgotten      1  2  .  4     whatever is lost of it, and
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_what_both_folders_lose_at_the_end_stops_runs_until_it_is_put_back(loss:
 def test_without_a_backup_keys_are_forgotten_again(visits: Visits) -> None:
     for folder in FOLDERS:
         shutil.rmtree(visits.root / "visits" / folder)
-    with pytest.raises(StateError, match="If there is no backup: remove .*muntin.json, run muntin repair FILE, and forget the keys"):
+    with pytest.raises(StateError, match=r"If there is no backup: remove .*muntin\.json, run muntin repair FILE, and forget the keys"):
         forget(visits.pipeline, [{"person": "bob"}], root=visits.root)
     (visits.root / "visits/muntin.json").unlink()
     repair(visits.pipeline, root=visits.root)
@@ -119,6 +120,27 @@ def test_without_a_backup_keys_are_forgotten_again(visits: Visits) -> None:
     visits.run(0, 1)
     assert people(visits) == {"ann"}
     assert not [each.line for each in diagnose(visits.pipeline, root=visits.root)]
+
+
+@pytest.mark.parametrize("loss", ["empty", "cut", "a letter", "gone", "another"])
+def test_a_secret_that_is_another_lets_nothing_come_back(loss: str, visits: Visits) -> None:
+    """Under another secret no hash of a key is what it was."""
+    secret = visits.root / ".forget.key"
+    content = secret.read_text()
+    letter = "0" if content[20] != "0" else "1"
+    damaged = {"empty": "", "cut": content[:20], "a letter": content[:20] + letter + content[21:], "another": f"{'ab' * 32}\n"}
+    secret.unlink()
+    if loss in damaged:
+        secret.write_text(damaged[loss])
+    said = f"{secret.name}.*put it back from a backup, or say where it lies: MUNTIN_FORGET_KEY"
+    with pytest.raises(StateError, match=said):
+        visits.run(0, 1)
+    assert any(re.search(said, each.problem) for each in diagnose(visits.pipeline, root=visits.root))
+    secret.write_text(content)
+    new_secret(visits.pipeline, root=visits.root)
+    secret.write_text(f"{content}{'ab' * 32}\n")
+    with pytest.raises(StateError, match="is not the secret of these forgotten keys"):
+        visits.run(0, 1)
 
 
 def test_a_memory_of_a_newer_version_is_not_guessed_at(visits: Visits) -> None:

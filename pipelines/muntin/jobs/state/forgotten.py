@@ -23,6 +23,7 @@ from muntin.files.paths import path_of
 from muntin.jobs.state.forgotten_log import add_event, events_of
 from muntin.jobs.state.notes import rewrite
 from muntin.states.forgotten_keys import UNDONE, Hashed, again, hash_of
+from muntin.store.paths import digest_of
 from muntin.store.state import FORGOTTEN
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ Action = Literal["forget", "done", "until", "undo", "rotate"]
 HashName = tuple[tuple[str, ...], str]
 """The columns of a key, and its hash."""
 _TRIES = 50
+_PUT_BACK = (
+    f"put it back from a backup, or say where it lies: {SECRET}. Without it no batch is read; "
+    "muntin doctor FILE says whether it is the right one"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class Forgotten:
             `UNDONE`: always.
         open: the keys of which something may be left.
         secrets: how many secrets keys are hashed with, one after the other.
+        ring: a digest of these secrets; "": an earlier version noted none.
         events: the files of the log, oldest first.
     """
 
@@ -57,6 +63,7 @@ class Forgotten:
     untils: Mapping[HashName, int] = field(default_factory=dict)
     open: frozenset[HashName] = frozenset()
     secrets: int = 0
+    ring: str = ""
     events: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -87,7 +94,8 @@ def _after(before: Forgotten, event: Mapping[str, Any]) -> Forgotten:
         case "rotate":
             renewed = dict(zip(((tuple(each["columns"]), each["before"]) for each in event["keys"]), names, strict=True))
             untils, left = {renewed[name]: until for name, until in untils.items()}, {renewed[name] for name in left}
-    return Forgotten(before.number + 1, untils, frozenset(left), event["secrets"], (*before.events, event))
+    ring = event.get("ring", before.ring)
+    return Forgotten(before.number + 1, untils, frozenset(left), event["secrets"], ring, (*before.events, event))
 
 
 def hashed(bound: Bound, now: Forgotten | None = None) -> Hashed:
@@ -119,7 +127,7 @@ def note(bound: Bound, action: Action, keys: Collection[Key], at: datetime, **mo
 
     def event(now: Forgotten) -> Mapping[str, Any]:
         used = secrets_of(bound, now)
-        return {"action": action, **more, "secrets": len(used), "keys": [_told(hash_name(key, used)) for key in keys]}
+        return {"action": action, **more, **_noted(used), "keys": [_told(hash_name(key, used)) for key in keys]}
 
     _add(bound, at, event)
 
@@ -146,7 +154,7 @@ def rotate(bound: Bound, at: datetime) -> int:
     def event(now: Forgotten) -> Mapping[str, Any]:
         ring = _ring(bound)
         told = [_told((columns, reduce(again, ring[now.secrets :], name))) | {"before": name} for columns, name in now.untils]
-        return {"action": "rotate", "secrets": len(ring), "keys": told}
+        return {"action": "rotate", **_noted(ring), "keys": told}
 
     _add(bound, at, event)
     return len(forgotten(bound.home).untils)
@@ -175,8 +183,15 @@ def secrets_of(bound: Bound, now: Forgotten) -> Sequence[bytes]:
         _keep_secrets(bound, lambda ring: ring or _new_secret())
     ring = _ring(bound)
     if len(ring) < now.secrets:
-        raise StateError(f"{secret_file(bound)} lacks secrets of forgotten keys: it has {len(ring)} of {now.secrets}; put the newest back")
+        raise StateError(f"{secret_file(bound)} lacks secrets of forgotten keys: it has {len(ring)} of {now.secrets}; {_PUT_BACK}")
+    if now.number and now.ring not in ("", _noted(ring[: now.secrets])["ring"]):
+        raise StateError(f"{secret_file(bound)} is damaged, or is not the secret of these forgotten keys; {_PUT_BACK}")
     return ring[: now.secrets] if now.number else ring
+
+
+def _noted(used: Sequence[bytes]) -> dict[str, Any]:
+    """What an event says of the secrets: secrets are random, so that a digest tells nothing of them."""
+    return {"secrets": len(used), "ring": digest_of(b"".join(used))}
 
 
 def _ring(bound: Bound) -> Sequence[bytes]:
@@ -185,7 +200,7 @@ def _ring(bound: Bound) -> Sequence[bytes]:
         return [bytes.fromhex(line) for line in path.read_text(encoding="utf-8").split()]
     except (OSError, ValueError) as wrong:
         said = f"{path}, the secret of forgotten keys, cannot be read ({wrong})"
-        raise StateError(f"{said}; put it back, or say where it lies: {SECRET}. Without it no batch is read") from wrong
+        raise StateError(f"{said}; {_PUT_BACK}") from wrong
 
 
 def _new_secret() -> bytes:
