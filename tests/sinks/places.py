@@ -43,6 +43,9 @@ class Place:
     damages: ClassVar[Mapping[str, str]] = {}
     """What people do to it -> the words that the next run says."""
 
+    ledger: ClassVar[tuple[str, str]] = ("", "")
+    """What keeps a copy of the ledger that the sink has itself, and what puts the copy in its place; "": it has none."""
+
     takes_all_or_none: ClassVar[bool] = False
     """Whether changes that are refused leave it as it was."""
 
@@ -70,6 +73,10 @@ class Table(Place):
 
     database: str
     takes_all_or_none = keeps_newest = True
+    ledger = (
+        "CREATE TABLE kept AS SELECT * FROM muntin_ledger",
+        "DELETE FROM muntin_ledger; INSERT INTO muntin_ledger SELECT * FROM kept",
+    )
     refuses: ClassVar = {
         "NUL in a key": ("bad\0key", "x", "k"),
         "NUL in a result": ("bad", "x\0y", "v"),
@@ -132,6 +139,7 @@ class MariaTable(Place):
 
     address: str
     takes_all_or_none = keeps_newest = True
+    ledger = ("CREATE TABLE kept AS SELECT * FROM muntin_ledger", "REPLACE INTO muntin_ledger SELECT * FROM kept")
     refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
     damages: ClassVar = {
         "DROP TABLE t": "table t was dropped",
@@ -165,6 +173,7 @@ class Keys(Place):
 
     address: str
     keeps_newest = True
+    ledger = ("copy t kept replace", "copy kept t replace")
     refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
     damages: ClassVar = {
         "flushdb": "it does not know any more what it has",
@@ -210,6 +219,7 @@ class Own(Place):
 
     made: Any
     takes_all_or_none = True
+    ledger = ("CREATE TABLE kept AS SELECT * FROM ledger", "REPLACE INTO ledger SELECT * FROM kept")
     refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
     damages: ClassVar = {"DELETE FROM ledger": "it does not know any more what it has"}
 

@@ -14,8 +14,9 @@ import pytest
 
 from muntin.jobs.sending.notes import standings
 from muntin.jobs.sending.patience import Patience
+from muntin.jobs.sending.send import send
 from tests.case_counts import long, paired
-from tests.sinks.places import PLACES, Place, Table
+from tests.sinks.places import PLACES, REACH, Place, Table
 from tests.sinks.shop import Shop, differences
 
 
@@ -101,6 +102,40 @@ def test_a_target_that_somebody_changed(
     assert (sent.failed, sent.rows, differences(shop.published(), place.held())) == ("", 2 + more, [])
     assert f"all windows, since {kind.damages[what]}" in sent.line.replace(f"topic {getattr(place, 'topic', '')} ", "")
     assert shop.sent().rows == 0
+
+
+@pytest.mark.parametrize("kind", [each for each in PLACES if each.ledger[0]])
+@pytest.mark.parametrize("more", [True, False])
+def test_a_ledger_that_went_back(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, kind: type[Place], more: bool
+) -> None:
+    """It says of windows that came and went since that they never were."""
+    place = PLACES[kind](request, monkeypatch)
+    shop = Shop(tmp_path, place.sink())
+    shop.write(0, pa.string(), {"a": "1", "b": "2"})
+    shop.ran(0)
+    place.damage(kind.ledger[0])
+    shop.write(1, pa.string(), {"c": "3", "d": "4"})
+    shop.ran(1)
+    place.damage(kind.ledger[1])
+    shop.write(1, pa.string(), {"d": "5"})
+    sent = shop.ran(*[1] * more)
+    assert (sent.failed, differences(shop.published(), place.held())) == ("", [])
+    assert "since its ledger went back from version" in sent.line
+    assert shop.sent().rows == 0
+
+
+def test_a_ledger_that_is_gone_lets_no_rows_of_others_go(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAREHOUSE", database)
+    place = Table(database)
+    shop = Shop(tmp_path, place.sink())
+    shop.write(0, pa.string(), {"a": "1"})
+    shop.ran(0)
+    for damage in ("DELETE FROM muntin_ledger", "DROP TABLE muntin_ledger"):
+        place.damage(damage)
+        assert "muntin sinks FILE --send --anew" in shop.sent().failed
+        [sent] = send(shop.bound, REACH, anew=True)
+        assert (sent.failed, differences(shop.published(), place.held())) == ("", [])
 
 
 def test_a_run_that_ends_anywhere(tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

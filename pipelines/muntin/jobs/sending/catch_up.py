@@ -90,7 +90,7 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
         for _ in range(_TRIES):
             patience.alive()
             note = read_note(bound, sink)
-            position = opened.position(note.position)
+            position = _doubted(opened.position(note.position), note.position)
             patience.own_work()
             delivery, remark = lacking(bound, window, position, anew=anew, why=why, tried=note.tried)
             if delivery and sink.latest:
@@ -116,6 +116,13 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
             sent = Sent(sink.name, window, now.version, rows, remark or _forgotten(note, position), now.misfits)
             return _noted(bound, sink, note, sent, now)
     raise SinkError("other runs keep sending to it")
+
+
+def _doubted(position: Position | None, noted: Position | None) -> Position | None:
+    """The position of a sink; it does not count where the sink was further when that was noted, as rows may be newer than its ledger."""
+    if position and noted and position.table == noted.table and position.version < noted.version:
+        return replace(position, lost=position.lost or f"its ledger went back from version {noted.version} to {position.version}")
+    return position
 
 
 def _of_newest(bound: Bound, delivery: Delivery) -> Delivery:
