@@ -164,6 +164,22 @@ def test_a_repair_mends_an_old_snapshot_by_letting_it_go(mirrored: Mirrored) -> 
     assert (mirrored.seen(), mirrored.doctor(deep=True)) == ("equal", [])
 
 
+def test_a_torn_manifest_that_no_snapshot_names_is_named_and_removed(mirrored: Mirrored) -> None:
+    """A killed run leaves it; a command that forgets cannot tell what it says."""
+    mirrored.again()
+    [folder] = (mirrored.root / "p/windows/day/_iceberg").iterdir()
+    torn = [folder / f"{'0' * 32}-m0.avro", folder / f"snap-1-0-{'f' * 32}.avro"]
+    for path in torn:
+        path.write_bytes(b"Obj")
+    found = diagnose(mirrored.pipeline, root=mirrored.root, deep=True)
+    assert [(each.place, each.mend) for each in found] == [
+        (str(path), "none needed, as no snapshot names it; muntin repair FILE removes it") for path in torn
+    ]
+    assert repair(mirrored.pipeline, root=mirrored.root, spark=HERE).files == tuple(torn)
+    assert diagnose(mirrored.pipeline, root=mirrored.root, deep=True) == []
+    assert mirrored.seen() == "equal"
+
+
 def test_a_note_that_is_gone_or_damaged_lets_vacuum_remove_nothing_and_is_written_anew(mirrored: Mirrored) -> None:
     for content in (None, b"", b"{"):
         mirrored.again()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
 
+_LEFT = "none needed, as no snapshot names it; muntin repair FILE removes it"
 _MEND = "muntin repair FILE: makes anew what the mirror lacks; snapshots that name it go, but for those with a branch or tag"
 
 
@@ -35,11 +36,19 @@ def examine(bound: Bound, sink: IcebergSink, *, deep: bool) -> Iterator[Finding]
         yield Finding(*of_note, "muntin repair FILE: writes it anew")
     try:
         problems = problems_of(bound, sink, Reach(of_environment), deep=deep)
+        left = _leftovers(bound, sink) if deep and not problems else []
     except (SinkError, MuntinError) as wrong:
         yield Finding(sink.name, f"cannot be looked at ({wrong})", "let the catalog be reached, then muntin doctor FILE")
         return
     for path, problem in problems:
         yield Finding(path, problem, _MEND)
+    for path in left:
+        yield Finding(path, "is damaged: its content is not what its name says", _LEFT)
+
+
+def _leftovers(bound: Bound, sink: IcebergSink) -> list[str]:
+    with sink.opened(bound.pipeline.name, Reach(of_environment)) as opened:
+        return opened.leftovers(str(_folder(bound, sink)))
 
 
 def repair(bound: Bound, sink: IcebergSink) -> list[AnyPath]:
@@ -62,11 +71,14 @@ def repair(bound: Bound, sink: IcebergSink) -> list[AnyPath]:
     try:
         if problems:
             mirror(bound, sink, Reach(of_environment), Patience(sink.patience_us / 1e6), deep=True)
+        left = [path_of(path) for path in _leftovers(bound, sink)]
     except SinkError as wrong:
         raise StateError(
             f"{problems[0][0]} {problems[0][1]}, and {sink.name} cannot be mended: {wrong}; then muntin repair FILE"
         ) from wrong
-    return [*mended, *(path_of(path) for path, _ in problems)]
+    for path in left:
+        path.unlink(missing_ok=True)
+    return list(dict.fromkeys([*mended, *(path_of(path) for path, _ in problems), *left]))
 
 
 def _is_filled(folder: AnyPath, sink: IcebergSink) -> bool:

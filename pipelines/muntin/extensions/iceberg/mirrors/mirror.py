@@ -113,6 +113,13 @@ class Mirror:
         """The lost and damaged files of its own, each with what is wrong; nothing is changed. Arguments: as of `position`."""
         return problems_of(self.catalog, self.sink.table, place_of(self.sink, folder), deep=deep)
 
+    def leftovers(self, folder: str) -> list[str]:
+        """Its damaged files that no snapshot names; of a mirror whose snapshots are whole."""
+        from muntin.extensions.iceberg.mirrors.own_files import torn_leftovers
+
+        table = self.catalog.load_table(self.sink.table)
+        return torn_leftovers(place_of(self.sink, folder), table.snapshots(), table.io)
+
     def position(self, folder: str, *, deep: bool = False) -> Position | None:
         """How far it is; None: there is no table, or nobody has filled it.
 

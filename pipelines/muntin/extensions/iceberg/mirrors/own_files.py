@@ -17,7 +17,7 @@ from pyiceberg.manifest import ManifestEntryStatus, read_manifest_list
 from muntin.files.paths import names_in, path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyiceberg.io import FileIO, InputFile, OutputStream
     from pyiceberg.manifest import ManifestFile
@@ -101,6 +101,14 @@ def damaged_files(snapshots: Iterable[Snapshot], io: FileIO, *, deep: bool) -> I
                 known[each.manifest_path] = _problem_of_manifest(io, each, deep=deep)
             if known[each.manifest_path]:
                 yield each.manifest_path, known[each.manifest_path], snapshot
+
+
+def torn_leftovers(place: str, snapshots: Sequence[Snapshot], io: FileIO) -> list[str]:
+    """The damaged lists and manifests in a folder that no snapshot names. The files of snapshots must be whole."""
+    lists = {each.manifest_list for each in snapshots}
+    named = lists | {each.manifest_path for one in lists for each in read_manifest_list(io.new_input(one))}
+    found = (f"{place}/{name}" for name in names_in(place) if name.endswith(".avro"))
+    return [each for each in found if each not in named and _problem_of_content(io, each) == _OTHER]
 
 
 def _problem_of_manifest(io: FileIO, manifest: ManifestFile, *, deep: bool) -> str:
