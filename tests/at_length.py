@@ -58,6 +58,7 @@ LONG: dict[str, tuple[str, ...]] = {
     "stops, kills and damage at many points: tests/storage/test_crash_points.py, test_repair.py, tests/soak/test_short.py try some": (
         "tests/cli/test_interrupt.py::test_so_it_is_over_connect",
         "tests/cli/test_interrupt.py::test_so_it_is_with_a_spark_of_its_own",
+        "tests/damage/test_changing_rows.py",
         "tests/damage/test_every_kind.py",
         "tests/forgetting/test_stops.py",
         "tests/soak/test_short.py::test_upkeep_is_killed_beside_runs",

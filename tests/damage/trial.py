@@ -128,7 +128,7 @@ class Trial:
         for name, pipeline in self.ground.pipelines.items():
             if self.only in ("", name):
                 found += [f"{each.place}: {each.problem}; {each.mend}" for each in diagnose(pipeline, root=self.place, deep=deep)]
-        return [each for each in found if "none needed" not in each]
+        return [each for each in found if "none needed" not in each and "then muntin run FILE" not in each]
 
     def _repair(self) -> None:
         for name, pipeline in self.ground.pipelines.items():

@@ -1,4 +1,4 @@
-"""A ground whose rows change, look something up and lie in windows of a table; a key is forgotten, a suite fails, and a run is refused."""
+"""A ground whose rows change, look something up and lie in windows of a table; a key is forgotten, and a run has failed."""
 
 import random
 from collections.abc import Mapping
