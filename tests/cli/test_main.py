@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from muntin.cli.failure import explained
 from muntin.cli.main import COMMANDS
 from muntin.registry import names_of
 from tests.cli.conftest import RANGE, Muntin, Project
@@ -89,3 +90,8 @@ def test_a_shell_completes_commands_and_options(words: str, found: str) -> None:
     asked = {"_MUNTIN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     done = subprocess.run([sys.executable, "-m", "muntin"], env=os.environ | asked, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [found]
+
+
+def test_a_right_that_is_missing_is_named_with_its_file() -> None:
+    said = explained(PermissionError(13, "Permission denied", "/data/lake/2024.csv"))
+    assert said == "/data/lake/2024.csv: Permission denied; let the user that runs this command read and write it, and run again"

@@ -66,6 +66,8 @@ def explained(wrong: Exception) -> str:
         return _JAVA
     if problem := lack_of_memory(wrong):
         return f"{problem}; {MEND}"
+    if isinstance(wrong, PermissionError) and wrong.filename:
+        return f"{wrong.filename}: {wrong.strerror}; let the user that runs this command read and write it, and run again"
     lines = [line.strip() for line in str(wrong).splitlines() if line.strip()] or ["no message"]
     detail = next((line for line in lines if line.startswith("details = ")), lines[0])  # where gRPC says what it means
     return f"{type(wrong).__name__}: {detail}; run again with --debug for the traceback"
