@@ -56,7 +56,7 @@ def add_tasks(
         """Read the interval's events into states. A definition that does not fit is refused before Spark is looked for."""
         with reported(context), noting(context) as now, running(context) as runner:
             at = place(context)
-            steps.check(at, group.dag.fileloc)
+            steps.check(at, group.dag.fileloc if group.dag.dag_id == pipeline.name else None)
 
             def read(batches: Sequence[Accumulated]) -> None:
                 """Let Airflow know what was read."""
