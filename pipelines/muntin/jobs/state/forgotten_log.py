@@ -13,7 +13,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.amounts import many
+from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.files.paths import ascending
 from muntin.jobs.state.notes import rewrite
