@@ -177,9 +177,9 @@ def test_alerts_are_callbacks_beside_the_user_s_own():
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_that_airflow_ends_leaves_with_a_status(name: str, monkeypatch: pytest.MonkeyPatch):
     """As Airflow's task runner does: it prepares a copy of the task, and calls its `on_kill` on SIGTERM."""
-    from muntin.airflow import steps, tasks
+    from muntin.extensions.airflow import steps, tasks
 
-    monkeypatch.setattr(steps, "check", lambda _: None)
+    monkeypatch.setattr(steps, "check", lambda *_: None)
     monkeypatch.setattr(tasks, "place_of", lambda *_, **__: None)
     dag = airflow_dag(pipeline())
     task = dag.get_task(name).prepare_for_execution()
