@@ -190,7 +190,9 @@ class Aggregate:
         if not isinstance(where, str) or not where.strip():
             raise DefinitionError(f'{self.name}: where={where!r} is not a SQL condition; write one, as where="price > 0", or leave it out')
         where = expression(where, f"{self.name}, where")
-        return replace(self, fields=tuple(replace(field, where=_both(field.where, where)) for field in self.fields))
+        return replace(
+            self, fields=tuple(replace(field, where=f"({field.where}) AND ({where})" if field.where else where) for field in self.fields)
+        )
 
 
 def _texts(aggregate: str, about: About) -> About:
@@ -212,10 +214,6 @@ def check_inner(name: str, aggregate: Aggregate) -> None:
         )
     if aggregate.source:
         raise DefinitionError(f"{name}: {aggregate} names a source inside of {name}; say source={aggregate.source!r} in {name}(...) itself")
-
-
-def _both(one: str, other: str) -> str:
-    return f"({one}) AND ({other})" if one else other
 
 
 def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:

@@ -40,17 +40,13 @@ def count(x: str | None = None, *, distinct: bool = False, where: str | None = N
         DefinitionError: `distinct` without `x`.
     """
     if distinct:
-        return count_distinct(_said(x), where=where, **about)
+        if x is None:
+            raise DefinitionError('count: distinct=True without an expression; say what differs, as count("carrier", distinct=True)')
+        return count_distinct(x, where=where, **about)
     if x is None:
         return Aggregate("count", "", (ROW_COUNT,), _itself).only(where, **about)
     x = expression(x, "count")
     return Aggregate("count", x, (present(x),), _itself).only(where, **about)
-
-
-def _said(x: str | None) -> str:
-    if x is None:
-        raise DefinitionError('count: distinct=True without an expression; say what differs, as count("carrier", distinct=True)')
-    return x
 
 
 def count_if(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:

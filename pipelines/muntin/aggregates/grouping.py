@@ -139,16 +139,12 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
         )
     check_inner("elementwise", aggregate)
     of, fields = ", ".join(columns), aggregate.fields
-    elements = Elements(tuple(columns), _place(fields))
+    nesting = max(depth(lift) for field in fields for lift in field.lifts.values())
+    elements = Elements(tuple(columns), f"{PLACE}{nesting}")  # a list inside a list has another name of its place
     inner = ((OfElement(sql, elements), need) for each in fields for sql, need in asked_of(each))
     field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, elements.place, elements)
     field = replace(field, needs=(*((column, "list") for column in columns), *inner))
     return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _of_places(aggregate), aggregate.uses_window).only(where, **about)
-
-
-def _place(fields: Sequence[Field]) -> str:
-    """The name of the column with the place in a list. A list inside a list has another name."""
-    return f"{PLACE}{max(depth(lift) for field in fields for lift in field.lifts.values())}"
 
 
 def _of_places(aggregate: Aggregate) -> Callable[..., pa.Array]:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from math import gcd
 
 from muntin.definition.durations import spell
-from muntin.definition.kinds import Bounded, Cycle, Kind, RowStates
+from muntin.definition.kinds import Bounded, Cycle, RowStates
 from muntin.definition.pipeline import Pipeline
 
 FAR_APART = 10_000  # frames per window: beyond it a second, coarser set is cheaper than reading the fine one
@@ -80,7 +80,9 @@ def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
     widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.of_rows}
     served: dict[tuple[int, int, tuple[tuple[str, str], ...]], list[str]] = {}
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
-        begin, lifts = _begin(pipeline.windows[name], width), tuple(sorted(pipeline.windows[name].made_of.lifts.items()))
+        window = pipeline.windows[name]
+        begin = window.cycle.cuts_us[0] % width if window.cycle else 0  # counted from 1970
+        lifts = tuple(sorted(window.made_of.lifts.items()))
         fits = (w for w, at, has in served if has == lifts and at == begin % w and width % w == 0 and width // w <= FAR_APART)
         finest = next(fits, width)
         served.setdefault((finest, begin % finest, lifts), []).append(name)
@@ -91,11 +93,6 @@ def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
         for (width, begin, lifts), names in served.items()
     ]
     return [*(by_time if even else (_longer(pipeline, frames) for frames in by_time)), *_rows(pipeline)]
-
-
-def _begin(window: Kind, width_us: int) -> int:
-    """Where frames of a width begin, counted from 1970."""
-    return window.cycle.cuts_us[0] % width_us if window.cycle else 0
 
 
 def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:

@@ -82,7 +82,8 @@ def combine_arranged(
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
-    columns |= {name: _column(assignment, name, kind) for name, kind in window.columns.items()}
+    zeros = np.zeros(len(assignment.lo), np.int64)  # where `exploded` will fill a column in
+    columns |= {name: pa.array(assignment.more.get(name, zeros), kind or None) for name, kind in window.columns.items()}
     columns |= results(states, assignment, aggregates, keep_states=keep_states, past=Past(states, frames, closed, window.outside_us))
     windows = pa.table(columns)
     if window.rows_out:
@@ -101,11 +102,6 @@ def _candidates(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | No
     if wanted is None or not len(wanted) or int(wanted[-1]) + 1 >= len(floor):
         return window.assign(frames, floor)
     return window.assign_between(frames, floor, int(floor[wanted[0]]), int(floor[wanted[-1] + 1]))
-
-
-def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:
-    """A column of the kind; zeros where `exploded` will fill it in."""
-    return pa.array(assignment.more.get(name, np.zeros(len(assignment.lo), np.int64)), kind or None)
 
 
 def still_open(combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()) -> pa.Table:

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from muntin.aggregates import Aggregate, Field
+from muntin.aggregates import Aggregate
 from muntin.aggregates.aggregate import sealed
 from muntin.engine.assignment import Assignment
 from muntin.engine.past import nothing_before
@@ -93,13 +93,9 @@ def ranges(aggregate: Aggregate, states: pa.Table, order: np.ndarray, block: np.
     windows = Assignment(order, block, zeros, lo, hi, lo, mid, hi, none, none, np.zeros(len(order), np.int64))
     columns: dict[str, pa.Array] = {}
     for field in aggregate.fields:
-        columns |= dict(zip(field.columns, _reduced(field, states, windows), strict=True))
+        parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
+        columns |= dict(zip(field.columns, field.monoid.reduce(parts, windows).values(), strict=True))
     return pa.table(columns)
-
-
-def _reduced(field: Field, states: pa.Table, windows: Assignment) -> list[pa.Array]:
-    parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
-    return list(field.monoid.reduce(parts, windows).values())
 
 
 def finished(aggregate: Aggregate, states: pa.Table) -> pa.Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -225,7 +225,8 @@ def stands_in(text: str, keys: Keys) -> bool:
     if isinstance(keys, Plain):
         return any(all(word_of(value).search(text) for _, value in key) for key in keys.keys)
     single = [columns for columns in keys.columns if len(columns) == 1]
-    return any(_is_forgotten(((name, part),), keys) for (name,) in single for part in _parts(text))
+    parts = [part.strip() for pattern in (_WORD, _CELL) for part in pattern.findall(text)]
+    return any(_is_forgotten(((name, part),), keys) for (name,) in single for part in parts)
 
 
 def word_of(value: str) -> re.Pattern[str]:
@@ -237,9 +238,3 @@ def word_of(value: str) -> re.Pattern[str]:
     if value.isdigit():
         return re.compile(rf"(?<![\w.:/+-]){value}(?![\w:/+-]|\.\d)")
     return re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
-
-
-def _parts(text: str) -> Iterator[str]:
-    """The words and the cells of a line."""
-    for pattern in (_WORD, _CELL):
-        yield from (words.strip() for words in pattern.findall(text))

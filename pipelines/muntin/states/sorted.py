@@ -143,7 +143,8 @@ def arrange_rows(
         states = pa.concat_tables([held.select(states.column_names), states, partitions.select(states.column_names)])
     count = len(states) - (len(partitions) if partitions else 0)
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
-    order = sorted_order(codes) if by_arrival else sorted_order(codes, _times(states[FRAME], count))
+    no_times = np.zeros(len(states) - count, np.int64)  # of partitions, which come last
+    order = sorted_order(codes) if by_arrival else sorted_order(codes, np.append(instants(states[FRAME].slice(0, count)), no_times))
     group = run_numbers(codes[order])
     keyed = states.select(list(keys)).take(pa.array(order[run_starts(group)]))
     counters, bases = _left(partitions, group, order - count if partitions else order, len(keyed) if keys else min(1, len(states)))
@@ -158,11 +159,6 @@ def arrange_rows(
     times = (batches.starts, batches.ends, batches.origin)
     arrived = Arrived(columns, *times, order < before, counters, bases, batches.noted_after, evaluated)
     return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed, noted)
-
-
-def _times(frames: pa.ChunkedArray, count: int) -> Ints:
-    """The event times of the first `count` rows; the rest are partitions, without a time."""
-    return np.append(instants(frames.slice(0, count)), np.zeros(len(frames) - count, np.int64))
 
 
 def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:

@@ -165,18 +165,14 @@ def due(scale: Scale, floors: Sequence[tuple[Even, int]], batches: Batches) -> T
     """
     longest, settled = max(even.size_us for even, _ in floors), min(floor for _, floor in floors)
     begins = np.unique([(floor - even.size_us) // scale.span_us(1) for even, floor in floors])
-    numbers = {0: _frames_of(scale, np.union1d(begins, begins + 1))}
+    parents = np.union1d(begins, begins + 1)  # of level 1
+    numbers = {0: (parents[:, None] * scale.base + np.arange(scale.base)).ravel()}
     for level in scale.levels(longest):
         span = scale.span_us(level)
         numbers[level] = np.arange(-(-(settled - longest) // span), settled // span)
     levels = ((level, at, names(scale, level, at, batches)) for level, at in numbers.items())
     tiles = Tiles.joined(Tiles(np.full(len(at), level), at, name, np.ones(len(at), np.bool_)) for level, at, name in levels)
     return tiles.take(tiles.name != 0)
-
-
-def _frames_of(scale: Scale, numbers: Ints) -> Ints:
-    """The numbers of the frames in tiles of level 1."""
-    return (numbers[:, None] * scale.base + np.arange(scale.base)).ravel()
 
 
 def newest(scale: Scale, tiles: Tiles, low_us: Ints, high_us: Ints, rows: Ints, most: int) -> Tiles:

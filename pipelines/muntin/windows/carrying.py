@@ -37,7 +37,6 @@ class Carrying:
 
     @property
     def follows(self) -> Bounded:
-        """A window depends on events at most so far before its end, and on values of the time before it."""
         return Bounded(self.window.follows.reach_us + self.behind_us, self.behind_us)
 
     @property
@@ -46,19 +45,15 @@ class Carrying:
         return f"{self.window.identity}, dense over {self.carry_us}" if self.window.dense else str(self.window.identity)
 
     def carrying(self, carry_us: int | None) -> Any:  # noqa: ANN401 - a kind
-        """The kind, with values that last so long."""
         return self.window.carrying(carry_us)
 
     def for_keys(self, keys: Any) -> Carrying:  # noqa: ANN401 - as the kind takes it
-        """The kind for the keys at hand, with values that last."""
         return replace(self, window=self.window.for_keys(keys))
 
     def with_spans(self, read: Any) -> Carrying:  # noqa: ANN401 - as above
-        """The kind with the rows of its table, with values that last."""
         return replace(self, window=self.window.with_spans(read))
 
     def below(self, home: Any) -> Carrying:  # noqa: ANN401 - as above
-        """The kind with relative paths below a folder, with values that last."""
         return replace(self, window=self.window.below(home))
 
     def earliest(self, after_us: int, until_us: int) -> int:
@@ -71,7 +66,6 @@ class Carrying:
         return closing
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """The windows over the frames."""
         return self.assign_between(frames, floor, BEFORE_ALL, AFTER_ALL)
 
     def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:

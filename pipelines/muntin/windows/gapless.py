@@ -47,16 +47,13 @@ class Gapless(Plain):
 
     @property
     def follows(self) -> Bounded:
-        """A window depends on no event before its start."""
         return Bounded(self.reach_us(1))
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
-        """The windows tile the grid: see `every`."""
         return self.every
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
-        """The widest frame that all borders are whole frames of."""
         return gcd(*self.anchor, self.zone.grain if self.zone else 0)
 
     @property
@@ -86,7 +83,6 @@ class Gapless(Plain):
         return self.shown(self.border_at(numbers))
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """A state belongs to one window, or to none if that was closed before the state came."""
         from muntin.engine.event_time.disjoint import disjoint
 
         start, end = self.bounds(frames.start)
@@ -99,7 +95,6 @@ class Gapless(Plain):
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The window that holds an instant."""
         import numpy as np
 
         start, end = self.bounds(np.array([instant_us], np.int64))
@@ -127,21 +122,17 @@ class WithHoles(Plain):
 
     @property
     def grace_us(self) -> int:
-        """The grace of the stretches."""
         return self.stretch.grace_us  # type: ignore[attr-defined,no-any-return]
 
     @property
     def follows(self) -> Bounded:
-        """A window is no longer than its stretch."""
         return self.stretch.follows
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
-        """The windows lie on a grid, with holes: see `every`."""
         return self.every
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """A state belongs to the window of its stretch, or to none."""
         import numpy as np
 
         from muntin.engine.event_time.disjoint import disjoint
@@ -152,7 +143,6 @@ class WithHoles(Plain):
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The window that holds an instant, if there is such a window."""
         import numpy as np
 
         (start,), (end,) = self.windows_of(self.stretch.numbers(np.array([instant_us], np.int64)))

@@ -48,15 +48,12 @@ class Given(Plain):
 
     @property
     def given_by(self) -> GivenTable:
-        """The table."""
         return self.table
 
     def with_spans(self, read: Callable[[], GivenSpans]) -> Given:
-        """The kind with its spans."""
         return replace(self, read=read)
 
     def below(self, home: str | Path) -> Given:
-        """The kind with its table's relative path below a folder."""
         return replace(self, table=self.table.below(home))
 
     @property
@@ -117,7 +114,6 @@ class Given(Plain):
         return int(self.spans.start[wanted].min(initial=AFTER_ALL))
 
     def apart_from(self, was: Any) -> tuple[Ints, Ints]:  # noqa: ANN401 - the same kind
-        """The spans that one of the two tables lacks."""
         return self.spans.apart_from(was.spans)
 
 

@@ -51,37 +51,30 @@ class Plain:
 
     @property
     def made_of(self) -> FrameStates | RowStates:
-        """Frames without event times."""
         return FRAMES
 
     @property
     def inside_us(self) -> int:
-        """The end does not belong to a window."""
         return 0
 
     @property
     def beyond_us(self) -> int:
-        """No window holds events beyond its end."""
         return 0
 
     @property
     def outside_us(self) -> int:
-        """The start belongs to a window."""
         return 0
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """No columns apart from start and end."""
         return NO_COLUMNS
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The order of windows: by start, then by end."""
         return ("window_start", "window_end")
 
     @property
     def rows_out(self) -> bool:
-        """A result is one row."""
         return False
 
     @property
@@ -91,27 +84,22 @@ class Plain:
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]] | None:
-        """No grid: the events decide where windows lie."""
         return None
 
     @property
     def even(self) -> Even | None:
-        """None: windows of this kind are not of one size."""
         return None
 
     @property
     def cycle(self) -> Cycle | None:
-        """Frames are of one length."""
         return None
 
     @property
     def run_us(self) -> int:
-        """A border may lie between any two events."""
         return 0
 
     @property
     def dense(self) -> bool:
-        """`read` does not add empty windows."""
         return False
 
     def carrying(self, carry_us: int | None) -> Any:  # noqa: ANN401 - a kind
@@ -126,24 +114,19 @@ class Plain:
 
     @property
     def given_by(self) -> GivenTable | None:
-        """None: the parameters say where windows lie."""
         return None
 
     @property
     def by_keys(self) -> tuple[str, ...]:
-        """No key columns: windows of all keys lie alike."""
         return ()
 
     def with_spans(self, read: Callable[[], Any]) -> Self:  # noqa: ARG002 - no table says where windows lie
-        """This kind."""
         return self
 
     def below(self, home: str | Path) -> Self:  # noqa: ARG002 - it has no path
-        """This kind."""
         return self
 
     def for_keys(self, keys: Callable[[], pa.Table]) -> Assigner:  # noqa: ARG002 - windows of all keys lie alike
-        """This kind."""
         return self
 
     def earliest(self, after_us: int, until_us: int) -> int:
@@ -154,13 +137,11 @@ class Plain:
         return ends[0] - self.even.size_us if ends else AFTER_ALL
 
     def apart_from(self, was: Any) -> tuple[Ints, Ints]:  # noqa: ANN401, ARG002 - windows lie where they always did
-        """No windows."""
         import numpy as np
 
         return np.empty(0, np.int64), np.empty(0, np.int64)
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """The windows over the frames."""
         raise NotImplementedError
 
     def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:  # noqa: ARG002 - all are few
@@ -168,15 +149,12 @@ class Plain:
         return self.assign(frames, floor)
 
     def one_row_each(self) -> Self:
-        """This kind: its windows are one row each already."""
         return self
 
     def misfit(self, source: Any) -> str | None:  # noqa: ANN401, ARG002 - a source of any kind fits
-        """Every source fits."""
         return None
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The windows of a single event at this instant; [] if no window holds it."""
         raise NotImplementedError
 
     def batches_closing(self, when: Any, low_us: int, high_us: int) -> Ints:  # noqa: ANN401 - a rule of closing

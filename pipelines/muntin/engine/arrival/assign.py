@@ -95,7 +95,9 @@ def grouped(windows: Assignment, groups: tuple[tuple[str, str], ...], rows: Arri
     window, within = repeated(np.arange(len(windows.lo)), windows.hi - windows.lo)
     row = windows.order[windows.lo[window] + within]
     columns = {name: rows.columns[column] for name, column in groups}
-    codes = [_codes(column)[row] for column in columns.values()]
+    valid = (column.is_valid().to_numpy(zero_copy_only=False) for column in columns.values())
+    keys = (sort_keys(column) for column in columns.values())
+    codes = [np.where(some, key, _NULL_LAST)[row] for some, key in zip(valid, keys, strict=True)]
     sort = np.lexsort((*codes[::-1], window))
     window, row, codes = window[sort], row[sort], [code[sort] for code in codes]
     begins = run_starts(window, *codes)
@@ -115,11 +117,6 @@ def grouped(windows: Assignment, groups: tuple[tuple[str, str], ...], rows: Arri
         more={name: values[cut] for name, values in windows.more.items()}
         | {name: column.take(pa.array(row[heads])) for name, column in columns.items()},
     )
-
-
-def _codes(column: pa.Array) -> Ints:
-    """Numbers ordered as the values; null is the last."""
-    return np.where(column.is_valid().to_numpy(zero_copy_only=False), sort_keys(column), _NULL_LAST)
 
 
 def bounded(windows: Assignment, frames: Frames) -> Assignment:

@@ -219,7 +219,9 @@ def stretches(frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0,
     arrived = arrived_rows(frames)
     rows = Rows(frames.group, frames.start, frames.batch, marks.code, marks.opens, marks.closes, arrived.held)
     cut, label, notes = stretched(rows, floor, arrived.noted_after, counters(frames, 2), longest_us)
-    held = _held(rows, label, notes)
+    (note, row), used = held_rows(rows, label, notes)
+    position, group, *decided = np.ascontiguousarray(notes[used, :4].T)
+    held = Held(position, group, np.stack(decided, axis=1), np.zeros(len(position), np.int64), note, row, all_open=False)
     first, last, end, newest, by_limit, tie = np.ascontiguousarray(cut.T)
     long_enough = frames.start[last] - frames.start[first] >= least_us
     if not long_enough.all():
@@ -235,10 +237,3 @@ def stretches(frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0,
         more["cut"] = (by_limit > 0) & ~unended
     windows = labelled(frames, label, frames.start[first], np.where(unended, frames.start[last], end), closed=closed, more=more)
     return replace(windows, held=held)
-
-
-def _held(rows: Rows, label: Ints, notes: np.ndarray) -> Held:
-    """The rows that are undecided after some batches."""
-    (note, row), used = held_rows(rows, label, notes)
-    position, group, *decided = np.ascontiguousarray(notes[used, :4].T)
-    return Held(position, group, np.stack(decided, axis=1), np.zeros(len(position), np.int64), note, row, all_open=False)

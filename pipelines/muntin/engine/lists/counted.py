@@ -32,11 +32,8 @@ def most_frequent(values: pa.Array, counts: pa.Array) -> pa.Array:
     lengths, often = lengths_of(values), counts.flatten().to_numpy(zero_copy_only=False)
     window = np.repeat(np.arange(len(lengths)), lengths)
     order = np.lexsort((-often, window))
-    return _picked(values.flatten(), np.append(order, 0)[np.cumsum(lengths) - lengths], lengths == 0)
-
-
-def _picked(values: pa.Array, at: Ints, missing: np.ndarray) -> pa.Array:
-    return values.take(pa.array(at, mask=missing))
+    first = pa.array(np.append(order, 0)[np.cumsum(lengths) - lengths], mask=lengths == 0)
+    return values.flatten().take(first)
 
 
 def interpolated(values: pa.Array, counts: pa.Array, q: float) -> pa.Array:

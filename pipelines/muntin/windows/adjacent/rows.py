@@ -47,15 +47,12 @@ class Adjacent(Plain):
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The order of windows: by start, and by number where several begin at one instant."""
         return ("window_start", "window_end", "tie")
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - each row is a state of its own
-        """A frame is one instant."""
         return 1
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """A window for each stretch of adjacent rows."""
         from muntin.engine.arrival.reading import arrived_rows
         from muntin.engine.event_time.stretches import stretches
 

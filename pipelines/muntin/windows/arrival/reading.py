@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
 from muntin.definition.expressions import Plain, stem
 from muntin.engine.arrival.rules import Measure, Rules
@@ -64,7 +64,7 @@ def rules(window: Parameters) -> Rules:
         trigger=None if window.trigger is None else _measure(window.trigger),
         following=evict.following if isinstance(evict, Delta) else "",
         marker=_marker(evict) if isinstance(evict, Punctuation) and at not in BORDERS else "",
-        ends_with=_ends_with(at),
+        ends_with="batch" if at == "batch" else "file" if at in BORDERS else "",  # windows upstream are a file each
         incomplete=window.incomplete,
         flush=window.flush,
         dense=window.dense,
@@ -86,13 +86,6 @@ def _measure(policy: Policy) -> Measure:
             return Measure(difference=policy.size, column=_value(policy), absolute=policy.absolute)
         case Punctuation():
             return Measure()
-
-
-def _ends_with(at: str) -> Literal["", "file", "batch"]:
-    """The windows of an upstream pipeline come as a file each."""
-    if at == "batch":
-        return "batch"
-    return "file" if at in BORDERS else ""
 
 
 def _value(policy: Delta) -> str:

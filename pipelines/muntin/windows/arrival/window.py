@@ -88,7 +88,6 @@ class Arrival(Plain):
         return replace(self, output="windows")
 
     def misfit(self, source: Any) -> str | None:  # noqa: ANN401 - a source of any kind
-        """Why the windows cannot be made of a source, and the mend; None: they can."""
         at = self.evict.at if isinstance(self.evict, Punctuation) else None
         if self.uses_clock and isinstance(source, SeveralSources):
             return (
