@@ -6,7 +6,15 @@ from muntin.aggregates.behaviour import active_periods, funnel, retention
 from muntin.aggregates.by_extremes import all_max_by, all_min_by, max_by, min_by
 from muntin.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
 from muntin.aggregates.counting import all_of, any_of, count, count_if, max_count, min_count
-from muntin.aggregates.distribution import count_by, count_distinct, entropy, histogram, median, mode, percentile
+from muntin.aggregates.distribution import (
+    count_by,
+    count_distinct,
+    entropy,
+    histogram,
+    median,
+    mode,
+    percentile,
+)
 from muntin.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
 from muntin.aggregates.grouping import by, elementwise
 from muntin.aggregates.lasting import integral, time_in_state

@@ -108,12 +108,18 @@ class Field:
         class, or by the name `known_as` that it gives.
         """
         functions = (self.seal, getattr(self.monoid, "combine", None))
-        foreign = [each for each in functions if each and not (getattr(each, "__module__", None) or "").startswith("muntin.")]
+        foreign = [
+            each
+            for each in functions
+            if each and not (getattr(each, "__module__", None) or "").startswith("muntin.")
+        ]
         inner = [each.facts_with(written) for each in getattr(self.monoid, "fields", ())]
         lifts = {column: written(lift) for column, lift in self.lifts.items()}
         kind = getattr(self.monoid, "known_as", type(self.monoid).__qualname__)
         source = (self.source,) if self.source else ()
-        return repr((self.columns, lifts, kind, self.version, inner, mark(*foreign) if foreign else "", *source))
+        return repr(
+            (self.columns, lifts, kind, self.version, inner, mark(*foreign) if foreign else "", *source)
+        )
 
     def regroups(self, schema: pa.Schema) -> bool:
         """Whether states with this schema combine to the same bits in any order and groups; see `Monoid`."""
@@ -177,21 +183,36 @@ class Aggregate:
 
     def __str__(self) -> str:
         where = next((field.where for field in self.fields), "")
-        return f"{self.name}({self.of})" + (f" of {self.source}" if self.source else "") + (f" where {where}" if where else "")
+        return (
+            f"{self.name}({self.of})"
+            + (f" of {self.source}" if self.source else "")
+            + (f" where {where}" if where else "")
+        )
 
     def only(self, where: str | None, **about: Unpack[About]) -> Aggregate:
         """The aggregate over the rows that meet a condition, or all; `about`: unit, comment, source."""
         if about:
             about = _texts(self.name, about)
-            fields = tuple(replace(field, source=about["source"]) for field in self.fields) if "source" in about else self.fields
+            fields = (
+                tuple(replace(field, source=about["source"]) for field in self.fields)
+                if "source" in about
+                else self.fields
+            )
             return replace(self, **about, fields=fields).only(where)
         if where is None:
             return self
         if not isinstance(where, str) or not where.strip():
-            raise DefinitionError(f'{self.name}: where={where!r} is not a SQL condition; write one, as where="price > 0", or leave it out')
+            raise DefinitionError(
+                f'{self.name}: where={where!r} is not a SQL condition; write one, as where="price > 0", or '
+                "leave it out"
+            )
         where = expression(where, f"{self.name}, where")
         return replace(
-            self, fields=tuple(replace(field, where=f"({field.where}) AND ({where})" if field.where else where) for field in self.fields)
+            self,
+            fields=tuple(
+                replace(field, where=f"({field.where}) AND ({where})" if field.where else where)
+                for field in self.fields
+            ),
         )
 
 
@@ -199,7 +220,10 @@ def _texts(aggregate: str, about: About) -> About:
     """A unit, a comment and the name of a source."""
     for name, text in about.items():
         if name not in About.__annotations__:
-            raise DefinitionError(f"{aggregate}: there is no argument {name!r}; unit and comment describe a result, source names a source")
+            raise DefinitionError(
+                f"{aggregate}: there is no argument {name!r}; unit and comment describe a result, source "
+                "names a source"
+            )
         if not isinstance(text, str):
             raise DefinitionError(f'{aggregate}: {name}={text!r} is no text; write one, as {name}="min"')
     return about
@@ -209,11 +233,15 @@ def check_inner(name: str, aggregate: Aggregate) -> None:
     """Refuse an inner aggregate that names a source or carries values: the outer aggregate chooses rows."""
     if aggregate.carry:
         raise DefinitionError(
-            f"{name}: {aggregate} carries values from window to window, and {name} knows a window's own rows alone; "
+            f"{name}: {aggregate} carries values from window to window, and {name} knows a window's own rows "
+            "alone; "
             "make the group a key of the pipeline, or leave carry out"
         )
     if aggregate.source:
-        raise DefinitionError(f"{name}: {aggregate} names a source inside of {name}; say source={aggregate.source!r} in {name}(...) itself")
+        raise DefinitionError(
+            f"{name}: {aggregate} names a source inside of {name}; say source={aggregate.source!r} in "
+            f"{name}(...) itself"
+        )
 
 
 def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:

@@ -52,7 +52,9 @@ class Fold:
 
         from muntin.engine.reduce.fold import folds
 
-        rows = np.column_stack([part.cast(pa.float64()).to_numpy(zero_copy_only=False) for part in parts.values()])
+        rows = np.column_stack(
+            [part.cast(pa.float64()).to_numpy(zero_copy_only=False) for part in parts.values()]
+        )
         out = folds(np.ascontiguousarray(rows), windows, self.combine)
         return {part: pa.array(out[:, at]).cast(parts[part].type) for at, part in enumerate(parts)}
 
@@ -83,7 +85,11 @@ class Sum:
 
         sums = dict[str, pa.Array]()
         for name, part in parts.items():
-            sums |= _FLOAT_SUM.reduce({name: part}, windows) if pa.types.is_floating(part.type) else {name: exact_sums(part, windows)}
+            sums |= (
+                _FLOAT_SUM.reduce({name: part}, windows)
+                if pa.types.is_floating(part.type)
+                else {name: exact_sums(part, windows)}
+            )
         return sums
 
 

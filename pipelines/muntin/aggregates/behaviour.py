@@ -43,7 +43,9 @@ def funnel(*steps: str, within: Duration, where: str | None = None, **about: Unp
         for name, what in (("time", EVENT_TIME), ("met", met))
     )
     needs = tuple((step, "condition") for step in steps)
-    field = Field("steps", ", ".join(steps), parts, Listed("steps", by=("time",)), uses_order=True, needs=needs)
+    field = Field(
+        "steps", ", ".join(steps), parts, Listed("steps", by=("time",)), uses_order=True, needs=needs
+    )
     said = f"{', '.join(steps)}, within {spell(within_us)}"
     return Aggregate("funnel", said, (field,), _furthest(len(steps), within_us)).only(where, **about)
 
@@ -77,14 +79,18 @@ def _kept(*counts: pa.Array) -> pa.Array:
 
     met = np.column_stack([count.to_numpy() > 0 for count in counts])
     met &= met[:, :1]
-    return pa.ListArray.from_arrays(pa.array(np.arange(len(met) + 1, dtype=np.int32) * len(counts)), pa.array(met.ravel()))
+    return pa.ListArray.from_arrays(
+        pa.array(np.arange(len(met) + 1, dtype=np.int32) * len(counts)), pa.array(met.ravel())
+    )
 
 
 def _conditions(name: str, conditions: tuple[str, ...], least: int) -> tuple[str, ...]:
     """Conditions that a user gives."""
     if not least <= len(conditions) <= _MOST:
         like = f"{name}(\"kind = 'visit'\", \"kind = 'order'\")"
-        raise DefinitionError(f"{name}: {len(conditions)} conditions are not possible; give {least} to {_MOST}, as {like}")
+        raise DefinitionError(
+            f"{name}: {len(conditions)} conditions are not possible; give {least} to {_MOST}, as {like}"
+        )
     return tuple(expression(each, name) for each in conditions)
 
 

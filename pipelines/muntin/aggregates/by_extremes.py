@@ -42,7 +42,11 @@ def _one(value: str, order: str, name: str, *, least: bool) -> Field:
     place = f"struct_pack(extreme := {order}, place := {sign}{PLACE})"
     time = f"arg_{extreme}({ORDER}, {place}) {there}"
     lift = Plain(f"arg_{extreme}_null({value}, {place}) {there}", of_row, value, order)
-    parts = (("by", Plain(f"{extreme}({order})", of_by, order)), ("time", Plain(time, of_row, ORDER, order)), ("value", lift))
+    parts = (
+        ("by", Plain(f"{extreme}({order})", of_by, order)),
+        ("time", Plain(time, of_row, ORDER, order)),
+        ("value", lift),
+    )
     monoid = Select(name, by="by", least=least, then="time")
     return Field(name, f"{value}, {order}", parts, monoid, uses_order=True, needs=((order, "order"),))
 
@@ -66,13 +70,22 @@ def _all(value: str, order: str, name: str, *, least: bool) -> Field:
     of_by: What = "least" if least else "greatest"
     of_rows: What = "all_at_least" if least else "all_at_greatest"
     rows = f"list(struct_pack(extreme := {order}, value := {value}))"
-    values = f"list_transform(list_filter({rows}, lambda muntin_row: muntin_row.extreme = {extreme}), lambda muntin_row: muntin_row.value)"
+    held = f"list_filter({rows}, lambda muntin_row: muntin_row.extreme = {extreme})"
+    values = f"list_transform({held}, lambda muntin_row: muntin_row.value)"
     lift = Plain(f"coalesce(list_sort(list_distinct({values})), [])", of_rows, value, order)
     parts = (("by", Plain(extreme, of_by, order)), ("values", lift))
-    return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least), needs=((order, "order"), (value, "order")))
+    return Field(
+        name,
+        f"{value}, {order}",
+        parts,
+        AtExtreme(name, by="by", least=least),
+        needs=((order, "order"), (value, "order")),
+    )
 
 
-def min_by(value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def min_by(
+    value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """The `value` of the row with the least `order`, null included; of several such rows the first.
 
     With `n`, a list of the values of the `n` rows with the least `order`, the least first; of equal rows the
@@ -84,7 +97,9 @@ def min_by(value: str, order: str, *, n: int | None = None, where: str | None = 
     return _by("min_by", "minby", value, order, n, least=True).only(where, **about)
 
 
-def max_by(value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def max_by(
+    value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """The `value` of the row with the greatest `order`, null included; of several such rows the first.
 
     With `n`, a list of the values of the `n` rows with the greatest `order`, the greatest first; of equal
@@ -108,10 +123,14 @@ def _by(name: str, stem: str, value: str, order: str, n: int | None, *, least: b
 def all_min_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The sorted distinct `value`s of the rows with the least `order`; null where every `order` is null."""
     value, order = expression(value, "all_min_by"), expression(order, "all_min_by")
-    return Aggregate("all_min_by", f"{value}, {order}", (_all(value, order, "allminby", least=True),), _values).only(where, **about)
+    return Aggregate(
+        "all_min_by", f"{value}, {order}", (_all(value, order, "allminby", least=True),), _values
+    ).only(where, **about)
 
 
 def all_max_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The sorted distinct `value`s of the rows with the greatest `order`; null where each `order` is."""
     value, order = expression(value, "all_max_by"), expression(order, "all_max_by")
-    return Aggregate("all_max_by", f"{value}, {order}", (_all(value, order, "allmaxby", least=False),), _values).only(where, **about)
+    return Aggregate(
+        "all_max_by", f"{value}, {order}", (_all(value, order, "allmaxby", least=False),), _values
+    ).only(where, **about)

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def collect(
+    x: str,
+    limit: int | None = None,
+    *,
+    distinct: bool = False,
+    where: str | None = None,
+    **about: Unpack[About],
+) -> Aggregate:
     """A list of the values of `x` in the order of event time, then arrival; empty where every value is null.
 
     Nulls are left out.
@@ -30,10 +37,17 @@ def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: 
     """
     x, limit = expression(x, "collect"), checked_limit("collect", limit)
     most = None if distinct else limit
-    parts = (("times", items(ORDER, f"({x}) IS NOT NULL", most)), ("values", items(f"({x})", f"({x}) IS NOT NULL", most)))
-    field = Field(f"collect{most or ''}", x, parts, Listed("collect", by=("times",), limit=most), uses_order=True)
+    parts = (
+        ("times", items(ORDER, f"({x}) IS NOT NULL", most)),
+        ("values", items(f"({x})", f"({x}) IS NOT NULL", most)),
+    )
+    field = Field(
+        f"collect{most or ''}", x, parts, Listed("collect", by=("times",), limit=most), uses_order=True
+    )
     said = f"{'DISTINCT ' if distinct else ''}{x}{f', {limit}' if limit else ''}"
-    return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values, gives_lists=True).only(where, **about)
+    return Aggregate(
+        "collect", said, (field,), _first_ones(limit) if distinct else _values, gives_lists=True
+    ).only(where, **about)
 
 
 def _values(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -69,7 +83,11 @@ def collect_sorted(
     x = expression(x, "collect_sorted")
     by = expression(by, "collect_sorted") if by is not None else x
     there = f"({x}) IS NOT NULL"
-    parts = (("by", items(f"({by})", there)), ("times", items(ORDER, there)), ("values", items(f"({x})", there)))
+    parts = (
+        ("by", items(f"({by})", there)),
+        ("times", items(ORDER, there)),
+        ("values", items(f"({x})", there)),
+    )
     name, said = ("sorteddown", f"{x}, {by}, descending") if descending else ("sorted", f"{x}, {by}")
     monoid = Listed(name, by=("by", "times"), falling=("by",) if descending else ())
     field = Field(name, f"{x}, {by}", parts, monoid, uses_order=True, needs=((by, "order"),))
@@ -90,7 +108,9 @@ def _kinds(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - fi
     return values
 
 
-def concat(x: str, separator: str = ", ", *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def concat(
+    x: str, separator: str = ", ", *, distinct: bool = False, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """A text: the values of `x` joined in the order of event time, then arrival; null where every value is
     null.
 
@@ -105,7 +125,10 @@ def concat(x: str, separator: str = ", ", *, distinct: bool = False, where: str 
     """
     x = expression(x, "concat")
     if not isinstance(separator, str):
-        raise DefinitionError(f'concat: separator {separator!r} is not a text; give one, as concat("carrier", ", "), or "" for none')
+        raise DefinitionError(
+            f'concat: separator {separator!r} is not a text; give one, as concat("carrier", ", "), or "" for '
+            "none"
+        )
     text = f"({x})::VARCHAR"
     parts = (("times", items(ORDER, f"({x}) IS NOT NULL")), ("values", items(text, f"({x}) IS NOT NULL")))
     field = Field("concat", x, parts, Listed("concat", by=("times",)), uses_order=True)
@@ -135,7 +158,11 @@ def to_map(key: str, value: str, *, where: str | None = None, **about: Unpack[Ab
     """
     key, value = expression(key, "to_map"), expression(value, "to_map")
     there = f"({key}) IS NOT NULL"
-    parts = (("keys", items(f"({key})", there)), ("times", items(ORDER, there)), ("values", items(f"({value})", there)))
+    parts = (
+        ("keys", items(f"({key})", there)),
+        ("times", items(ORDER, there)),
+        ("values", items(f"({value})", there)),
+    )
     field = Field("map", f"{key}, {value}", parts, NEWEST, uses_order=True, needs=((key, "order"),))
     return Aggregate("to_map", f"{key}, {value}", (field,), _mapped).only(where, **about)
 

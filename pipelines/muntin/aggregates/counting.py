@@ -32,7 +32,9 @@ def present(x: str) -> Field:
     return Field("count", x, (("", Plain(f"count({x})", "count", x)),), SUM)
 
 
-def count(x: str | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def count(
+    x: str | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """The number of rows; with `x`, of rows in which `x` is not null; with `distinct`, of different values of
     `x`.
 
@@ -41,7 +43,10 @@ def count(x: str | None = None, *, distinct: bool = False, where: str | None = N
     """
     if distinct:
         if x is None:
-            raise DefinitionError('count: distinct=True without an expression; say what differs, as count("carrier", distinct=True)')
+            raise DefinitionError(
+                'count: distinct=True without an expression; say what differs, as count("carrier", '
+                "distinct=True)"
+            )
         return count_distinct(x, where=where, **about)
     if x is None:
         return Aggregate("count", "", (ROW_COUNT,), _itself).only(where, **about)
@@ -66,29 +71,45 @@ def _extreme_count(x: str, name: str, *, least: bool) -> Field:
 def min_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows that hold the least value of `x`; 0 where every value is null."""
     x = expression(x, "min_count")
-    return Aggregate("min_count", x, (_extreme_count(x, "mincount", least=True),), _holders).only(where, **about)
+    return Aggregate("min_count", x, (_extreme_count(x, "mincount", least=True),), _holders).only(
+        where, **about
+    )
 
 
 def max_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows that hold the greatest value of `x`; 0 where every value is null."""
     x = expression(x, "max_count")
-    return Aggregate("max_count", x, (_extreme_count(x, "maxcount", least=False),), _holders).only(where, **about)
+    return Aggregate("max_count", x, (_extreme_count(x, "maxcount", least=False),), _holders).only(
+        where, **about
+    )
 
 
 def shared_fields(aggregates: Mapping[str, AnyAggregate]) -> list[Field]:
     """The distinct fields of some aggregates. The number of rows comes first."""
-    return distinct([("the number of rows", [ROW_COUNT]), *((each, each.fields) for each in aggregates.values())])
+    return distinct(
+        [("the number of rows", [ROW_COUNT]), *((each, each.fields) for each in aggregates.values())]
+    )
 
 
 def all_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Whether a condition is true in every row where it is not null; null where it is null in every row."""
     condition = expression(condition, "all_of")
-    field = Field("all", condition, (("", Plain(f"bool_and({condition})", "value", condition)),), Select("all", by="", least=True))
+    field = Field(
+        "all",
+        condition,
+        (("", Plain(f"bool_and({condition})", "value", condition)),),
+        Select("all", by="", least=True),
+    )
     return Aggregate("all_of", condition, (field,), _itself).only(where, **about)
 
 
 def any_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Whether a SQL condition is true in at least one row; null where it is null in every row."""
     condition = expression(condition, "any_of")
-    field = Field("any", condition, (("", Plain(f"bool_or({condition})", "value", condition)),), Select("any", by="", least=False))
+    field = Field(
+        "any",
+        condition,
+        (("", Plain(f"bool_or({condition})", "value", condition)),),
+        Select("any", by="", least=False),
+    )
     return Aggregate("any_of", condition, (field,), _itself).only(where, **about)

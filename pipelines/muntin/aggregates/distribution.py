@@ -79,7 +79,9 @@ def _bits(values: pa.Array, counts: pa.Array) -> pa.Array:
     lengths, often = values.value_lengths().to_numpy(), counts.flatten().to_numpy()
     window = np.repeat(np.arange(len(lengths)), lengths)
     share = often / np.bincount(window, often, len(lengths))[window]
-    return pa.array(np.bincount(window, share * -np.log2(share), len(lengths)) + 0.0, mask=lengths == 0)  # + 0.0: no -0.0
+    return pa.array(
+        np.bincount(window, share * -np.log2(share), len(lengths)) + 0.0, mask=lengths == 0
+    )  # + 0.0: no -0.0
 
 
 def median(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
@@ -109,7 +111,9 @@ def percentile(x: str, q: float, *, where: str | None = None, **about: Unpack[Ab
 def fraction(name: str, q: object) -> float:
     """The number of a quantile that a user gives."""
     if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
-        raise DefinitionError(f"{name}: {q!r} is not possible; give a number from 0 to 1, as 0.9 for the 90th percentile")
+        raise DefinitionError(
+            f"{name}: {q!r} is not possible; give a number from 0 to 1, as 0.9 for the 90th percentile"
+        )
     return float(q)
 
 
@@ -122,7 +126,9 @@ def _quantile(q: float) -> Callable[..., pa.Array]:
     return quantile
 
 
-def histogram(x: str, edges: Sequence[float], *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def histogram(
+    x: str, edges: Sequence[float], *, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """A list of counts: how many values of `x` lie in each `[edge, next edge)`; the last holds its upper
     edge, too.
 
@@ -139,13 +145,19 @@ def histogram(x: str, edges: Sequence[float], *, where: str | None = None, **abo
     """
     x, edges = expression(x, "histogram"), _ascending(edges)
     bounds = list(pairwise(edges))
-    lifts = tuple((str(at), _between(x, low, high, last=at == len(bounds) - 1)) for at, (low, high) in enumerate(bounds))
+    lifts = tuple(
+        (str(at), _between(x, low, high, last=at == len(bounds) - 1)) for at, (low, high) in enumerate(bounds)
+    )
     said = f"{x}, {edges!r}"
-    return Aggregate("histogram", said, (Field("histogram", said, lifts, SUM),), _side_by_side).only(where, **about)
+    return Aggregate("histogram", said, (Field("histogram", said, lifts, SUM),), _side_by_side).only(
+        where, **about
+    )
 
 
 def _between(x: str, low: float, high: float, *, last: bool) -> str:
-    return f"count(*) FILTER (WHERE ({x}) >= {_number(low)} AND ({x}) {'<=' if last else '<'} {_number(high)})"
+    return (
+        f"count(*) FILTER (WHERE ({x}) >= {_number(low)} AND ({x}) {'<=' if last else '<'} {_number(high)})"
+    )
 
 
 def _number(edge: float) -> str:
@@ -154,9 +166,15 @@ def _number(edge: float) -> str:
 
 def _ascending(edges: object) -> list[float]:
     borders = list(edges) if isinstance(edges, list | tuple | range) else []
-    numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and not math.isnan(edge) for edge in borders)
+    numbers = all(
+        isinstance(edge, int | float) and not isinstance(edge, bool) and not math.isnan(edge)
+        for edge in borders
+    )
     if len(borders) < 2 or not numbers or any(low >= high for low, high in pairwise(borders)):  # noqa: PLR2004 - two edges make an interval
-        raise DefinitionError(f"histogram: edges {edges!r} are not possible; give at least two numbers that ascend, as [0, 10, 20]")
+        raise DefinitionError(
+            f"histogram: edges {edges!r} are not possible; give at least two numbers that ascend, as [0, 10, "
+            "20]"
+        )
     return [edge if isinstance(edge, int) else float(edge) for edge in borders]
 
 

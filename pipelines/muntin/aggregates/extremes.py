@@ -20,7 +20,9 @@ _MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
 def some(n: object, name: str, like: str = '"x", 3') -> int:
     """The length of a list that a user gives. `like`: how arguments are written."""
     if not isinstance(n, int) or isinstance(n, bool) or not 0 < n < _MOST:
-        raise DefinitionError(f"{name}: {n!r} is not possible; say how many, from 1 to {_MOST - 1}, as {name}({like})")
+        raise DefinitionError(
+            f"{name}: {n!r} is not possible; say how many, from 1 to {_MOST - 1}, as {name}({like})"
+        )
     return n
 
 
@@ -42,12 +44,24 @@ def _range(low: pa.Array, high: pa.Array) -> pa.Array:
 
 def least(x: str) -> Field:
     """The least value."""
-    return Field("min", x, (("", Plain(f"min({x})", "least", x)),), Select("min", by="", least=True), needs=((x, "order"),))
+    return Field(
+        "min",
+        x,
+        (("", Plain(f"min({x})", "least", x)),),
+        Select("min", by="", least=True),
+        needs=((x, "order"),),
+    )
 
 
 def greatest(x: str) -> Field:
     """The greatest value."""
-    return Field("max", x, (("", Plain(f"max({x})", "greatest", x)),), Select("max", by="", least=False), needs=((x, "order"),))
+    return Field(
+        "max",
+        x,
+        (("", Plain(f"max({x})", "greatest", x)),),
+        Select("max", by="", least=False),
+        needs=((x, "order"),),
+    )
 
 
 def min(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract

@@ -40,7 +40,10 @@ class Grouped:
         """Each state as a list of (group, parts) that can be compared and printed."""
         group, *parts = lists.flatten().flatten()
         monoids = [field.monoid for field in self.fields for _ in field.names]
-        columns = [each.shown(part) if hasattr(each, "shown") else part.to_pylist() for each, part in zip(monoids, parts, strict=True)]
+        columns = [
+            each.shown(part) if hasattr(each, "shown") else part.to_pylist()
+            for each, part in zip(monoids, parts, strict=True)
+        ]
         items = iter(list(zip(group.to_pylist(), *columns, strict=True)))
         return [[next(items) for _ in range(count)] for count in lists.value_lengths().to_pylist()]
 
@@ -58,14 +61,18 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None, **about: U
     """
     group = expression(group, "by")
     if not isinstance(aggregate, Aggregate):
-        raise DefinitionError(f'by: {aggregate!r} is not an aggregate; give one, as by({group!r}, aggregates.mean("x"))')
+        raise DefinitionError(
+            f'by: {aggregate!r} is not an aggregate; give one, as by({group!r}, aggregates.mean("x"))'
+        )
     check_inner("by", aggregate)
     fields = aggregate.fields
     stems = ", ".join(field.stem for field in fields)
     of = f"{group}: {stems}"
     needs = ((group, "order"), *(need for each in fields for need in asked_of(each)))
     field = replace(grouped("by", of, fields, group), needs=needs)
-    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where, **about)
+    return Aggregate(
+        "by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window
+    ).only(where, **about)
 
 
 def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:
@@ -73,11 +80,20 @@ def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:
     return (*field.needs, (field.where, "condition")) if field.where else field.needs
 
 
-def grouped(name: str, of: str, fields: Sequence[Field], group: str, elements: Elements | None = None) -> Field:
+def grouped(
+    name: str, of: str, fields: Sequence[Field], group: str, elements: Elements | None = None
+) -> Field:
     """A field that keeps the parts of other fields, for each group of a state's rows or of their elements."""
     lifts = tuple(lift for field in fields for lift in field.lifts.values())
     uses_order = any(each.uses_order for each in fields)
-    return Field(name, of, (("", PerGroup(group, lifts, elements)),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields))
+    return Field(
+        name,
+        of,
+        (("", PerGroup(group, lifts, elements)),),
+        Grouped(tuple(fields)),
+        uses_order,
+        seal=_sealing(fields),
+    )
 
 
 def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], Sequence[pa.Array]] | None:
@@ -110,7 +126,9 @@ def _finishing(aggregate: Aggregate) -> Callable[..., pa.Array]:
 PLACE = "muntin_place"
 
 
-def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def elementwise(
+    lists: str | Sequence[str], aggregate: Aggregate, *, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """A list of results: the aggregate of the first elements of a list column, of the second elements, and so
     on.
 
@@ -130,21 +148,33 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
     """
     columns = [expression(each, "elementwise") for each in ([lists] if isinstance(lists, str) else lists)]
     if wrong := [each for each in columns if not re.fullmatch(r'\w+|"(?:[^"]|"")*"', each)]:
-        raise DefinitionError(f"elementwise: {wrong[0]!r} is not the name of a list column; make it a column of the source first")
+        raise DefinitionError(
+            f"elementwise: {wrong[0]!r} is not the name of a list column; make it a column of the source "
+            "first"
+        )
     if not columns:
-        raise DefinitionError('elementwise: no list columns; name one, as elementwise("readings", aggregates.mean("readings"))')
+        raise DefinitionError(
+            'elementwise: no list columns; name one, as elementwise("readings", aggregates.mean("readings"))'
+        )
     if not isinstance(aggregate, Aggregate):
         raise DefinitionError(
-            f"elementwise: {aggregate!r} is not an aggregate; give one, as elementwise({columns[0]!r}, aggregates.mean({columns[0]!r}))"
+            f"elementwise: {aggregate!r} is not an aggregate; give one, as elementwise({columns[0]!r}, "
+            f"aggregates.mean({columns[0]!r}))"
         )
     check_inner("elementwise", aggregate)
     of, fields = ", ".join(columns), aggregate.fields
     nesting = max(depth(lift) for field in fields for lift in field.lifts.values())
-    elements = Elements(tuple(columns), f"{PLACE}{nesting}")  # a list inside a list has another name of its place
+    elements = Elements(
+        tuple(columns), f"{PLACE}{nesting}"
+    )  # a list inside a list has another name of its place
     inner = ((OfElement(sql, elements), need) for each in fields for sql, need in asked_of(each))
-    field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, elements.place, elements)
+    field = grouped(
+        "elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, elements.place, elements
+    )
     field = replace(field, needs=(*((column, "list") for column in columns), *inner))
-    return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _of_places(aggregate), aggregate.uses_window).only(where, **about)
+    return Aggregate(
+        "elementwise", f"{of}, {aggregate}", (field,), _of_places(aggregate), aggregate.uses_window
+    ).only(where, **about)
 
 
 def _of_places(aggregate: Aggregate) -> Callable[..., pa.Array]:

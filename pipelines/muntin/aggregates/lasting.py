@@ -35,7 +35,8 @@ def how_long(name: str, method: object, carry: Duration | None) -> int | None:
         raise DefinitionError(f'{name}: method={method!r} is not possible; say "locf" or "linear"')
     if carry is not None and method == "linear":
         raise DefinitionError(
-            f'{name}: carry={carry!r} lets a value hold until the next one, and method="linear" draws lines between them; '
+            f'{name}: carry={carry!r} lets a value hold until the next one, and method="linear" draws lines '
+            "between them; "
             "leave one of them out"
         )
     return None if carry is None else not_negative(carry, f"{name}, carry")
@@ -78,7 +79,12 @@ def _lasting_seconds(*columns: pa.Array) -> pa.Array:
 
 
 def integral(
-    x: str, method: Method = "locf", *, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
+    x: str,
+    method: Method = "locf",
+    *,
+    carry: Duration | None = None,
+    where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
     """The sum of `x` times the seconds that it holds, from the window's first event to its last; null where
     every value is null.
@@ -98,11 +104,15 @@ def integral(
     carry_us = how_long("integral", method, carry)
     if carry_us is None:
         finish = _lines if method == "linear" else _steps
-        return Aggregate("integral", f"{x}, {method}" if method == "linear" else x, (points(x, "number"),), finish).only(where, **about)
+        return Aggregate(
+            "integral", f"{x}, {method}" if method == "linear" else x, (points(x, "number"),), finish
+        ).only(where, **about)
     return lasting("integral", x, "number", carry_us, _lasting_integrals).only(where, **about)
 
 
-def time_in_state(state: str, *, carry: Duration, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def time_in_state(
+    state: str, *, carry: Duration, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """A map from each state to the seconds that it held in the window, sorted by state; null where no state
     is known.
 

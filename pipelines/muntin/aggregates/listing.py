@@ -57,7 +57,9 @@ class Counted:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         from muntin.engine.ordered_lists import counted
 
-        return dict(zip(("values", "counts"), counted(parts["values"], parts["counts"], windows), strict=True))
+        return dict(
+            zip(("values", "counts"), counted(parts["values"], parts["counts"], windows), strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,9 @@ class Newest:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         from muntin.engine.ordered_lists import newest
 
-        return dict(zip(parts, newest(parts["keys"], parts["times"], list(parts.values()), windows), strict=True))
+        return dict(
+            zip(parts, newest(parts["keys"], parts["times"], list(parts.values()), windows), strict=True)
+        )
 
 
 COUNTED = Counted()
@@ -88,4 +92,6 @@ def checked_limit(name: str, limit: object) -> int | None:
     """The limit that a user gives."""
     if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit > 0):
         return limit
-    raise DefinitionError(f"{name}: limit is {limit!r}; give a whole number from 1, or leave it out to keep every value")
+    raise DefinitionError(
+        f"{name}: limit is {limit!r}; give a whole number from 1, or leave it out to keep every value"
+    )

@@ -20,19 +20,29 @@ class Merge:
     def taken_from(self, upstream: Mapping[str, Aggregate]) -> Aggregate:
         """The aggregate of the upstream, over states instead of rows."""
         if self.name not in upstream:
-            raise DefinitionError(f"merge: no aggregate {self.name!r} upstream; there are {', '.join(upstream)}")
+            raise DefinitionError(
+                f"merge: no aggregate {self.name!r} upstream; there are {', '.join(upstream)}"
+            )
         aggregate = upstream[self.name]
         if aggregate.carry:
             raise DefinitionError(
-                f"merge: {self.name!r} is {aggregate}, whose values last from window to window, and a state has those of its own window "
+                f"merge: {self.name!r} is {aggregate}, whose values last from window to window, and a state "
+                "has those of its own window "
                 "alone; merge an aggregate without carry, or ask the source of the rows with carry"
             )
-        return replace(aggregate, name=f"merge {aggregate.name}", source="", fields=tuple(map(_merged, aggregate.fields)))
+        return replace(
+            aggregate, name=f"merge {aggregate.name}", source="", fields=tuple(map(_merged, aggregate.fields))
+        )
 
 
 def _merged(field: Field) -> Field:
-    parts = tuple((part, f'any_value("{STATE_PREFIX}{column}")') for part, column in zip(field.names, field.columns, strict=True))
-    rows = replace(field, uses_order=False, where="", source="", seal=None, sealed_as=(), needs=(), is_state=True)
+    parts = tuple(
+        (part, f'any_value("{STATE_PREFIX}{column}")')
+        for part, column in zip(field.names, field.columns, strict=True)
+    )
+    rows = replace(
+        field, uses_order=False, where="", source="", seal=None, sealed_as=(), needs=(), is_state=True
+    )
     return replace(rows, name=f"merged_{field.stem}", of="", parts=parts)
 
 
@@ -47,5 +57,8 @@ def merge(name: str) -> Merge:
         DefinitionError: `name` is not a text, or is empty.
     """
     if not isinstance(name, str) or not name:
-        raise DefinitionError(f'merge: {name!r} is not the name of an aggregate of the upstream pipeline; give one, as merge("delay")')
+        raise DefinitionError(
+            f"merge: {name!r} is not the name of an aggregate of the upstream pipeline; give one, as "
+            'merge("delay")'
+        )
     return Merge(name)

@@ -64,7 +64,15 @@ def moments(x: str) -> Field:
 
     NaN where a value is not finite.
     """
-    return Field("moments", x, doubles(values=x), MOMENTS, seal=_sealed, sealed_as=("n", "mean", "rest", "m2"), needs=((x, "number"),))
+    return Field(
+        "moments",
+        x,
+        doubles(values=x),
+        MOMENTS,
+        seal=_sealed,
+        sealed_as=("n", "mean", "rest", "m2"),
+        needs=((x, "number"),),
+    )
 
 
 def _sealed(values: pa.Array) -> list[pa.Array]:
@@ -102,13 +110,21 @@ def _population_root(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array) 
     return pc.sqrt(_population(n, mean, rest, m2))
 
 
-def variance(x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def variance(
+    x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """The variance of `x`: of a sample (null below two values), or of the population (null for no value)."""
     x = expression(x, "variance")
-    return Aggregate("variance", x, (moments(x),), _population if population else _sample).only(where, **about)
+    return Aggregate("variance", x, (moments(x),), _population if population else _sample).only(
+        where, **about
+    )
 
 
-def stddev(x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def stddev(
+    x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """The standard deviation of `x`: of a sample (null for fewer than two values), or of the population."""
     x = expression(x, "stddev")
-    return Aggregate("stddev", x, (moments(x),), _population_root if population else _sample_root).only(where, **about)
+    return Aggregate("stddev", x, (moments(x),), _population_root if population else _sample_root).only(
+        where, **about
+    )

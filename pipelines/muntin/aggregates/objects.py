@@ -43,7 +43,10 @@ class Objects:
         from muntin.engine.reduce.python_objects import Algebra, combinations
 
         algebra = Algebra(self.read, self.write, self.combine, self.deduct)
-        return {part: combinations(column, windows, algebra, self.write(self.empty())) for part, column in parts.items()}
+        return {
+            part: combinations(column, windows, algebra, self.write(self.empty()))
+            for part, column in parts.items()
+        }
 
     def shown(self, states: pa.Array) -> list[Any]:
         """Each state as a value that can be compared and printed."""
@@ -60,4 +63,6 @@ def runs_code(field: Field) -> bool:
 def plain(state: Any) -> Any:  # noqa: ANN401 - whatever a user's states are
     """An object itself if its class defines equality; otherwise its class and attributes."""
     knows_equals = "__eq__" in {name for each in type(state).__mro__[:-1] for name in vars(each)}
-    return state if knows_equals or not hasattr(state, "__dict__") else (type(state).__qualname__, vars(state))
+    return (
+        state if knows_equals or not hasattr(state, "__dict__") else (type(state).__qualname__, vars(state))
+    )

@@ -34,19 +34,31 @@ def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish
     return filled(value)
 
 
-def first(x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def first(
+    x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """The value of `x` in the earliest row; of rows at one time the first to arrive.
     `ignore_nulls`: rows with a null do not count.
     """
     x = expression(x, "first")
     if ignore_nulls:
         return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where, **about)
-    parts = (("time", Plain(f"min({ORDER})", "least", ORDER)), ("value", Plain(f"arg_min_null({x}, {PLACE})", "first_row", x)))
-    return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where, **about)
+    parts = (
+        ("time", Plain(f"min({ORDER})", "least", ORDER)),
+        ("value", Plain(f"arg_min_null({x}, {PLACE})", "first_row", x)),
+    )
+    return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(
+        where, **about
+    )
 
 
 def last(
-    x: str, *, ignore_nulls: bool = False, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
+    x: str,
+    *,
+    ignore_nulls: bool = False,
+    carry: Duration | None = None,
+    where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
     """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a
     null do not count.
@@ -60,11 +72,18 @@ def last(
     x = expression(x, "last")
     if carry is not None:
         carry_us = not_negative(carry, "last, carry")
-        return Aggregate("last", f"{x}, carry={spell(carry_us)}", (latest(x),), _lasting, carry=Carry(carry_us, _both)).only(where, **about)
+        return Aggregate(
+            "last", f"{x}, carry={spell(carry_us)}", (latest(x),), _lasting, carry=Carry(carry_us, _both)
+        ).only(where, **about)
     if ignore_nulls:
         return Aggregate("last", f"{x}, ignore_nulls", (latest(x),), _value).only(where, **about)
-    parts = (("time", Plain(f"max({ORDER})", "greatest", ORDER)), ("value", Plain(f"arg_max_null({x}, {PLACE})", "last_row", x)))
-    return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where, **about)
+    parts = (
+        ("time", Plain(f"max({ORDER})", "greatest", ORDER)),
+        ("value", Plain(f"arg_max_null({x}, {PLACE})", "last_row", x)),
+    )
+    return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(
+        where, **about
+    )
 
 
 def _both(time: pa.Array, value: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -110,7 +129,8 @@ def first_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About])
         DefinitionError: `k` is no number from 1 to 999999.
     """
     x, k = expression(x, "first_k"), some(k, "first_k")
-    value = f"list_transform(arg_min(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
+    rows = f"arg_min(struct_pack(value := {x}), {PLACE}, {k})"
+    value = f"list_transform({rows}, lambda muntin_row: muntin_row.value)"
     parts = (("time", f"coalesce(min({ORDER}, {k}), [])"), ("value", f"coalesce({value}, [])"))
     monoid = Listed("first_k", by=("time",), limit=k, known_as=GATHER)
     field = Field(f"first{k}", x, parts, monoid, uses_order=True)
@@ -124,8 +144,12 @@ def last_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) 
         DefinitionError: `k` is no number from 1 to 999999.
     """
     x, k = expression(x, "last_k"), some(k, "last_k")
-    value = f"list_transform(arg_max(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
-    parts = (("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"), ("value", f"coalesce(list_reverse({value}), [])"))
+    rows = f"arg_max(struct_pack(value := {x}), {PLACE}, {k})"
+    value = f"list_transform({rows}, lambda muntin_row: muntin_row.value)"
+    parts = (
+        ("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"),
+        ("value", f"coalesce(list_reverse({value}), [])"),
+    )
     monoid = Listed("last_k", by=("time",), limit=k, newest=True, known_as=GATHER)
     field = Field(f"last{k}", x, parts, monoid, uses_order=True)
     return Aggregate("last_k", x, (field,), _list, gives_lists=True).only(where, **about)

@@ -59,7 +59,12 @@ def _silence(times: pa.Array) -> pa.Array:
 
 
 def time_weighted_mean(
-    x: str, method: Method = "locf", *, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
+    x: str,
+    method: Method = "locf",
+    *,
+    carry: Duration | None = None,
+    where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
     """The mean of `x` over the time from the window's first event to its last, as a double; null where every
     value is null.
@@ -82,7 +87,9 @@ def time_weighted_mean(
     x = expression(x, "time_weighted_mean")
     carry_us = how_long("time_weighted_mean", method, carry)
     if carry_us is None:
-        return Aggregate("time_weighted_mean", x, (points(x, "number"),), _joined if method == "linear" else _held).only(where, **about)
+        return Aggregate(
+            "time_weighted_mean", x, (points(x, "number"),), _joined if method == "linear" else _held
+        ).only(where, **about)
     return lasting("time_weighted_mean", x, "number", carry_us, _to_the_end).only(where, **about)
 
 

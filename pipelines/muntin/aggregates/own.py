@@ -64,7 +64,12 @@ def own(
     of = expression(of, "own")
     if not isinstance(name, str) or not name.isidentifier():
         raise DefinitionError(f'own: {name!r} cannot name a column; use letters, digits and "_"')
-    for what, function in (("create", create), ("accumulate", accumulate), ("combine", combine), ("finish", finish)):
+    for what, function in (
+        ("create", create),
+        ("accumulate", accumulate),
+        ("combine", combine),
+        ("finish", finish),
+    ):
         _check_function("own", what, function)
     if deduct is not None:
         _check_function("own", "deduct", deduct)
@@ -85,7 +90,8 @@ def _check_type(name: str, returns: object) -> None:
     """Refuse a value that is not an Arrow type, and a type that Delta does not have."""
     if returns is not None and not _storable(returns):
         raise DefinitionError(
-            f"{name}: returns={returns!r} cannot be stored; give a signed, plain Arrow type, as pa.int64() or pa.string()"
+            f"{name}: returns={returns!r} cannot be stored; give a signed, plain Arrow type, as pa.int64() "
+            "or pa.string()"
         )
 
 
@@ -97,7 +103,19 @@ def _storable(kind: object) -> bool:
     if pa.types.is_nested(kind):
         plain = pa.types.is_list(kind) or pa.types.is_struct(kind) or pa.types.is_map(kind)
         return plain and all(_storable(kind.field(at).type) for at in range(kind.num_fields))
-    named = {"bool", "int8", "int16", "int32", "int64", "float", "double", "string", "binary", "date32[day]", "timestamp[us]"}
+    named = {
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "float",
+        "double",
+        "string",
+        "binary",
+        "date32[day]",
+        "timestamp[us]",
+    }
     return str(kind) in named | {"timestamp[us, tz=UTC]"} or pa.types.is_decimal128(kind)
 
 
@@ -108,11 +126,14 @@ def _typed(name: str, results: list[Any], kind: pa.DataType) -> pa.Array:
         return pa.array(results, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as wrong:
         raise DefinitionError(
-            f"{name}: a result does not fit {kind}: {wrong}; say what the function gives, as returns=pa.string()"
+            f"{name}: a result does not fit {kind}: {wrong}; say what the function gives, as "
+            "returns=pa.string()"
         ) from wrong
 
 
-def _accumulated(create: Callable[[], Any], accumulate: Callable[[Any, Any], Any]) -> Callable[[pa.Array], list[pa.Array]]:
+def _accumulated(
+    create: Callable[[], Any], accumulate: Callable[[Any, Any], Any]
+) -> Callable[[pa.Array], list[pa.Array]]:
     def state(values: list[Any]) -> bytes:
         so_far = create()
         for value in values:
@@ -127,11 +148,14 @@ def _accumulated(create: Callable[[], Any], accumulate: Callable[[Any, Any], Any
     return states
 
 
-def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | None) -> Callable[..., pa.Array]:
+def _finishing(
+    name: str, finish: Callable[[Any], Any], returns: pa.DataType | None
+) -> Callable[..., pa.Array]:
     def finished(states: pa.Array) -> pa.Array:
         import pyarrow as pa
 
-        return _typed(name, [finish(pickle.loads(state)) for state in states.to_pylist()], returns or pa.float64())  # noqa: S301 - states that this pipeline wrote
+        results = [finish(pickle.loads(state)) for state in states.to_pylist()]  # noqa: S301 - this pipeline wrote them
+        return _typed(name, results, returns or pa.float64())
 
     def touched(states: pa.Array) -> list[Any]:
         """The states as `finish` leaves them, for the laws."""
@@ -146,7 +170,11 @@ def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | N
 
 
 def apply(
-    function: Callable[..., Any], *columns: str, returns: pa.DataType | None = None, where: str | None = None, **about: Unpack[About]
+    function: Callable[..., Any],
+    *columns: str,
+    returns: pa.DataType | None = None,
+    where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
     """A Python function over all rows of a window: (list, ...) -> result. It takes a list for each column.
 
@@ -166,12 +194,19 @@ def apply(
     _check_function("apply", "the function", function)
     _check_type("apply", returns)
     if not columns:
-        raise DefinitionError('apply: no columns; name what the function is over, as apply(function, "x", "y")')
+        raise DefinitionError(
+            'apply: no columns; name what the function is over, as apply(function, "x", "y")'
+        )
     of = [expression(column, "apply") for column in columns]
-    parts = (("times", items(ORDER, "true")), *((str(at), items(f"({x})", "true")) for at, x in enumerate(of)))
+    parts = (
+        ("times", items(ORDER, "true")),
+        *((str(at), items(f"({x})", "true")) for at, x in enumerate(of)),
+    )
     field = Field("apply", ", ".join(of), parts, Listed("apply", by=("times",)), uses_order=True)
     name = getattr(function, "__name__", "function")
-    return Aggregate(f"apply {name}", ", ".join(of), (field,), _applying(function, returns)).only(where, **about)
+    return Aggregate(f"apply {name}", ", ".join(of), (field,), _applying(function, returns)).only(
+        where, **about
+    )
 
 
 def _applying(function: Callable[..., Any], returns: pa.DataType | None) -> Callable[..., pa.Array]:
@@ -179,7 +214,9 @@ def _applying(function: Callable[..., Any], returns: pa.DataType | None) -> Call
         import pyarrow as pa
 
         columns = [each.to_pylist() for each in lists]
-        return _typed("apply", [function(*row) for row in zip(*columns, strict=True)], returns or pa.float64())
+        return _typed(
+            "apply", [function(*row) for row in zip(*columns, strict=True)], returns or pa.float64()
+        )
 
     applied.__qualname__ = f"apply_{mark(function)}_{returns}"
     return applied

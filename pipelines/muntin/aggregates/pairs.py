@@ -22,7 +22,11 @@ def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001,
     if n == 0:
         a, a_rest, b, b_rest = y[j, 1], y[j, 2], y[j, 3], y[j, 4]
     elif m > 0:
-        share, along, across = n / (n + m) * m, (y[j, 1] - a) + (y[j, 2] - a_rest), (y[j, 3] - b) + (y[j, 4] - b_rest)
+        share, along, across = (
+            n / (n + m) * m,
+            (y[j, 1] - a) + (y[j, 2] - a_rest),
+            (y[j, 3] - b) + (y[j, 4] - b_rest),
+        )
         aa, bb, ab = aa + along * along * share, bb + across * across * share, ab + along * across * share
         step = a_rest + along * m / (n + m)
         mean = a + step
@@ -49,7 +53,15 @@ def comoments(x: str, y: str) -> Field:
     NaN where a value is not finite.
     """
     parts, needs = ("n", "a", "a_rest", "b", "b_rest", "aa", "bb", "ab"), ((x, "number"), (y, "number"))
-    return Field("comoments", f"{x}, {y}", doubles(a=x, b=y), Fold("comoments", _pebay), seal=_sealed, sealed_as=parts, needs=needs)
+    return Field(
+        "comoments",
+        f"{x}, {y}",
+        doubles(a=x, b=y),
+        Fold("comoments", _pebay),
+        seal=_sealed,
+        sealed_as=parts,
+        needs=needs,
+    )
 
 
 def _sealed(a: pa.Array, b: pa.Array) -> list[pa.Array]:
@@ -103,10 +115,14 @@ def _trend(*parts: pa.Array) -> pa.Array:
     r2 = np.where(bb == 0, 1.0, quotients(ab, np.sqrt(aa) * np.sqrt(bb)) ** 2)
     with np.errstate(all="ignore"):
         columns = [slope, (b - slope * a) + (b_rest - slope * a_rest), np.minimum(r2, 1.0)]
-    return pa.StructArray.from_arrays([pa.array(column) for column in columns], ["slope", "intercept", "r2"], mask=pa.array(aa == 0))
+    return pa.StructArray.from_arrays(
+        [pa.array(column) for column in columns], ["slope", "intercept", "r2"], mask=pa.array(aa == 0)
+    )
 
 
-def covariance(x: str, y: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def covariance(
+    x: str, y: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """The covariance of `x` and `y`: of a sample (null below two rows) or the population (null for none)."""
     of, field = _pair(x, y, "covariance")
     return Aggregate("covariance", of, (field,), _population if population else _sample).only(where, **about)

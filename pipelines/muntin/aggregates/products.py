@@ -54,7 +54,9 @@ def product(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggr
 def geometric_mean(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The geometric mean of `x`: 0 if a value is 0, NaN if a value is negative, null where all are null."""
     x = expression(x, "geometric_mean")
-    return Aggregate("geometric_mean", x, (present(x), logarithms(x), negatives(x)), _geometric_mean).only(where, **about)
+    return Aggregate("geometric_mean", x, (present(x), logarithms(x), negatives(x)), _geometric_mean).only(
+        where, **about
+    )
 
 
 def reciprocals(x: str) -> Field:
@@ -67,7 +69,9 @@ def reciprocals(x: str) -> Field:
 def harmonic_mean(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The harmonic mean of `x`: 0 if a value is 0, NaN if a value is negative, null where all are null."""
     x = expression(x, "harmonic_mean")
-    return Aggregate("harmonic_mean", x, (present(x), reciprocals(x), negatives(x)), _harmonic_mean).only(where, **about)
+    return Aggregate("harmonic_mean", x, (present(x), reciprocals(x), negatives(x)), _harmonic_mean).only(
+        where, **about
+    )
 
 
 def _harmonic_mean(n: pa.Array, total: pa.Array, negative: pa.Array) -> pa.Array:

@@ -47,7 +47,15 @@ def shape(x: str) -> Field:
     NaN where a value is not finite.
     """
     parts = ("n", "mean", "rest", "m2", "m3", "m4")
-    return Field("shape", x, doubles(values=x), Fold("shape", _pebay), seal=_sealed, sealed_as=parts, needs=((x, "number"),))
+    return Field(
+        "shape",
+        x,
+        doubles(values=x),
+        Fold("shape", _pebay),
+        seal=_sealed,
+        sealed_as=parts,
+        needs=((x, "number"),),
+    )
 
 
 def _sealed(values: pa.Array) -> list[pa.Array]:
@@ -56,7 +64,14 @@ def _sealed(values: pa.Array) -> list[pa.Array]:
     return counted_columns(moments(values, 4))
 
 
-def _skewness(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.Array, m4: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+def _skewness(
+    n: pa.Array,
+    mean: pa.Array,  # noqa: ARG001 - finish gets every part
+    rest: pa.Array,  # noqa: ARG001 - finish gets every part
+    m2: pa.Array,
+    m3: pa.Array,
+    m4: pa.Array,  # noqa: ARG001 - finish gets every part
+) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
@@ -66,13 +81,24 @@ def _skewness(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.
     return pa.array(skew, mask=(count <= 2) | (two == 0))  # noqa: PLR2004 - the formula divides by n - 2
 
 
-def _kurtosis(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.Array, m4: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+def _kurtosis(
+    n: pa.Array,
+    mean: pa.Array,  # noqa: ARG001 - finish gets every part
+    rest: pa.Array,  # noqa: ARG001 - finish gets every part
+    m2: pa.Array,
+    m3: pa.Array,  # noqa: ARG001 - finish gets every part
+    m4: pa.Array,
+) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
     count, two, four = (column.cast(pa.float64()).to_numpy() for column in (n, m2, m4))
     with np.errstate(all="ignore"):
-        excess = (count - 1) / ((count - 2) * (count - 3)) * ((count + 1) * count * (four / two / two) - 3 * (count - 1))
+        excess = (
+            (count - 1)
+            / ((count - 2) * (count - 3))
+            * ((count + 1) * count * (four / two / two) - 3 * (count - 1))
+        )
     return pa.array(excess, mask=(count <= 3) | (two == 0))  # noqa: PLR2004 - the formula divides by n - 3
 
 

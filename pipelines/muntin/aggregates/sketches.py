@@ -57,7 +57,10 @@ class Sketches:
 
         kind = KINDS[self.name]
         empty = kind.write(kind.build(self.size, []))
-        return {part: combinations(column, windows, kind.algebra(self.size), empty) for part, column in parts.items()}
+        return {
+            part: combinations(column, windows, kind.algebra(self.size), empty)
+            for part, column in parts.items()
+        }
 
     def shown(self, states: pa.Array) -> list[Any]:
         """Each state as a value that can be compared and printed."""
@@ -67,7 +70,9 @@ class Sketches:
         return [kind.show(kind.read(state)) for state in states.to_pylist()]
 
 
-def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def approx_count_distinct(
+    x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """About the number of distinct values of `x`: HyperLogLog, standard error 1.04 / sqrt(2**lg_k), by
     default 1.6 %.
 
@@ -77,10 +82,14 @@ def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None, *
         DefinitionError: `lg_k` is not a whole number from 7 to 21.
     """
     x, lg_k = expression(x, "approx_count_distinct"), _size("approx_count_distinct", lg_k, 7, 21)
-    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", _typed(x, Sketches("hll", lg_k)), _estimates).only(where, **about)
+    return Aggregate(
+        "approx_count_distinct", f"{x}, {lg_k}", _typed(x, Sketches("hll", lg_k)), _estimates
+    ).only(where, **about)
 
 
-def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+def approx_quantiles(
+    x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """About the quantiles of `x`, by a t-digest: a list of doubles in the order of `quantiles`. Null where no
     value counts.
 
@@ -99,14 +108,17 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where:
     """
     x, k = expression(x, "approx_quantiles"), _size("approx_quantiles", k, 10, 65_535, "k")
     if not isinstance(quantiles, list | tuple) or not quantiles:
-        raise DefinitionError(f"approx_quantiles: {quantiles!r} is not a list of quantiles; give some from 0 to 1, as [0.5, 0.99]")
+        raise DefinitionError(
+            f"approx_quantiles: {quantiles!r} is not a list of quantiles; give some from 0 to 1, as [0.5, "
+            "0.99]"
+        )
     fractions = [fraction("approx_quantiles", q) for q in quantiles]
     double = f"({x})::DOUBLE"
     lift = f"coalesce(list({double} ORDER BY {double}) FILTER (WHERE isfinite({double})), [])"
     said = f"{x}, {fractions!r}, {k}"
-    return Aggregate("approx_quantiles", said, (_field(x, lift, Sketches("tdigest", k), "number"),), _quantiles(fractions)).only(
-        where, **about
-    )
+    return Aggregate(
+        "approx_quantiles", said, (_field(x, lift, Sketches("tdigest", k), "number"),), _quantiles(fractions)
+    ).only(where, **about)
 
 
 def approx_top_k(x: str, k: int = 10, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
@@ -122,7 +134,8 @@ def approx_top_k(x: str, k: int = 10, *, where: str | None = None, **about: Unpa
     x, k = expression(x, "approx_top_k"), _size("approx_top_k", k, 1, 1_000, "k")
     lg_size = max(10, (8 * k - 1).bit_length())
     counts = f"map_entries(histogram({x}))"
-    lift = f"coalesce(list_transform({counts}, lambda muntin_each: {{'key': muntin_each.key, 'value': muntin_each.value::BIGINT}}), [])"
+    pair = "{'key': muntin_each.key, 'value': muntin_each.value::BIGINT}"
+    lift = f"coalesce(list_transform({counts}, lambda muntin_each: {pair}), [])"
     fields = (_field(x, lift, Sketches("frequent", lg_size)), *least(x).fields)
     return Aggregate("approx_top_k", f"{x}, {k}", fields, _most_frequent(k)).only(where, **about)
 
@@ -138,7 +151,9 @@ def theta(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[A
         DefinitionError: `lg_k` is not a whole number from 5 to 26.
     """
     x, lg_k = expression(x, "theta"), _size("theta", lg_k, 5, 26)
-    return Aggregate("theta", f"{x}, {lg_k}", _typed(x, Sketches("theta", lg_k)), _itself).only(where, **about)
+    return Aggregate("theta", f"{x}, {lg_k}", _typed(x, Sketches("theta", lg_k)), _itself).only(
+        where, **about
+    )
 
 
 def _typed(x: str, sketches: Sketches) -> tuple[Field, ...]:
@@ -147,7 +162,14 @@ def _typed(x: str, sketches: Sketches) -> tuple[Field, ...]:
 
 
 def _field(x: str, lift: str, sketches: Sketches, need: str = "order") -> Field:
-    return Field(f"{sketches.name}{sketches.size}", x, (("", lift),), sketches, seal=sketches.sealed, needs=((x, need),))
+    return Field(
+        f"{sketches.name}{sketches.size}",
+        x,
+        (("", lift),),
+        sketches,
+        seal=sketches.sealed,
+        needs=((x, need),),
+    )
 
 
 def _itself(sketch: pa.Array, _like: pa.Array) -> pa.Array:
@@ -158,7 +180,9 @@ def _estimates(sketches: pa.Array, _like: pa.Array) -> pa.Array:
     import pyarrow as pa
     from datasketches import hll_sketch
 
-    return pa.array([round(hll_sketch.deserialize(sketch).get_estimate()) for sketch in sketches.to_pylist()], pa.int64())
+    return pa.array(
+        [round(hll_sketch.deserialize(sketch).get_estimate()) for sketch in sketches.to_pylist()], pa.int64()
+    )
 
 
 def _quantiles(quantiles: Sequence[float]) -> Callable[[pa.Array], pa.Array]:
@@ -167,7 +191,9 @@ def _quantiles(quantiles: Sequence[float]) -> Callable[[pa.Array], pa.Array]:
         from datasketches import tdigest_double
 
         digests = map(tdigest_double.deserialize, sketches.to_pylist())
-        rows = [None if digest.is_empty() else [digest.get_quantile(q) for q in quantiles] for digest in digests]
+        rows = [
+            None if digest.is_empty() else [digest.get_quantile(q) for q in quantiles] for digest in digests
+        ]
         return pa.array(rows, pa.list_(pa.float64()))
 
     return found
@@ -186,7 +212,8 @@ def _most_frequent(k: int) -> Callable[[pa.Array, pa.Array], pa.Array]:
         values = values_of([value for row in rows for value, _, _ in row], like.type)
         numbers = [pa.array([each[at] for row in rows for each in row], pa.int64()) for at in (1, 2)]
         return listed(
-            np.array([len(row) for row in rows], np.int64), pa.StructArray.from_arrays([values, *numbers], ["value", "count", "error"])
+            np.array([len(row) for row in rows], np.int64),
+            pa.StructArray.from_arrays([values, *numbers], ["value", "count", "error"]),
         )
 
     return found

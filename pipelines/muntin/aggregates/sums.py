@@ -50,7 +50,10 @@ def total(x: str) -> Field:
 def weighted(x: str, w: str) -> Field:
     """The sums of `x * w` and of `w`, as doubles, over the rows in which neither is null."""
     both = f"FILTER (WHERE ({x}) IS NOT NULL AND ({w}) IS NOT NULL)"
-    lifts = (("total", f"coalesce(sum(({x})::DOUBLE * ({w})::DOUBLE), 0)"), ("weight", f"coalesce(sum(({w})::DOUBLE) {both}, 0)"))
+    lifts = (
+        ("total", f"coalesce(sum(({x})::DOUBLE * ({w})::DOUBLE), 0)"),
+        ("weight", f"coalesce(sum(({w})::DOUBLE) {both}, 0)"),
+    )
     return Field("weighted", f"{x}, {w}", lifts, SUM, needs=((x, "number"), (w, "number")))
 
 
@@ -78,7 +81,9 @@ def quotient(above: pa.Array, below: pa.Array) -> pa.Array:
 def sum(x: str, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
     """The sum of `x`; null where every value is null. `distinct`: each value once."""
     x = expression(x, "sum")
-    return (sum_distinct(x) if distinct else Aggregate("sum", x, (present(x), total(x)), _sum)).only(where, **about)
+    return (sum_distinct(x) if distinct else Aggregate("sum", x, (present(x), total(x)), _sum)).only(
+        where, **about
+    )
 
 
 def mean(x: str, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
@@ -87,7 +92,9 @@ def mean(x: str, *, distinct: bool = False, where: str | None = None, **about: U
     Of integers and decimals it is the double nearest to the exact quotient.
     """
     x = expression(x, "mean")
-    return (mean_distinct(x) if distinct else Aggregate("mean", x, (present(x), total(x)), _mean)).only(where, **about)
+    return (mean_distinct(x) if distinct else Aggregate("mean", x, (present(x), total(x)), _mean)).only(
+        where, **about
+    )
 
 
 def weighted_mean(x: str, w: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:

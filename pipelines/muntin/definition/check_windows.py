@@ -18,10 +18,18 @@ def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever
     upstream, given = source.upstream, aggregates if isinstance(aggregates, dict) else {}
     merged = {name: each for name, each in given.items() if hasattr(each, "taken_from")}
     if merged and not (upstream and upstream.keep_states):
-        where = f"say keep_states=True in {upstream.name!r}" if upstream else "give sources.windows(upstream, window) as source"
-        raise DefinitionError(f"aggregates[{next(iter(merged))!r}]: merge combines the states of upstream windows; {where}")
+        where = (
+            f"say keep_states=True in {upstream.name!r}"
+            if upstream
+            else "give sources.windows(upstream, window) as source"
+        )
+        raise DefinitionError(
+            f"aggregates[{next(iter(merged))!r}]: merge combines the states of upstream windows; {where}"
+        )
     theirs = upstream.aggregates if upstream else {}
-    return {name: each.taken_from(theirs) if name in merged else each for name, each in given.items()} or aggregates
+    return {
+        name: each.taken_from(theirs) if name in merged else each for name, each in given.items()
+    } or aggregates
 
 
 def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
@@ -31,12 +39,16 @@ def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noq
         check_name("windows", name)
         if not hasattr(window, "assign"):
             raise DefinitionError(
-                f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), windows.sliding(...), windows.session(...)'
+                f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), '
+                "windows.sliding(...), windows.session(...)"
             )
         if problem := window.misfit(source):
             raise DefinitionError(f"windows[{name!r}]: {problem}")
         if window.rows_out and not any(each.gives_lists for each in aggregates.values()):
-            raise DefinitionError(f'windows[{name!r}]: output="rows" takes lists apart; add one, as aggregates.collect_sorted("x")')
+            raise DefinitionError(
+                f'windows[{name!r}]: output="rows" takes lists apart; add one, as '
+                'aggregates.collect_sorted("x")'
+            )
 
 
 def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -> dict[str, Kind]:
@@ -47,8 +59,10 @@ def carrying(windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate]) -
         kind = window.carrying(max(lasting.values(), default=None))
         if kind is None:
             raise DefinitionError(
-                f"windows[{name!r}]: aggregates[{next(iter(lasting))!r}] has values from before a window (carry=), and rows or a table "
-                "decide where these windows begin; take windows that are there by the clock (tumbling, sliding, cumulating, trailing), or "
+                f"windows[{name!r}]: aggregates[{next(iter(lasting))!r}] has values from before a window "
+                "(carry=), and rows or a table "
+                "decide where these windows begin; take windows that are there by the clock (tumbling, "
+                "sliding, cumulating, trailing), or "
                 f"put {name!r} into a pipeline without carry"
             )
         carrying_windows[name] = kind
@@ -61,22 +75,34 @@ def check_given_keys(name: str, window: Kind, keys: Sequence[str]) -> None:
         if key not in keys:
             there = f"keys of its windows are {', '.join(keys)}" if keys else "its windows have no keys"
             raise DefinitionError(
-                f"windows[{name!r}]: the table of spans has the key {key!r}, and {there}{did_you_mean(key, keys)}; "
-                "leave the key out of keys= in windows.given(...), or give the windows without it a pipeline of their own"
+                f"windows[{name!r}]: the table of spans has the key {key!r}, and "
+                f"{there}{did_you_mean(key, keys)}; "
+                "leave the key out of keys= in windows.given(...), or give the windows without it a pipeline "
+                "of their own"
             )
 
 
-def check_alerts(alerts: Any, keys: Sequence[str], windows: Mapping[str, Kind], results: Sequence[str]) -> None:  # noqa: ANN401 - as above
+def check_alerts(
+    alerts: Any,  # noqa: ANN401 - as above
+    keys: Sequence[str],
+    windows: Mapping[str, Kind],
+    results: Sequence[str],
+) -> None:
     """Alerts, or none, whose masked columns are columns of results."""
     if alerts is None:
         return
     if not hasattr(alerts, "channels"):
-        raise DefinitionError(f'alerts: {alerts!r} are no alerts; give alerts.to("alerts"), with the name of an Airflow connection')
+        raise DefinitionError(
+            f'alerts: {alerts!r} are no alerts; give alerts.to("alerts"), with the name of an Airflow '
+            "connection"
+        )
     columns = {*keys, *results, *(column for window in windows.values() for column in window.columns)}
     result_columns = {column.lower() for column in columns}
     for name in sorted(alerts.mask):
         if name.lower() not in result_columns:
-            raise DefinitionError(f"alerts: mask: no result has a column {name!r}; the columns are {', '.join(sorted(columns))}")
+            raise DefinitionError(
+                f"alerts: mask: no result has a column {name!r}; the columns are {', '.join(sorted(columns))}"
+            )
 
 
 def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
@@ -85,7 +111,8 @@ def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the us
     for name, aggregate in aggregates.items():
         if not hasattr(aggregate, "fields") or not hasattr(aggregate, "finish"):
             raise DefinitionError(
-                f'aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), aggregates.sum("x"), ...'
+                f"aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), "
+                'aggregates.sum("x"), ...'
             )
         for lift in (lift for field in aggregate.fields for _, lift in field.parts if isinstance(lift, str)):
             if problem := steady(lift):
@@ -96,15 +123,24 @@ def _check_dict(what: str, parts: object) -> None:
     if not isinstance(parts, dict) or not parts:
         given = repr(parts) if not parts else f"a {type(parts).__name__}"
         example = 'aggregates.sum("x")' if what == "aggregates" else 'windows.tumbling("1h")'
-        raise DefinitionError(f'{what}: {given} is not a dict of at least one name -> {what[:-1]}; write {{"name": {example}}}')
+        raise DefinitionError(
+            f'{what}: {given} is not a dict of at least one name -> {what[:-1]}; write {{"name": {example}}}'
+        )
 
 
-def check_columns(keys: Sequence[str], windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate], derive: Mapping[str, str]) -> None:
+def check_columns(
+    keys: Sequence[str],
+    windows: Mapping[str, Kind],
+    aggregates: Mapping[str, Aggregate],
+    derive: Mapping[str, str],
+) -> None:
     """Columns of results and states that do not get into each other's way."""
     fields = distinct((aggregate, aggregate.fields) for aggregate in aggregates.values())
     states = {column.lower() for each in fields for column in each.columns} - set(RESERVED)
     for key in states.intersection(key.lower() for key in keys):
-        raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
+        raise DefinitionError(
+            f"keys: {key!r} is the name of a column of the states; rename the key in the source"
+        )
     of_windows = {column.lower(): name for name, window in windows.items() for column in window.columns}
     seen: dict[str, str] = {}
     check_whole("windows", (column for window in windows.values() for column in window.columns))
@@ -113,14 +149,22 @@ def check_columns(keys: Sequence[str], windows: Mapping[str, Kind], aggregates: 
         for name in names:
             if not isinstance(name, str) or not name or name.lower() in RESERVED:
                 raise DefinitionError(
-                    f"{what}: {name!r} is reserved or no name; results have columns of their own: {', '.join(sorted(RESERVED))}"
+                    f"{what}: {name!r} is reserved or no name; results have columns of their own: "
+                    f"{', '.join(sorted(RESERVED))}"
                 )
             if window := of_windows.get(name.lower()):
-                raise DefinitionError(f"{what}: windows[{window!r}] has a column {name!r} already; give one of them another name")
+                raise DefinitionError(
+                    f"{what}: windows[{window!r}] has a column {name!r} already; give one of them another "
+                    "name"
+                )
             if name.lower() == INDEX or name.lower().startswith(OURS):
-                raise DefinitionError(f"{what}: {name!r}: {INDEX!r} and names that begin with {OURS!r} are Muntin's own; give it another")
+                raise DefinitionError(
+                    f"{what}: {name!r}: {INDEX!r} and names that begin with {OURS!r} are Muntin's own; give "
+                    "it another"
+                )
             if name.lower() in seen:
                 raise DefinitionError(
-                    f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike"
+                    f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their "
+                    "own, upper and lower case alike"
                 )
             seen[name.lower()] = what

@@ -11,7 +11,18 @@ from muntin.definition.parts import Source
 from muntin.definition.schedule import Schedule
 from muntin.errors import DefinitionError
 
-RESERVED = ("window_start", "window_end", "batch", "provisional", "bucket", "frame", "rows", "first_event", "last_event", "newest_event")
+RESERVED = (
+    "window_start",
+    "window_end",
+    "batch",
+    "provisional",
+    "bucket",
+    "frame",
+    "rows",
+    "first_event",
+    "last_event",
+    "newest_event",
+)
 INDEX = "window_index"
 """The column of windows by arrival that says which comes first; readers know such windows by it."""
 _OF_WINDOWS = {*RESERVED, INDEX, "tie", "cut", "ended", "revision", "change"}
@@ -29,22 +40,35 @@ def is_reserved(name: str) -> bool:
 
 def listed(what: str, names: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
     """Names in a list, as a tuple."""
-    if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) and name for name in names):
-        raise DefinitionError(f'{what}: {names!r} is not a list of column names; write ["origin"], or [] for none')
+    if (
+        isinstance(names, str)
+        or not isinstance(names, Iterable)
+        or not all(isinstance(name, str) and name for name in names)
+    ):
+        raise DefinitionError(
+            f'{what}: {names!r} is not a list of column names; write ["origin"], or [] for none'
+        )
     return tuple(names)
 
 
 def check_name(what: str, name: object) -> None:
     """A name that a folder and a DAG may have, and that is not the name of a table's own folder."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise DefinitionError(f"{what}: {name!r} cannot name a folder and a DAG; use letters, digits, '_', '-' and '.'")
+        raise DefinitionError(
+            f"{what}: {name!r} cannot name a folder and a DAG; use letters, digits, '_', '-' and '.'"
+        )
     if len(name) > _LONGEST:
-        raise DefinitionError(f"{what}: {name[:20]}... has {len(name)} characters; a folder and a DAG have names of {_LONGEST} at most")
+        raise DefinitionError(
+            f"{what}: {name[:20]}... has {len(name)} characters; a folder and a DAG have names of {_LONGEST} "
+            "at most"
+        )
     if name.lower() == _LOG:
         raise DefinitionError(f"{what}: {name!r} is the folder of each table's own log; give another name")
 
 
-def check_renamed(name: str, before: str | None, windows: Mapping[str, object], windows_before: Mapping[str, str]) -> None:
+def check_renamed(
+    name: str, before: str | None, windows: Mapping[str, object], windows_before: Mapping[str, str]
+) -> None:
     """Check that earlier names are names, and not among the names in use."""
     if before is not None:
         check_name("renamed_from", before)
@@ -54,13 +78,18 @@ def check_renamed(name: str, before: str | None, windows: Mapping[str, object], 
         check_choice("renamed_windows", window, tuple(windows))
         check_name(f"renamed_windows[{window!r}]", old)
         if old in windows:
-            raise DefinitionError(f"renamed_windows: {old!r} is a window of this definition, so {window!r} cannot have its table")
+            raise DefinitionError(
+                f"renamed_windows: {old!r} is a window of this definition, so {window!r} cannot have its "
+                "table"
+            )
 
 
 def check_choice(what: str, choice: object, choices: tuple[str, ...]) -> None:
     """Refuse a value that is not among the choices."""
     if choice not in choices:
-        raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(map(repr, choices))}")
+        raise DefinitionError(
+            f"{what}: {choice!r} is not possible; choose from {', '.join(map(repr, choices))}"
+        )
 
 
 def check_share(what: str, share: object) -> None:
@@ -68,17 +97,24 @@ def check_share(what: str, share: object) -> None:
     if share is None:
         return
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
-        raise DefinitionError(f"{what}: {share!r} is not a share of rows; write a number from 0 to 1, as 0.01 for one row in a hundred")
+        raise DefinitionError(
+            f"{what}: {share!r} is not a share of rows; write a number from 0 to 1, as 0.01 for one row in a "
+            "hundred"
+        )
 
 
 def check_source(source: object, what: str = "source") -> None:
     """Something that says where events are."""
     if not hasattr(source, "event_time"):
         raise DefinitionError(
-            f'{what}: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")'
+            f'{what}: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", '
+            'event_time="...")'
         )
     if source.event_time == "":
-        raise DefinitionError(f'{what}: event_time is missing; name the column that says when an event happened, as event_time="at"')
+        raise DefinitionError(
+            f"{what}: event_time is missing; name the column that says when an event happened, as "
+            'event_time="at"'
+        )
 
 
 def check_batches(name: str, source: Source, ours: Schedule) -> None:
@@ -88,7 +124,9 @@ def check_batches(name: str, source: Source, ours: Schedule) -> None:
     if source.upstream is None:
         return
     if source.upstream.name.lower() == name.lower():
-        raise DefinitionError(f"name: {name!r} is the name of the upstream, whose state has it; give this pipeline another")
+        raise DefinitionError(
+            f"name: {name!r} is the name of the upstream, whose state has it; give this pipeline another"
+        )
     theirs = source.upstream.intervals
     apart = (ours.anchor_us - theirs.anchor_us) % ours.step_us if ours.step_us else 0
     if (ours.cron, ours.step_us, ours.timezone) != (theirs.cron, theirs.step_us, theirs.timezone) or apart:
@@ -115,7 +153,10 @@ def check_where(where: object, sources: Collection[str]) -> None:
 
 def _check_condition(where: object, what: str) -> None:
     if not isinstance(where, str) or not where.strip():
-        raise DefinitionError(f'{what}: {where!r} is not a SQL condition; write one, as "dep_delay is not null", or leave it out')
+        raise DefinitionError(
+            f'{what}: {where!r} is not a SQL condition; write one, as "dep_delay is not null", or leave it '
+            "out"
+        )
     expression(where, what)
 
 
@@ -127,7 +168,12 @@ def check_mapping(what: str, parts: object, example: str) -> None:
 
 def check_derive(derive: object) -> None:
     """Names, each with SQL over a window's row."""
-    if not isinstance(derive, dict) or not all(isinstance(sql, str) and sql.strip() for sql in derive.values()):
-        raise DefinitionError(f'derive: {derive!r} is not a dict of name -> SQL over a row; write {{"share_late": "late / flights"}}')
+    if not isinstance(derive, dict) or not all(
+        isinstance(sql, str) and sql.strip() for sql in derive.values()
+    ):
+        raise DefinitionError(
+            f'derive: {derive!r} is not a dict of name -> SQL over a row; write {{"share_late": "late / '
+            f'flights"}}'
+        )
     for name, sql in derive.items():
         expression(sql, f"derive[{name!r}]")

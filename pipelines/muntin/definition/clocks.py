@@ -30,7 +30,9 @@ def zone_info(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError, TypeError):
         near = did_you_mean(str(name), available_timezones())
-        raise DefinitionError(f'timezone: {name!r} is not a time zone; give an IANA name, as "America/New_York"{near}') from None
+        raise DefinitionError(
+            f'timezone: {name!r} is not a time zone; give an IANA name, as "America/New_York"{near}'
+        ) from None
 
 
 def offset_us(info: tzinfo, us: int) -> int:
@@ -39,10 +41,12 @@ def offset_us(info: tzinfo, us: int) -> int:
 
 
 _NEAR = 2 * UNITS["d"]
-"""Clocks change by a day at most (Samoa left one out), and no zone has changed its clock twice in four days since 1970."""
+"""Clocks change by a day at most (Samoa left a day out), and since 1970 never twice in four days."""
 
 
-@lru_cache(maxsize=2**16)  # a job asks for the same borders again and again, and croniter takes a tenth of a millisecond
+@lru_cache(
+    maxsize=2**16
+)  # a job asks for the same borders again and again, and croniter takes a tenth of a millisecond
 def tick_after(cron: str, zone: str, us: int) -> int:
     """The first tick after an instant, in microseconds since 1970 UTC."""
     ticks, local = list[int](), us

@@ -19,7 +19,16 @@ Duration = str | timedelta | int
 
 _FORM = re.compile(r"\s*(-?\d+)\s*([a-z]+)\s*")
 _MEANT = re.compile(r"\s*(?:P(?P<time>T)?)?(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]+?)s?\s*")
-_LONG = {"sec": "s", "second": "s", "min": "m", "minute": "m", "hr": "h", "hour": "h", "day": "d", "week": "w"}
+_LONG = {
+    "sec": "s",
+    "second": "s",
+    "min": "m",
+    "minute": "m",
+    "hr": "h",
+    "hour": "h",
+    "day": "d",
+    "week": "w",
+}
 
 
 def microseconds(value: Duration, what: str) -> int:
@@ -37,7 +46,8 @@ def microseconds(value: Duration, what: str) -> int:
     if isinstance(value, str) and value.strip() == "0":
         return 0
     raise DefinitionError(
-        f"{what}: {value!r} is not a duration{_meant(value)}; write a number and a unit ({', '.join(UNITS)}), "
+        f"{what}: {value!r} is not a duration{_meant(value)}; write a number and a unit "
+        f"({', '.join(UNITS)}), "
         f'as in "90s", "15m", "6h", "1d", or give a timedelta or whole microseconds'
     )
 

@@ -14,23 +14,35 @@ from typing import Literal, Self, get_args
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
-# What DuckDB's catalogue calls VOLATILE or CONSISTENT_WITHIN_QUERY, but for `error`, which gives nothing at all.
+# What DuckDB's catalogue calls VOLATILE or CONSISTENT_WITHIN_QUERY, but for `error`, which gives nothing.
 CATALOGUED = frozenset([
-    "current_connection_id", "current_database", "current_date", "current_query", "current_query_id", "current_schema",
-    "current_schemas", "current_setting", "current_transaction_id", "currval", "gen_random_uuid", "get_current_time",
-    "get_current_timestamp", "getvariable", "in_search_path", "nextval", "now", "random", "setseed", "setval", "sleep_ms", "stats",
-    "today", "transaction_timestamp", "txid_current", "uuid", "uuidv4", "uuidv7", "vector_type", "write_log",
+    "current_connection_id", "current_database", "current_date", "current_query", "current_query_id",
+    "current_schema", "current_schemas", "current_setting", "current_transaction_id", "currval",
+    "gen_random_uuid", "get_current_time", "get_current_timestamp", "getvariable", "in_search_path",
+    "nextval", "now", "random", "setseed", "setval", "sleep_ms", "stats", "today",
+    "transaction_timestamp", "txid_current", "uuid", "uuidv4", "uuidv7", "vector_type", "write_log",
 ])  # fmt: skip
-# Macros that call these functions, and functions that the catalogue takes for steady; `age` of one instant besides.
+# Macros that call such functions, and functions that the catalogue takes for steady; `age` of one instant.
 OTHERS = frozenset([
-    "ago", "current_catalog", "current_localtime", "current_localtimestamp", "get_block_size", "pg_conf_load_time",
-    "pg_postmaster_start_time", "pg_sleep", "reservoir_quantile",
+    "ago", "current_catalog", "current_localtime", "current_localtimestamp", "get_block_size",
+    "pg_conf_load_time",     "pg_postmaster_start_time", "pg_sleep", "reservoir_quantile",
 ])  # fmt: skip
 # Words that are calls without brackets.
-BARE = frozenset(["current_catalog", "current_date", "current_schema", "current_time", "current_timestamp", "localtime", "localtimestamp"])
+BARE = frozenset(
+    [
+        "current_catalog",
+        "current_date",
+        "current_schema",
+        "current_time",
+        "current_timestamp",
+        "localtime",
+        "localtimestamp",
+    ]
+)
 # Strings, quoted names, comments, words, blanks; any other character alone.
 TOKEN = re.compile(
-    r"[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|\w+|\s+|.", re.DOTALL
+    r"[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|\w+|\s+|.",
+    re.DOTALL,
 )
 
 
@@ -38,7 +50,8 @@ def expression(text: object, name: str) -> str:
     """A SQL expression that a user gives to the function `name`, without blanks around it."""
     if not isinstance(text, str) or not text.strip():
         raise DefinitionError(
-            f'{name}: {text!r} is not a SQL expression over the source\'s columns; write one, as {name}("price * quantity")'
+            f"{name}: {text!r} is not a SQL expression over the source's columns; write one, as "
+            f'{name}("price * quantity")'
         )
     if problem := _problem(text):
         raise DefinitionError(f"{name}: {text!r} {problem}")
@@ -50,7 +63,9 @@ def condition(text: object, name: str) -> str | None:
     if text is None:
         return None
     if not isinstance(text, str) or not text.strip():
-        raise DefinitionError(f'{name}: {text!r} is not a SQL condition; write one, as {name}="orders > 10", or leave it out')
+        raise DefinitionError(
+            f'{name}: {text!r} is not a SQL condition; write one, as {name}="orders > 10", or leave it out'
+        )
     return expression(text, name)
 
 
@@ -60,7 +75,7 @@ def _problem(text: str) -> str:
     if any(each.startswith(("--", "/*")) for each in words):
         return "holds a comment; leave it out"
     if words[0].upper() in ("DISTINCT", "ALL"):
-        return f"is no expression but begins with {words[0]}; where each value is to count once, say distinct=True"
+        return f"is no expression but begins with {words[0]}; to count each value once, say distinct=True"
     if mine := [each for each in words if each.lower().startswith("muntin_")]:
         return f"names {mine[0]}; names that begin with muntin_ are Muntin's own"
     return _brackets(words) or steady(text)
@@ -130,7 +145,19 @@ def _arguments(words: Sequence[str]) -> int:
 
 _Listed = Literal["distinct", "occurrences", "all_at_least", "all_at_greatest"]
 What = Literal[
-    "count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "at_least", "at_greatest", "value", "numbers", _Listed
+    "count",
+    "sum",
+    "least",
+    "greatest",
+    "first",
+    "last",
+    "first_row",
+    "last_row",
+    "at_least",
+    "at_greatest",
+    "value",
+    "numbers",
+    _Listed,
 ]
 LISTS = get_args(_Listed)
 """What is a sorted list of distinct values, or belongs to it."""
@@ -187,7 +214,11 @@ def hint(sql: str, error: str, columns: Mapping[str, str], call: str) -> str:
         return f"; write '\"{max(odd, key=len)}\"' for the column of this name: it is no plain word"
     if unknown := _UNKNOWN.search(error):
         return _of_unknown(sql, unknown[1], columns)
-    used = [name for name, kind in columns.items() if kind == "VARCHAR" and re.search(rf"\b{re.escape(name)}\b", sql)]
+    used = [
+        name
+        for name, kind in columns.items()
+        if kind == "VARCHAR" and re.search(rf"\b{re.escape(name)}\b", sql)
+    ]
     if not used or "VARCHAR" not in error:
         return ""
     types = ", ".join(f'"{name}": "DOUBLE"' for name in used)

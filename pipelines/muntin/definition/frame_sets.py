@@ -51,7 +51,9 @@ class FrameSet:
             return "frames/rows"
         cuts = [] if self.cuts_us == (0,) else ["at", *map(spell, self.cuts_us)]
         runs = ["runs", spell(self.run_us)] if self.run_us else []
-        lifts = ["with", sha256(repr(sorted(self.lifts.items())).encode()).hexdigest()[:12]] if self.lifts else []
+        lifts = (
+            ["with", sha256(repr(sorted(self.lifts.items())).encode()).hexdigest()[:12]] if self.lifts else []
+        )
         return f"frames/{'_'.join([spell(self.width_us), *cuts, *runs, *lifts])}"
 
     @property
@@ -77,18 +79,30 @@ def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
     `even`: whether each state is of one frame, and all frames of a set have one width.
     """
     grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
-    widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.of_rows}
+    widths = {
+        name: w.frame_us(min(grid, default=0))
+        for name, w in pipeline.windows.items()
+        if not w.made_of.of_rows
+    }
     served: dict[tuple[int, int, tuple[tuple[str, str], ...]], list[str]] = {}
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
         window = pipeline.windows[name]
         begin = window.cycle.cuts_us[0] % width if window.cycle else 0  # counted from 1970
         lifts = tuple(sorted(window.made_of.lifts.items()))
-        fits = (w for w, at, has in served if has == lifts and at == begin % w and width % w == 0 and width // w <= FAR_APART)
+        fits = (
+            w
+            for w, at, has in served
+            if has == lifts and at == begin % w and width % w == 0 and width // w <= FAR_APART
+        )
         finest = next(fits, width)
         served.setdefault((finest, begin % finest, lifts), []).append(name)
     by_time = [
         FrameSet(
-            width, tuple(names), any(pipeline.windows[name].made_of.event_times for name in names), lifts=dict(lifts), cuts_us=(begin,)
+            width,
+            tuple(names),
+            any(pipeline.windows[name].made_of.event_times for name in names),
+            lifts=dict(lifts),
+            cuts_us=(begin,),
         )
         for (width, begin, lifts), names in served.items()
     ]
@@ -99,10 +113,14 @@ def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:
     """The set with fewer states: runs of sessions, or frames of a zone's clock; else the set itself."""
     windows = [pipeline.windows[name] for name in frames.windows]
     run_us = min(window.run_us for window in windows)
-    if run_us and not any(field.uses_order or field.is_state for each in pipeline.aggregates.values() for field in each.fields):
+    if run_us and not any(
+        field.uses_order or field.is_state for each in pipeline.aggregates.values() for field in each.fields
+    ):
         return replace(frames, run_us=run_us)
     cycles = [window.cycle for window in windows]
-    finest = next((each for each in cycles if each and all(other and each.refines(other) for other in cycles)), None)
+    finest = next(
+        (each for each in cycles if each and all(other and each.refines(other) for other in cycles)), None
+    )
     if finest is None or len(finest.cuts_us) * frames.width_us >= finest.width_us:
         return frames
     return replace(frames, width_us=finest.width_us, cuts_us=finest.cuts_us)
@@ -110,6 +128,10 @@ def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:
 
 def _rows(pipeline: Pipeline) -> list[FrameSet]:
     """The set of rows, for all windows made of rows."""
-    made_of = {name: window.made_of for name, window in pipeline.windows.items() if isinstance(window.made_of, RowStates)}
+    made_of = {
+        name: window.made_of
+        for name, window in pipeline.windows.items()
+        if isinstance(window.made_of, RowStates)
+    }
     lifts = {column: lift for rows in made_of.values() for column, lift in rows.lifts.items()}
     return [FrameSet(1, tuple(made_of), event_times=False, by_arrival=True, lifts=lifts)] if made_of else []

@@ -39,7 +39,9 @@ def mark(*functions: Any, ours_by_name: bool = False) -> str:  # noqa: ANN401 - 
     its defaults and what it closes over, and not by its byte code. Byte code differs between versions of
     Python. Such a function gets another name when its results change.
     """
-    return sha256(repr([_content(function, _Path(ours_by_name)) for function in functions]).encode()).hexdigest()[:12]
+    return sha256(
+        repr([_content(function, _Path(ours_by_name)) for function in functions]).encode()
+    ).hexdigest()[:12]
 
 
 def _content(value: Any, path: _Path) -> Any:  # noqa: ANN401, PLR0911 - a function holds values of any kind
@@ -50,7 +52,12 @@ def _content(value: Any, path: _Path) -> Any:  # noqa: ANN401, PLR0911 - a funct
         return "itself"
     path = _Path(path.by_name, (*path.ids, id(value)))
     if isinstance(value, partial):
-        return "partial", _content(value.func, path), _content(value.args, path), _content(value.keywords, path)
+        return (
+            "partial",
+            _content(value.func, path),
+            _content(value.args, path),
+            _content(value.keywords, path),
+        )
     if isinstance(value, MethodType):
         return _content(value.__func__, path), _content(value.__self__, path)
     if isinstance(value, FunctionType):
@@ -65,7 +72,11 @@ def _content(value: Any, path: _Path) -> Any:  # noqa: ANN401, PLR0911 - a funct
 
 
 def _function(function: FunctionType, path: _Path) -> Any:  # noqa: ANN401 - as above
-    held = [function.__defaults__, function.__kwdefaults__, [_enclosed(cell) for cell in function.__closure__ or ()]]
+    held = [
+        function.__defaults__,
+        function.__kwdefaults__,
+        [_enclosed(cell) for cell in function.__closure__ or ()],
+    ]
     if path.by_name and (function.__module__ or "").startswith(_OURS):
         return function.__qualname__, _content(held, path)
     return _code(function.__code__), _content([*held, dict(_globals(function))], path)

@@ -13,7 +13,10 @@ from muntin.definition.relative_paths import is_object_store, readable
 from muntin.errors import DefinitionError
 
 _READABLE = {"sources.files(...)", "sources.table(...)", "sources.iceberg(...)"}
-_MEND = 'give the path of files that do not change with the batches, as "data/shifts.csv", or sources.table("data/shifts", ...)'
+_MEND = (
+    'give the path of files that do not change with the batches, as "data/shifts.csv", '
+    'or sources.table("data/shifts", ...)'
+)
 _OF_BATCHES = ("dedupe", "arrival_order", "arrival_time", "ready")
 
 
@@ -49,14 +52,31 @@ class GivenTable:
         return replace(self, source=f"{glob.escape(str(Path(home).absolute()))}/{self.source}")
 
 
-def given_table(source: Any, start: object, end: object, keys: Sequence[str], columns: Sequence[str]) -> GivenTable:  # noqa: ANN401
+def given_table(
+    source: Any,  # noqa: ANN401 - whatever the user gave
+    start: object,
+    end: object,
+    keys: Sequence[str],
+    columns: Sequence[str],
+) -> GivenTable:
     """A table of spans from the arguments of `windows.given`."""
-    names = GivenTable(_source(source), _name("start", start), _name("end", end), listed("keys", keys), listed("columns", columns))
+    names = GivenTable(
+        _source(source),
+        _name("start", start),
+        _name("end", end),
+        listed("keys", keys),
+        listed("columns", columns),
+    )
     if names.start == names.end:
-        raise DefinitionError(f"given: start and end are both {start!r}; name the column where spans end, too")
+        raise DefinitionError(
+            f"given: start and end are both {start!r}; name the column where spans end, too"
+        )
     for name in names.columns:
         if is_reserved(name) or name.lower() in (key.lower() for key in names.keys):
-            raise DefinitionError(f"given: columns: {name!r} is a key, or a column that windows may have; leave it out, or rename it")
+            raise DefinitionError(
+                f"given: columns: {name!r} is a key, or a column that windows may have; leave it out, or "
+                "rename it"
+            )
     lower = [name.lower() for name in (*names.keys, *names.columns)]
     if twice := next((name for at, name in enumerate(lower) if name in lower[:at]), None):
         raise DefinitionError(f"given: {twice!r} stands twice among keys and columns; name each column once")
@@ -76,14 +96,24 @@ def _source(source: Any) -> Any:  # noqa: ANN401 - whatever the user gave
     if isinstance(source, str):
         readable(source, "given")
         if not source or "{" in source or source.startswith("~"):
-            raise DefinitionError(f"given: {source!r} is no path of a table that is the same for each batch; {_MEND}")
+            raise DefinitionError(
+                f"given: {source!r} is no path of a table that is the same for each batch; {_MEND}"
+            )
         return source
     if getattr(source, "call", None) not in _READABLE:
-        raise DefinitionError(f"given: rows of {getattr(source, 'call', repr(source))} belong to batches, or come by Spark alone; {_MEND}")
+        raise DefinitionError(
+            f"given: rows of {getattr(source, 'call', repr(source))} belong to batches, or come by Spark "
+            f"alone; {_MEND}"
+        )
     if not getattr(source, "all_files", True):
         raise DefinitionError(f"given: {source.path!r} has other files in each batch; {_MEND}")
     if argument := next((name for name in _OF_BATCHES if getattr(source, name, None)), None):
-        raise DefinitionError(f"given: {argument}= is for the rows of a batch, and the table of spans is none; leave it out")
+        raise DefinitionError(
+            f"given: {argument}= is for the rows of a batch, and the table of spans is none; leave it out"
+        )
     if getattr(source, "on_bad_file", "error") != "error" or source.ambiguous == "arrival":
-        raise DefinitionError('given: a table of spans is read whole or not at all; leave on_bad_file= and ambiguous="arrival" out')
+        raise DefinitionError(
+            'given: a table of spans is read whole or not at all; leave on_bad_file= and ambiguous="arrival" '
+            "out"
+        )
     return source

@@ -5,7 +5,10 @@ from datetime import UTC, date, datetime, timedelta
 from muntin.errors import DefinitionError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-BEFORE_ALL, AFTER_ALL = -(2**62), 2**62  # before and after every instant; half of what 64 bits hold, so that spans can be added
+BEFORE_ALL, AFTER_ALL = (
+    -(2**62),
+    2**62,
+)  # before and after every instant; half of what 64 bits hold, so that spans can be added
 _FIRST_DAY = EPOCH.toordinal()
 _MICROSECOND = timedelta(microseconds=1)
 _YEAR_1_US = -62_135_596_800_000_000
@@ -15,9 +18,13 @@ _CYCLE_YEARS, _CYCLE_US = 400, 146_097 * 86_400_000_000  # after which the calen
 def instant_us(value: datetime, what: str) -> int:
     """An aware datetime as microseconds since 1970 UTC."""
     if not isinstance(value, datetime):
-        raise DefinitionError(f"{what}: {value!r} is not a datetime; give an aware one, as datetime(2013, 1, 1, tzinfo=UTC)")
+        raise DefinitionError(
+            f"{what}: {value!r} is not a datetime; give an aware one, as datetime(2013, 1, 1, tzinfo=UTC)"
+        )
     if value.tzinfo is None:
-        raise DefinitionError(f"{what}: {value!r} has no time zone; say which, as datetime(2013, 1, 1, tzinfo=UTC)")
+        raise DefinitionError(
+            f"{what}: {value!r} has no time zone; say which, as datetime(2013, 1, 1, tzinfo=UTC)"
+        )
     return (value - EPOCH) // _MICROSECOND
 
 
@@ -34,7 +41,8 @@ def label(us: int) -> str:
     '19700101T000000Z'
     """
     year, at = _civil(us)
-    clock = f"{at.month:02d}{at.day:02d}T{at.hour:02d}{at.minute:02d}{at.second:02d}"  # strftime takes four times as long
+    # strftime takes four times as long
+    clock = f"{at.month:02d}{at.day:02d}T{at.hour:02d}{at.minute:02d}{at.second:02d}"
     return f"{year:04d}{clock}" + (f".{at.microsecond:06d}" if at.microsecond else "") + "Z"
 
 
@@ -63,5 +71,13 @@ def _civil(us: int) -> tuple[int, datetime]:
 def spell_instant(us: int) -> str:
     """The shortest exact spelling of an instant in UTC, for people."""
     year, moment = _civil(us)
-    clock = "" if us % 86_400_000_000 == 0 else "T%H:%M" if us % 60_000_000 == 0 else "T%H:%M:%S" if us % 1_000_000 == 0 else "T%H:%M:%S.%f"
+    clock = (
+        ""
+        if us % 86_400_000_000 == 0
+        else "T%H:%M"
+        if us % 60_000_000 == 0
+        else "T%H:%M:%S"
+        if us % 1_000_000 == 0
+        else "T%H:%M:%S.%f"
+    )
     return f"{year:04d}" + moment.strftime(f"-%m-%d{clock}")

@@ -76,7 +76,9 @@ class Even:
         >>> Even(60, 10, 0).ends(5, 30)
         (10, 30)
         """
-        first, last = ((us - self.align_us) // self.step_us * self.step_us + self.align_us for us in (after_us, until_us))
+        first, last = (
+            (us - self.align_us) // self.step_us * self.step_us + self.align_us for us in (after_us, until_us)
+        )
         return (first + self.step_us, last) if first < last else None
 
 
@@ -85,7 +87,7 @@ class Cycle:
     """Frames that begin at each of `cuts_us` in every `width_us`, counted from 1970: of several lengths, no
     longer than `width_us`.
 
-    |==========| 4:00  5:00 |==========| 4:00  5:00 |==========|    days of New York: midnight is at 4:00 or 5:00 of UTC
+    |==========| 4:00  5:00 |==========| 4:00  5:00 |==========|    days of New York, 4:00 or 5:00 of UTC
     """
 
     width_us: int
@@ -98,7 +100,9 @@ class Cycle:
         True
         """
         common = gcd(self.width_us, other.width_us)
-        met = {(cut + turn) % self.width_us for cut in other.cuts_us for turn in range(0, self.width_us, common)}
+        met = {
+            (cut + turn) % self.width_us for cut in other.cuts_us for turn in range(0, self.width_us, common)
+        }
         return met <= {*self.cuts_us}
 
 

@@ -192,7 +192,8 @@ def distinct(aggregates: Iterable[tuple[object, Sequence[F]]]) -> list[F]:
         for field in fields:
             if seen.setdefault(field.stem, field).facts != field.facts:
                 raise DefinitionError(
-                    f"aggregates: {aggregate} would share the columns of another field, {field.stem}; write its expression otherwise"
+                    f"aggregates: {aggregate} would share the columns of another field, {field.stem}; write "
+                    "its expression otherwise"
                 )
     return list(seen.values())
 
@@ -290,14 +291,19 @@ class Alerts(Protocol):
         ...
 
     def ended(self, bound: Any, intervals: Sequence[Interval], report: Any, *, link: str) -> tuple[str, ...]:  # noqa: ANN401 - of jobs
-        """Hear of a run that went well: its `Bound` state, batches and `RunReport`. What became of messages, a line each.
+        """Hear of a run that went well: its state, batches, report, and the command that goes on.
 
-        Args:
-            bound, intervals, report: of the run.
-            link: the command that goes on.
+        Returns what became of messages, a line each.
         """
         ...
 
-    def failed(self, bound: Any, intervals: Sequence[Interval], wrong: BaseException, *, link: str) -> tuple[str, ...]:  # noqa: ANN401 - of jobs
+    def failed(
+        self,
+        bound: Any,  # noqa: ANN401 - of jobs
+        intervals: Sequence[Interval],
+        wrong: BaseException,
+        *,
+        link: str,
+    ) -> tuple[str, ...]:
         """Hear of a run that raised. What became of messages, a line each."""
         ...

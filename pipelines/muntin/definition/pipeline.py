@@ -50,7 +50,15 @@ from muntin.definition.several_sources import (
     sources_of,
 )
 from muntin.definition.spelling import size_of
-from muntin.definition.time_limits import OnFailure, Retain, Retention, ask_within_us, check_retention, retention_of, within_us
+from muntin.definition.time_limits import (
+    OnFailure,
+    Retain,
+    Retention,
+    ask_within_us,
+    check_retention,
+    retention_of,
+    within_us,
+)
 
 OnGap = Literal["wait", "empty"]
 
@@ -168,7 +176,9 @@ class Pipeline:
         check_batches(self.name, self.origin, self.intervals)
         object.__setattr__(self, "windows", given_windows(self.windows))
         if isinstance(self.windows, dict):
-            object.__setattr__(self, "windows", {name: as_window(part) for name, part in self.windows.items()})
+            object.__setattr__(
+                self, "windows", {name: as_window(part) for name, part in self.windows.items()}
+            )
         check_aggregates(self.aggregates)
         check_sources(self.origin, self.aggregates)
         check_lookups(self.lookups, self.origin, self.sources)
@@ -182,7 +192,9 @@ class Pipeline:
         object.__setattr__(self, "windows", with_rollups(self.windows, self.rollups))
         for name, kind in self.windows.items():
             check_given_keys(name, kind, self.keys_of(name))
-        check_mapping("expectations", self.expectations, '{"day": "expectations/day.json"}, with the name of a window')
+        check_mapping(
+            "expectations", self.expectations, '{"day": "expectations/day.json"}, with the name of a window'
+        )
         check_mapping("renamed_windows", self.renamed_windows, '{"day": "daily"}')
         for window in self.expectations:
             check_choice("expectations", window, tuple(self.windows))
@@ -193,10 +205,19 @@ class Pipeline:
         size_of(self.auto_rebuild, "auto_rebuild")
         check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
         check_share("max_quarantined", self.max_quarantined)
-        check_retention(self.retain, self.windows, self.intervals, self.origin.changes.within_us if self.origin.changes else 0)
+        check_retention(
+            self.retain,
+            self.windows,
+            self.intervals,
+            self.origin.changes.within_us if self.origin.changes else 0,
+        )
         within_us(self.fresh_within, self.intervals)
         ask_within_us(self.on_failure, self.ask_within, self.expectations)
-        object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive), self.keys_of))
+        object.__setattr__(
+            self,
+            "to",
+            sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive), self.keys_of),
+        )
 
     @property
     def origin(self) -> Source:
@@ -225,14 +246,24 @@ class Pipeline:
     @property
     def renamed_tables(self) -> dict[str, str]:
         """The windows with other names than before, and their rollups, which are renamed with them."""
-        given = {name: old for name, old in self.renamed_windows.items() if name in given_windows(self.windows)}
-        rolled = {rollup_name(name, rollup): rollup_name(old, rollup) for name, old in given.items() for rollup in self.rollups}
+        given = {
+            name: old for name, old in self.renamed_windows.items() if name in given_windows(self.windows)
+        }
+        rolled = {
+            rollup_name(name, rollup): rollup_name(old, rollup)
+            for name, old in given.items()
+            for rollup in self.rollups
+        }
         return {**rolled, **self.renamed_windows}
 
     @cached_property
     def _rolled_up(self) -> dict[str, tuple[str, ...]]:
         """Rollup of a window -> its key columns."""
-        return {rollup_name(window, name): tuple(keys) for window in given_windows(self.windows) for name, keys in self.rollups.items()}
+        return {
+            rollup_name(window, name): tuple(keys)
+            for window in given_windows(self.windows)
+            for name, keys in self.rollups.items()
+        }
 
     @property
     def intervals(self) -> Schedule:
@@ -282,4 +313,6 @@ def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
     suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
     windows = {name: kind.below(home) for name, kind in given_windows(pipeline.windows).items()}
     looked_up = {name: each.below(home) for name, each in pipeline.lookups.items()}
-    return replace(pipeline, source=pipeline.origin.below(home), windows=windows, expectations=suites, lookups=looked_up)
+    return replace(
+        pipeline, source=pipeline.origin.below(home), windows=windows, expectations=suites, lookups=looked_up
+    )

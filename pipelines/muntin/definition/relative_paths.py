@@ -7,7 +7,9 @@ from pathlib import Path
 
 from muntin.errors import DefinitionError
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # one slash: `Path` leaves no more of `file://host`; one letter is a drive
+_ADDRESS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]+:/"
+)  # one slash: `Path` leaves no more of `file://host`; one letter is a drive
 OBJECT_STORES = ("s3", "s3a", "gs", "az", "abfs", "abfss")
 _STORE = re.compile(rf"(?:{'|'.join(OBJECT_STORES)})://(?P<bucket>[^/]+)")
 
@@ -33,7 +35,8 @@ def readable(path: str | Path, what: str) -> str | Path:
         )
     if ":" in _STORE.match(str(path))["bucket"]:  # type: ignore[index]
         raise DefinitionError(
-            f"{what}: the address holds a password, which would be shown wherever the address is shown; let the environment have it"
+            f"{what}: the address holds a password, which would be shown wherever the address is shown; let "
+            "the environment have it"
         )
     return path
 

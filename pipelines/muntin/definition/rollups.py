@@ -34,7 +34,10 @@ def rollups_of(asked: Any, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:  
 def _keys(name: object, columns: object, keys: Sequence[str]) -> tuple[str, ...]:
     what = f"rollups[{name!r}]"
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise DefinitionError(f"rollups: {name!r} cannot end the name of a table, as in 'day.by_city'; use letters, digits, '_' and '-'")
+        raise DefinitionError(
+            f"rollups: {name!r} cannot end the name of a table, as in 'day.by_city'; use letters, digits, "
+            "'_' and '-'"
+        )
     fewer = listed(what, columns)
     for column in fewer:
         if column not in keys:
@@ -43,8 +46,14 @@ def _keys(name: object, columns: object, keys: Sequence[str]) -> tuple[str, ...]
     if len({*fewer}) < len(fewer):
         raise DefinitionError(f"{what}: {', '.join(fewer)}: a column stands twice; name each once")
     if len(fewer) == len(keys):
-        mend = "leave at least one of them out" if keys else "without keys a window has all events already; leave rollups out"
-        raise DefinitionError(f"{what}: {', '.join(fewer) or 'no column'}: a rollup has fewer keys than the pipeline; {mend}")
+        mend = (
+            "leave at least one of them out"
+            if keys
+            else "without keys a window has all events already; leave rollups out"
+        )
+        raise DefinitionError(
+            f"{what}: {', '.join(fewer) or 'no column'}: a rollup has fewer keys than the pipeline; {mend}"
+        )
     return fewer
 
 
@@ -55,8 +64,10 @@ def with_rollups(windows: Mapping[str, Kind], rollups: Mapping[str, Sequence[str
     for name, window in windows.items():
         if window.made_of.of_rows:
             raise DefinitionError(
-                f"rollups: windows[{name!r}] goes by single rows: which rows make a window is told by the rows of each key before them, "
-                f"so that the windows of fewer keys are made of other rows. Put {name!r} into a pipeline without rollups; for fewer keys, "
+                f"rollups: windows[{name!r}] goes by single rows: which rows make a window is told by the "
+                "rows of each key before them, "
+                f"so that the windows of fewer keys are made of other rows. Put {name!r} into a pipeline "
+                "without rollups; for fewer keys, "
                 "into one with these keys"
             )
     all_windows = WithRollups()
@@ -66,7 +77,8 @@ def with_rollups(windows: Mapping[str, Kind], rollups: Mapping[str, Sequence[str
         for rolled in (rollup_name(name, rollup) for rollup in rollups):
             if rolled in windows:
                 raise DefinitionError(
-                    f"rollups: {rolled!r} is a window of its own already; give it or the rollup another name, or leave it out of windows: "
+                    f"rollups: {rolled!r} is a window of its own already; give it or the rollup another "
+                    "name, or leave it out of windows: "
                     "a rollup makes its windows itself"
                 )
             all_windows[rolled] = window

@@ -78,7 +78,11 @@ class Schedule:
 
     def argument(self, us: int) -> str:
         """An instant as `--start` and `--end` of a command take it."""
-        return from_us(us).astimezone(zone_info(self.timezone)).isoformat(timespec="minutes") if self._local else spell_instant(us)
+        return (
+            from_us(us).astimezone(zone_info(self.timezone)).isoformat(timespec="minutes")
+            if self._local
+            else spell_instant(us)
+        )
 
     def options(self, start_us: int, end_us: int) -> str:
         """The options of a command for a range."""
@@ -86,7 +90,11 @@ class Schedule:
 
     def _spell(self, us: int) -> str:
         """An instant in UTC for people, and beside it what the schedule's clock shows."""
-        return f"{spell_instant(us)} ({self.argument(us)} in {self.timezone})" if self._local else spell_instant(us)
+        return (
+            f"{spell_instant(us)} ({self.argument(us)} in {self.timezone})"
+            if self._local
+            else spell_instant(us)
+        )
 
     def _check(self, start_us: int, end_us: int, borders: list[int]) -> None:
         if end_us < start_us:
@@ -97,8 +105,12 @@ class Schedule:
         for what, us in (("start", start_us), ("end", end_us)):
             if us not in (borders[:1] + borders[-1:]):
                 around = self._around(us)
-                nearest = " or ".join(map(self._spell, around)) + (f"; {self._first()}" if around[0] < self.first_us else "")
-                raise DefinitionError(f"{what} {self._spell(us)} is not a border of the schedule {self}; take {nearest}")
+                nearest = " or ".join(map(self._spell, around)) + (
+                    f"; {self._first()}" if around[0] < self.first_us else ""
+                )
+                raise DefinitionError(
+                    f"{what} {self._spell(us)} is not a border of the schedule {self}; take {nearest}"
+                )
 
     def _first(self) -> str:
         return f"the first batch begins at {self._spell(self.first_border_us)}"
@@ -132,12 +144,19 @@ class Schedule:
         from croniter import croniter
 
         kind = type(from_us(0))
-        return [instant_us(getattr(croniter(self.cron, from_us(us)), way)(kind), "tick") for way in ("get_prev", "get_next")]
+        return [
+            instant_us(getattr(croniter(self.cron, from_us(us)), way)(kind), "tick")
+            for way in ("get_prev", "get_next")
+        ]
 
     def __str__(self) -> str:
         if self._local:
             return f"{self.cron!r} in {self.timezone}"
-        return repr(self.cron) if self.cron else f"every {spell(self.step_us)} from {spell_instant(self.anchor_us)}"
+        return (
+            repr(self.cron)
+            if self.cron
+            else f"every {spell(self.step_us)} from {spell_instant(self.anchor_us)}"
+        )
 
 
 def schedule_of(schedule: object, start_us: int, timezone: str = UTC_NAME) -> Schedule:
@@ -156,11 +175,14 @@ def schedule_of(schedule: object, start_us: int, timezone: str = UTC_NAME) -> Sc
         step_us = positive(cron, "schedule")  # type: ignore[arg-type]
     except DefinitionError as wrong:
         near = did_you_mean(cron, PRESETS) if isinstance(cron, str) else ""
-        text = f'{wrong}; or a cron string of five fields, as "0 * * * *", or one of {", ".join(PRESETS)}{near}'
+        text = (
+            f'{wrong}; or a cron string of five fields, as "0 * * * *", or one of {", ".join(PRESETS)}{near}'
+        )
         raise DefinitionError(text) from None
     if timezone != UTC_NAME:
         raise DefinitionError(
-            f"timezone: {timezone!r} is for a cron string, and steps of {spell(step_us)} are of one length, which days of a clock are not; "
+            f"timezone: {timezone!r} is for a cron string, and steps of {spell(step_us)} are of one length, "
+            "which days of a clock are not; "
             'write the times of its clock, as schedule="0 6 * * *" or "@daily", or leave timezone out'
         )
     return Schedule(None, step_us, start_us, start_us)
@@ -170,4 +192,7 @@ def _check_cron(cron: str) -> None:
     from croniter import croniter
 
     if not croniter.is_valid(cron):
-        raise DefinitionError(f'schedule: {cron!r} is not a cron string; minute, hour, day of month, month, day of week, as "0 6 * * 1"')
+        raise DefinitionError(
+            f'schedule: {cron!r} is not a cron string; minute, hour, day of month, month, day of week, as "0 '
+            '6 * * 1"'
+        )

@@ -37,7 +37,9 @@ class SeveralSources:
 
     members: Mapping[str, Source]
 
-    upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = changes = member = None
+    upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = changes = (
+        member
+    ) = None
     ambiguous = nonexistent = "quarantine"
     dedupe = section = lookups = ()
 
@@ -50,7 +52,11 @@ class SeveralSources:
     def arrival_time(self) -> str | None:
         """The columns that say when rows arrived; None where a source has none."""
         columns = {name: source.arrival_time for name, source in self.members.items()}
-        return ", ".join(f"{name}: {column}" for name, column in columns.items()) if all(columns.values()) else None
+        return (
+            ", ".join(f"{name}: {column}" for name, column in columns.items())
+            if all(columns.values())
+            else None
+        )
 
     @property
     def dialect(self) -> Dialect:
@@ -92,14 +98,16 @@ def sources_of(given: Any, zone: str) -> Any:  # noqa: ANN401 - whatever the use
         return given.on_clock(zone)
     if not 2 <= len(given) <= MOST:  # noqa: PLR2004 - several
         raise DefinitionError(
-            f"source: {len(given)} sources by name; give two to {MOST}, as source={{'clicks': ..., 'orders': ...}}; "
+            f"source: {len(given)} sources by name; give two to {MOST}, as source={{'clicks': ..., 'orders': "
+            f"...}}; "
             "one source needs no name"
         )
     members = {name: _named(name, number, each) for number, (name, each) in enumerate(given.items())}
     topics = [topic for each in members.values() if (topic := getattr(each, "topic", None))]
     if twice := sorted({topic for topic in topics if topics.count(topic) > 1}):
         raise DefinitionError(
-            f"source: two sources read the topic {twice[0]!r}, whose offsets are noted once; take one source, and tell its rows apart "
+            f"source: two sources read the topic {twice[0]!r}, whose offsets are noted once; take one "
+            "source, and tell its rows apart "
             f"by where= of the aggregates"
         )
     return SeveralSources(members).on_clock(zone)
@@ -107,16 +115,20 @@ def sources_of(given: Any, zone: str) -> Any:  # noqa: ANN401 - whatever the use
 
 def _named(name: object, number: int, source: Any) -> Source:  # noqa: ANN401 - whatever the user gave
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
-        raise DefinitionError(f'source: {name!r} cannot name a source; use letters, digits and "_", as "orders"')
+        raise DefinitionError(
+            f'source: {name!r} cannot name a source; use letters, digits and "_", as "orders"'
+        )
     check_source(source, f"source[{name!r}]")
     if source.upstream is not None:
         raise DefinitionError(
-            f"source[{name!r}]: windows of another pipeline cannot be one of several sources, as they bring a watermark of their own; "
+            f"source[{name!r}]: windows of another pipeline cannot be one of several sources, as they bring "
+            "a watermark of their own; "
             f"make a pipeline of its own over them"
         )
     if source.dedupe_within_us is not None:
         raise DefinitionError(
-            f"source[{name!r}]: dedupe_within= and changes_within= are for a pipeline with one source; dedupe= without them compares the "
+            f"source[{name!r}]: dedupe_within= and changes_within= are for a pipeline with one source; "
+            "dedupe= without them compares the "
             "rows of a batch"
         )
     return cast("Source", replace(source, member=Member(name, number)))
@@ -134,24 +146,32 @@ def check_sources(source: Source, aggregates: Mapping[str, Aggregate]) -> None:
     names = tuple(source.members) if isinstance(source, SeveralSources) else ()
     for name, aggregate in aggregates.items():
         if aggregate.source and aggregate.source not in names:
-            there = f"the sources are {', '.join(map(repr, names))}" if names else "the only source has no name; leave source= out"
+            there = (
+                f"the sources are {', '.join(map(repr, names))}"
+                if names
+                else "the only source has no name; leave source= out"
+            )
             raise DefinitionError(f"aggregates[{name!r}]: there is no source {aggregate.source!r}; {there}")
     for name in names:
         if not any(aggregate.source in ("", name) for aggregate in aggregates.values()):
             raise DefinitionError(
-                f'source: no aggregate takes rows of {name!r}; add one, as aggregates.count(source="{name}"), or leave the source out'
+                f"source: no aggregate takes rows of {name!r}; add one, as "
+                f'aggregates.count(source="{name}"), or leave the source out'
             )
 
 
 def check_arrival(source: Source, windows: Mapping[str, Any]) -> None:
     """Check for windows made of rows that all sources have the arrival of rows, or no source has it."""
-    if not isinstance(source, SeveralSources) or not any(window.made_of.of_rows for window in windows.values()):
+    if not isinstance(source, SeveralSources) or not any(
+        window.made_of.of_rows for window in windows.values()
+    ):
         return
     has_arrival = {name: bool(each.arrival_time) for name, each in source.members.items()}
     if len(set(has_arrival.values())) > 1:
         without = next(name for name, has in has_arrival.items() if not has)
         raise DefinitionError(
-            f"source[{without!r}]: other sources have arrival_time=, and windows made of single rows need it of all sources or of none"
+            f"source[{without!r}]: other sources have arrival_time=, and windows made of single rows need it "
+            "of all sources or of none"
         )
 
 
@@ -180,8 +200,11 @@ def check_idle(idle_after: Duration | None, watermark: Watermark, source: Source
         return
     not_negative(idle_after, "idle_after")
     if not isinstance(source, SeveralSources):
-        raise DefinitionError("idle_after is for several sources: a single source holds nobody back; leave it out")
+        raise DefinitionError(
+            "idle_after is for several sources: a single source holds nobody back; leave it out"
+        )
     if watermark != "events":
         raise DefinitionError(
-            'idle_after is for watermark="events"; under "interval" windows close on schedule, whatever a source brings; leave it out'
+            'idle_after is for watermark="events"; under "interval" windows close on schedule, whatever a '
+            "source brings; leave it out"
         )

@@ -27,7 +27,9 @@ def check_whole(what: str, names: Iterable[object]) -> None:
     """Check that names of columns have no NUL in them."""
     for name in names:
         if isinstance(name, str) and "\0" in name:
-            raise DefinitionError(f"{what}: {name!r} holds a NUL, at which Arrow ends a name; give the column another name")
+            raise DefinitionError(
+                f"{what}: {name!r} holds a NUL, at which Arrow ends a name; give the column another name"
+            )
 
 
 _TIMES = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"))

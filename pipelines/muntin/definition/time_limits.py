@@ -15,7 +15,7 @@ from muntin.errors import DefinitionError
 
 TABLES = ("states", "windows", "quarantine", "reports")
 _AHEAD = (13, 1000)
-"""So many sizes of a window are looked at: a year of months; and more where the next window lies far away, as an hour of each month."""
+"""So many sizes of a window are looked at: a year of months; more where the next window lies far away."""
 Retain = Duration | Mapping[str, Duration] | None
 
 
@@ -44,11 +44,15 @@ def retention_of(asked: Retain) -> Retention:
     if not isinstance(asked, Mapping):
         return Retention(*[positive(asked, "retain")] * len(TABLES))
     if unknown := [name for name in asked if name not in TABLES]:
-        raise DefinitionError(f"retain: {unknown[0]!r} is no kind of table; choose from {', '.join(map(repr, TABLES))}")
+        raise DefinitionError(
+            f"retain: {unknown[0]!r} is no kind of table; choose from {', '.join(map(repr, TABLES))}"
+        )
     return Retention(**{f"{name}_us": positive(asked[name], f"retain[{name!r}]") for name in asked})
 
 
-def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedule, changes_us: int = 0) -> None:
+def check_retention(
+    asked: Retain, windows: Mapping[str, Kind], schedule: Schedule, changes_us: int = 0
+) -> None:
     """Refuse to keep less than a batch, or less than a window; windows that never close are made of all
     states.
 
@@ -57,7 +61,8 @@ def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedu
     states_us = retention_of(asked).states_us
     if states_us is not None and states_us < changes_us:
         raise DefinitionError(
-            f"retain: states of {spell(states_us)} would be gone while their rows may still change, within {spell(changes_us)} as "
+            f"retain: states of {spell(states_us)} would be gone while their rows may still change, within "
+            f"{spell(changes_us)} as "
             "changes_within says; keep states at least so long, or let rows change for a shorter time"
         )
     if asked is not None:
@@ -66,7 +71,8 @@ def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedu
     if retention_of(asked).states_us is not None and unending:
         raise DefinitionError(
             f"retain: {unending[0]} never closes, so it needs the states of all batches; "
-            'leave "states" out, as in retain={"quarantine": "90d", "reports": "400d"}, or give all_time a pipeline of its own'
+            'leave "states" out, as in retain={"quarantine": "90d", "reports": "400d"}, or give all_time a '
+            "pipeline of its own"
         )
 
 
@@ -82,8 +88,10 @@ def _check_long_enough(retention: Retention, windows: Mapping[str, Kind], schedu
         least_us, what = least[name]
         if us < least_us:
             raise DefinitionError(
-                f"retain: {name} of {spell(us)} would be gone before the next come, since {what} {spell(least_us)}; "
-                f'give a longer time, as retain={{"{name}": "{spell(10 * least_us)}"}}, or leave {name} out: they then stay for ever'
+                f"retain: {name} of {spell(us)} would be gone before the next come, since {what} "
+                f"{spell(least_us)}; "
+                f'give a longer time, as retain={{"{name}": "{spell(10 * least_us)}"}}, or leave {name} out: '
+                "they then stay for ever"
             )
 
 
@@ -134,8 +142,10 @@ def within_us(asked: Duration | None, schedule: Schedule) -> int | None:
     if us <= (length_us := batch.end_us - batch.start_us):
         length = spell(length_us)
         raise DefinitionError(
-            f"fresh_within: {spell(us)} can never be met: a batch takes {length} and is read when it has ended, so that windows are "
-            f'{length} behind just before the next one; give more, as fresh_within="{spell(2 * length_us)}", or shorter intervals'
+            f"fresh_within: {spell(us)} can never be met: a batch takes {length} and is read when it has "
+            "ended, so that windows are "
+            f'{length} behind just before the next one; give more, as fresh_within="{spell(2 * length_us)}", '
+            "or shorter intervals"
         )
     return us
 
@@ -144,14 +154,21 @@ OnFailure = Literal["hold", "ask"]
 PUBLISH_DESPITE = "muntin publish FILE --despite {} --reason WHY"
 """The command that publishes what a suite holds, with the name of its verdict."""
 DAY = "1d"
-"""So long Airflow waits for an answer unless the definition says: as long as an unanswered run takes one of the DAG's active runs."""
+"""So long Airflow waits for an answer, and an unanswered run takes one of the DAG's active runs."""
 
 
-def ask_within_us(on_failure: OnFailure, within: Duration | None, expectations: Mapping[str, Any]) -> int | None:
+def ask_within_us(
+    on_failure: OnFailure, within: Duration | None, expectations: Mapping[str, Any]
+) -> int | None:
     """How long to wait for an answer, in microseconds; None: there is no question."""
     check_choice("on_failure", on_failure, get_args(OnFailure))
     if on_failure == "ask" and not expectations:
-        raise DefinitionError('on_failure="ask": there are no expectations, so no suite can fail; give expectations, or leave it out')
+        raise DefinitionError(
+            'on_failure="ask": there are no expectations, so no suite can fail; give expectations, or leave '
+            "it out"
+        )
     if on_failure != "ask" and within is not None:
-        raise DefinitionError(f'ask_within={within!r}: nobody is asked; say on_failure="ask", too, or leave it out')
+        raise DefinitionError(
+            f'ask_within={within!r}: nobody is asked; say on_failure="ask", too, or leave it out'
+        )
     return positive(DAY if within is None else within, "ask_within") if on_failure == "ask" else None

@@ -88,7 +88,8 @@ class Assignment:
         numbers, pairs = np.flatnonzero(chosen), chosen[self.late_window]
         number = np.cumsum(chosen) - 1  # of each window, among those kept
         more = {
-            name: column.take(pa.array(numbers)) if isinstance(column, pa.Array) else column[numbers] for name, column in self.more.items()
+            name: column.take(pa.array(numbers)) if isinstance(column, pa.Array) else column[numbers]
+            for name, column in self.more.items()
         }
         return replace(
             self,

@@ -75,7 +75,10 @@ class GivenSpans:
         """The first span of each key, and the first span behind its last. `keys`: a row for each key."""
         if not self.keys:
             return np.zeros(len(keys), np.int64), np.full(len(keys), len(self))
-        columns = [pa.concat_arrays([self._key_as(name, keys[name].type), contiguous(keys[name])]) for name in self.keys]
+        columns = [
+            pa.concat_arrays([self._key_as(name, keys[name].type), contiguous(keys[name])])
+            for name in self.keys
+        ]
         codes = key_codes(columns, len(self) + len(keys))
         ours, theirs = codes[: len(self)], codes[len(self) :]
         first, behind = (np.searchsorted(ours, theirs, side=side) for side in ("left", "right"))  # type: ignore[call-overload]
@@ -91,9 +94,12 @@ class GivenSpans:
             try:
                 return column.cast(kind)
             except pa.ArrowInvalid as wrong:
-                raise DefinitionError(f"given: {name} of {self.named} does not fit the key {name}, which is {kind}: {wrong}") from wrong
+                raise DefinitionError(
+                    f"given: {name} of {self.named} does not fit the key {name}, which is {kind}: {wrong}"
+                ) from wrong
         raise DefinitionError(
-            f"given: {name} is {column.type} in {self.named}, and the key {name} is {kind}: no span would meet a key; "
+            f"given: {name} is {column.type} in {self.named}, and the key {name} is {kind}: no span would "
+            "meet a key; "
             f'say the type in the source of one of them, as types={{"{name}": "VARCHAR"}}'
         )
 
@@ -103,14 +109,21 @@ def given_spans(table: pa.Table, keys: Sequence[str], named: str = "") -> GivenS
     attributes = [name for name in table.column_names if name not in (*keys, START, END)]
     table = table.select([*keys, START, END, *attributes]).replace_schema_metadata()
     times = [_instants(table[name]) for name in (START, END)]
-    own, more = ([key_codes([contiguous(table[name])], len(table)) for name in names] for names in (keys, attributes))
+    own, more = (
+        [key_codes([contiguous(table[name])], len(table)) for name in names] for names in (keys, attributes)
+    )
     order = sorted_order(*own, *times, *more)
     return GivenSpans(table.take(pa.array(order)).combine_chunks(), tuple(keys), named)
 
 
 def no_spans(keys: Sequence[str], columns: Sequence[str]) -> GivenSpans:
     """A table without spans."""
-    kinds = {**dict.fromkeys(keys, pa.null()), START: INSTANT, END: INSTANT, **dict.fromkeys(columns, pa.null())}
+    kinds = {
+        **dict.fromkeys(keys, pa.null()),
+        START: INSTANT,
+        END: INSTANT,
+        **dict.fromkeys(columns, pa.null()),
+    }
     return GivenSpans(pa.schema(kinds).empty_table(), tuple(keys))
 
 

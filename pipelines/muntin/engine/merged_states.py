@@ -18,7 +18,9 @@ from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
 
 
-def merged(table: pa.Table, keys: Sequence[str], fields: Sequence[Field], greatest: Iterable[str] = ()) -> pa.Table:
+def merged(
+    table: pa.Table, keys: Sequence[str], fields: Sequence[Field], greatest: Iterable[str] = ()
+) -> pa.Table:
     """One state per key and frame.
 
     `table`: states in order of arrival, several per key and frame: key columns, frame, event times if kept,
@@ -30,7 +32,11 @@ def merged(table: pa.Table, keys: Sequence[str], fields: Sequence[Field], greate
     order = sorted_order(codes, frame)
     heads = np.flatnonzero(run_starts(codes[order], frame[order]))
     columns = {name: table[name].take(pa.array(order[heads])) for name in (*keys, FRAME)}
-    for name, extreme in {FIRST_EVENT: np.minimum, LAST_EVENT: np.maximum, **dict.fromkeys(greatest, np.maximum)}.items():
+    for name, extreme in {
+        FIRST_EVENT: np.minimum,
+        LAST_EVENT: np.maximum,
+        **dict.fromkeys(greatest, np.maximum),
+    }.items():
         if name in table.column_names:
             values = table[name].to_numpy()[order]
             columns[name] = pa.array(extreme.reduceat(values, heads) if len(heads) else values)
@@ -61,7 +67,9 @@ def runs(states: pa.Table, keys: Sequence[str], run_us: int, fields: Sequence[Fi
         borders = [*np.flatnonzero(run_starts(batch)).tolist(), len(states)]
         if len(borders) == 2:  # noqa: PLR2004 - of a single batch
             return states
-    parts = (states.slice(begin, end - begin) for begin, end in pairwise(borders))  # what a batch has does not depend on its neighbours
+    parts = (
+        states.slice(begin, end - begin) for begin, end in pairwise(borders)
+    )  # what a batch has does not depend on its neighbours
     return pa.concat_tables([runs(part, keys, run_us, fields) for part in parts])
 
 

@@ -53,7 +53,10 @@ def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
     All zeros are one value. All NaNs are one value, greater than any number.
     """
     if pa.types.is_nested(values.type):
-        raise SourceError(f'values of type {values.type} have no order; ask for a text of them, as "x::VARCHAR", or for collect("x")')
+        raise SourceError(
+            f'values of type {values.type} have no order; ask for a text of them, as "x::VARCHAR", or for '
+            'collect("x")'
+        )
     keys = sort_keys(settled(values))
     valid = values.is_valid().to_numpy(zero_copy_only=False)
     distinct, number = np.unique(keys[valid], return_inverse=True)
@@ -68,7 +71,12 @@ def settled(values: pa.Array) -> pa.Array:
 
 
 def put_together(
-    lists: Sequence[pa.Array], windows: Assignment, *, by: Sequence[tuple[pa.Array, bool]], limit: int | None = None, newest: bool = False
+    lists: Sequence[pa.Array],
+    windows: Assignment,
+    *,
+    by: Sequence[tuple[pa.Array, bool]],
+    limit: int | None = None,
+    newest: bool = False,
 ) -> list[pa.Array]:
     """For each window the items of all its states, sorted.
 
@@ -129,10 +137,14 @@ def once(lists: pa.Array, limit: int | None) -> pa.Array:
     newest_rows = np.sort(order[run_starts(window[order], rank[order])])
     if limit is not None:
         newest_rows = newest_rows[_places(window[newest_rows]) < limit]
-    return listed(np.bincount(window[newest_rows], minlength=len(lists)), at_places(lists.flatten(), newest_rows))
+    return listed(
+        np.bincount(window[newest_rows], minlength=len(lists)), at_places(lists.flatten(), newest_rows)
+    )
 
 
-def _chosen(lists: Sequence[pa.Array], windows: Assignment, keys: Sequence[Ints], choose: Callable[[Ints, Ints], Any]) -> list[pa.Array]:
+def _chosen(
+    lists: Sequence[pa.Array], windows: Assignment, keys: Sequence[Ints], choose: Callable[[Ints, Ints], Any]
+) -> list[pa.Array]:
     """For each window the items that `choose` keeps, sorted by the keys; of parallel columns of lists."""
     counts, chosen = np.zeros(len(windows.lo), np.int64), []
     for window, item in _sorted(windows, lengths_of(lists[0]), *keys):

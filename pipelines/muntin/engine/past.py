@@ -1,7 +1,7 @@
 """Values that last: the value that holds when a window begins is the last value before it.
 
 frames          [ a )    [   b   )    [ c )
-a window                                     [            )     of c the last value, if it is not too old; without c, of b
+a window                                     [            )     the last value of c, if not too old; else of b
 came with         0          0          2     closed by 1       c came when the window was closed: b it is
 
 A value is chosen by its own time, so that the width of frames decides nothing.
@@ -56,7 +56,9 @@ class Past:
     def rows_before(self, windows: Assignment, aggregates: Mapping[str, Aggregate]) -> list[Ints]:
         """For each aggregate with carry, the state with the last item before each window; -1 without."""
         carrying = ((each, each.carry) for each in aggregates.values() if each.carry)
-        return [self._rows(windows, _newest(self.states, each, carry)[0], carry.us) for each, carry in carrying]
+        return [
+            self._rows(windows, _newest(self.states, each, carry)[0], carry.us) for each, carry in carrying
+        ]
 
     def _rows(self, windows: Assignment, time: pa.Array, carry_us: int) -> Ints:
         """The state with the last item before each window; -1 without any."""
@@ -64,17 +66,23 @@ class Past:
         at, frames = time.fill_null(0).to_numpy(zero_copy_only=False), self.frames
         order = (windows.group, windows.start + self.outside_us, self.closed)
         oldest = windows.start - carry_us
-        return _last_before(frames.group, frames.start, frames.batch, _nearest(frames.group, valid), at, *order, oldest)  # type: ignore[no-any-return]
+        return _last_before(
+            frames.group, frames.start, frames.batch, _nearest(frames.group, valid), at, *order, oldest
+        )  # type: ignore[no-any-return]
 
 
-def nothing_before(states: pa.Table, windows: int, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
+def nothing_before(
+    states: pa.Table, windows: int, aggregate: Aggregate, carry: Carry
+) -> tuple[pa.Array, pa.Array]:
     """The time and the value before windows that have no past: nulls."""
     return tuple(pa.nulls(windows, part.type) for part in _newest(states, aggregate, carry))  # type: ignore[return-value]
 
 
 def _newest(states: pa.Table, aggregate: Aggregate, carry: Carry) -> tuple[pa.Array, pa.Array]:
     """The time and the value of the last item of each state."""
-    return carry.newest(*(contiguous(states[column]) for field in aggregate.fields for column in field.columns))
+    return carry.newest(
+        *(contiguous(states[column]) for field in aggregate.fields for column in field.columns)
+    )
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -98,7 +106,9 @@ def _last_before(group, start, batch, nearest, time, owner, begins, closed, olde
     out, behind = np.full(len(owner), -1, np.int64), 0
     for window in range(len(owner)):
         mine, too_old = owner[window], oldest[window]
-        while behind < len(group) and (group[behind] < mine or (group[behind] == mine and start[behind] < begins[window])):
+        while behind < len(group) and (
+            group[behind] < mine or (group[behind] == mine and start[behind] < begins[window])
+        ):
             behind += 1
         row, best = (nearest[behind - 1] if behind > 0 and group[behind - 1] == mine else -1), -1
         frame = start[row] if row >= 0 else 0

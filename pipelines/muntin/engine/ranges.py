@@ -1,7 +1,7 @@
 """Ranges of time that no window was defined for: the states of each group of keys in each range, combined.
 
     ranges     [            )  [        )       [  )
-    borders    |    |       |  |    |   |       |  |       all starts and ends; between two neighbours lies a piece
+    borders    |    |       |  |    |   |       |  |       all starts and ends; pieces lie between
                  0      1     2   3   4     5     6        a range is some neighbouring pieces
 
 A range of a group is a block of its own, combined from left to right: its bits depend on its own states, not
@@ -77,7 +77,10 @@ class Placed:
     def combined(self, fields: Sequence[Field]) -> Placed:
         """One state for each group and piece, for fields that combine to the same bits in any groups."""
         heads = np.flatnonzero(run_starts(self.group, self.piece))
-        columns = {name: column.take(pa.array(heads)) for name, column in zip(self.states.column_names, self.states.columns, strict=True)}
+        columns = {
+            name: column.take(pa.array(heads))
+            for name, column in zip(self.states.column_names, self.states.columns, strict=True)
+        }
         columns |= combined_fields(self.states, np.arange(len(self.states)), heads, fields)
         return Placed(pa.table(columns), self.group[heads], self.piece[heads])
 
@@ -94,7 +97,9 @@ def placed(states: pa.Table, keys: Sequence[str], by: Sequence[str], ranges: Ran
     inside = (at >= 0) & (start < held.high[at]) if len(held) else np.zeros(len(start), np.bool_)
     if not inside.all():
         states, start = states.filter(pa.array(inside)), start[inside]
-    key, group = (key_codes([contiguous(states[name]) for name in names], len(states)) for names in (keys, by))
+    key, group = (
+        key_codes([contiguous(states[name]) for name in names], len(states)) for names in (keys, by)
+    )
     order = sorted_order(group, start, contiguous(states[BATCH_POSITION]).to_numpy(), key)
     piece = np.searchsorted(ranges.borders, start[order], side="right") - 1
     return Placed(take_rows(states, order), run_numbers(group[order]), piece)
@@ -113,18 +118,23 @@ def combined_ranges(
     heads, tables = np.flatnonzero(run_starts(placed_states.group)), []
     for number, windows in assigned(placed_states, ranges, empty=not by):
         columns = {name: placed_states.states[name].take(pa.array(heads[windows.group])) for name in by}
-        columns |= {"window_start": pa.array(windows.start).view(INSTANT), "window_end": pa.array(windows.end).view(INSTANT)}
+        columns |= {
+            "window_start": pa.array(windows.start).view(INSTANT),
+            "window_end": pa.array(windows.end).view(INSTANT),
+        }
         columns |= results(placed_states.states, windows, aggregates)
         tables.append(pa.table(columns | {NUMBER: pa.array(number)}))
     return pa.concat_tables(tables)
 
 
-def assigned(placed_states: Placed, ranges: Ranges, *, empty: bool, at_once: int = AT_ONCE) -> Iterator[tuple[Ints, Assignment]]:
+def assigned(
+    placed_states: Placed, ranges: Ranges, *, empty: bool, at_once: int = AT_ONCE
+) -> Iterator[tuple[Ints, Assignment]]:
     """The states of each range and group, some ranges at a time: the number of each window's range, and the
     assignment.
 
-    `placed_states`: the states. `ranges`: for which they were placed. `empty`: whether a range without states is a
-    window, too. `at_once`: see `AT_ONCE`.
+    `placed_states`: the states. `ranges`: for which they were placed. `empty`: whether a range without states
+    is a window, too. `at_once`: see `AT_ONCE`.
     """
     borders = ranges.borders
     groups = max(int(placed_states.group[-1]) + 1 if len(placed_states.group) else 0, int(empty))
@@ -132,15 +142,21 @@ def assigned(placed_states: Placed, ranges: Ranges, *, empty: bool, at_once: int
         placed_states.group * len(borders) + placed_states.piece, np.arange(groups * len(borders))
     )  # of each group and piece
     first, behind = (np.searchsorted(borders, each) for each in (ranges.low, ranges.high))
-    before = np.append(0, np.cumsum(np.bincount(placed_states.piece, minlength=len(borders))))  # states before each border, of all groups
+    before = np.append(
+        0, np.cumsum(np.bincount(placed_states.piece, minlength=len(borders)))
+    )  # states before each border, of all groups
     share = np.cumsum(before[behind] - before[first] + groups) // at_once
     for some in np.split(np.arange(len(ranges)), np.flatnonzero(np.diff(share)) + 1):
         cells = np.arange(groups) * len(borders)
         lo, hi = (begins[cells + piece[some][:, None]].ravel() for piece in (first, behind))
-        yield _blocks(ranges, np.repeat(some, groups), np.tile(np.arange(groups), len(some)), lo, hi, empty=empty)
+        yield _blocks(
+            ranges, np.repeat(some, groups), np.tile(np.arange(groups), len(some)), lo, hi, empty=empty
+        )
 
 
-def _blocks(ranges: Ranges, number: Ints, group: Ints, lo: Ints, hi: Ints, *, empty: bool) -> tuple[Ints, Assignment]:
+def _blocks(
+    ranges: Ranges, number: Ints, group: Ints, lo: Ints, hi: Ints, *, empty: bool
+) -> tuple[Ints, Assignment]:
     """The assignment of ranges of groups, a block each; without ranges that hold no state, unless `empty`."""
     if not empty:
         held = np.flatnonzero(lo < hi)

@@ -23,10 +23,16 @@ def exploded(windows: pa.Table, closed: Ints) -> tuple[pa.Table, Ints]:
     """
     columns = {name: contiguous(windows[name]) for name in windows.column_names}
     lists = {name for name, column in columns.items() if pa.types.is_list(column.type)}
-    lengths = [pc.fill_null(pc.list_value_length(columns[name]), 0).to_numpy(zero_copy_only=False) for name in sorted(lists)]
+    lengths = [
+        pc.fill_null(pc.list_value_length(columns[name]), 0).to_numpy(zero_copy_only=False)
+        for name in sorted(lists)
+    ]
     count = np.max([np.zeros(len(windows), np.int64), *lengths], axis=0).astype(np.int64)
     row, place = repeated(np.arange(len(windows)), count)
-    out = {name: _items(column, row, place) if name in lists else column.take(pa.array(row)) for name, column in columns.items()}
+    out = {
+        name: _items(column, row, place) if name in lists else column.take(pa.array(row))
+        for name, column in columns.items()
+    }
     out[ITEM_POSITION] = pa.array(place)
     return pa.table({name: out[name] for name in windows.column_names}), closed[row]
 

@@ -12,7 +12,9 @@ from muntin.engine.windows import Combined
 from muntin.states.frames import Ints
 
 
-def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:
+def tallies(
+    combined: Combined, batches: int, wanted: Ints, *, opened: bool, late_any: np.ndarray | None = None
+) -> dict[str, Any]:
     """Counts of some batches.
 
     `combined`: the windows and their states. `batches`: the number of batches. `wanted`: the positions of the

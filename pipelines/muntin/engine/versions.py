@@ -1,7 +1,7 @@
 """Which row of a key was valid or published at an instant; stretches of validity that batches met.
 
 key 7, versions     a [10, 20)   b [20, 30)   c [40, ...)
-stretches         0     1            2         3   4       before a, a, b, nothing, c: two for each version, and one for each key
+stretches         0     1            2         3   4       before a, a, b, nothing, c
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ def met(stretch: Ints, times: Ints, batch: Ints, count: int) -> tuple[Ints, Ints
     together. `count`: of all stretches.
     """
     place = np.full(count, -1, np.int32)
-    rows, facts = np.empty(len(stretch), np.int64), np.empty((len(stretch), 3), np.int64)  # batch, first and last time: side by side
+    rows, facts = (
+        np.empty(len(stretch), np.int64),
+        np.empty((len(stretch), 3), np.int64),
+    )  # batch, first and last time: side by side
     size = 0
     for row in range(len(stretch)):
         if stretch[row] < 0:

@@ -18,7 +18,7 @@ from muntin.states.keys import contiguous
 from muntin.states.sorted import Arranged
 
 _ByMemory = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
-"""Monoid and memory of parts -> the parts, which stay where they are while this lives, and what they were reduced to."""
+"""Monoid and memory of parts -> the parts, which so stay where they are, and what they were reduced to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Combined:
             it is open.
         states, frames: the states, and the same as frames, in one order.
         assignment: of the wanted windows.
-        candidates, candidates_closed: the assignment of all windows, and the position of the batch that closes each.
+        candidates, candidates_closed: the assignment of all windows, and the batch that closes each.
         shown: for each row of `windows`, whether it is published; None: all are.
     """
 
@@ -83,8 +83,17 @@ def combine_arranged(
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
     zeros = np.zeros(len(assignment.lo), np.int64)  # where `exploded` will fill a column in
-    columns |= {name: pa.array(assignment.more.get(name, zeros), kind or None) for name, kind in window.columns.items()}
-    columns |= results(states, assignment, aggregates, keep_states=keep_states, past=Past(states, frames, closed, window.outside_us))
+    columns |= {
+        name: pa.array(assignment.more.get(name, zeros), kind or None)
+        for name, kind in window.columns.items()
+    }
+    columns |= results(
+        states,
+        assignment,
+        aggregates,
+        keep_states=keep_states,
+        past=Past(states, frames, closed, window.outside_us),
+    )
     windows = pa.table(columns)
     if window.rows_out:
         windows, closed = exploded(windows, closed)
@@ -94,7 +103,9 @@ def combine_arranged(
 def _keys(states: pa.Table, frames: Frames, keys: Sequence[str]) -> pa.Table:
     """The key columns, a row for each group of the frames."""
     heads = np.flatnonzero(run_starts(frames.group))
-    return pa.table({key: states[key].combine_chunks().take(pa.array(heads)) for key in keys} or {"group": heads})
+    return pa.table(
+        {key: states[key].combine_chunks().take(pa.array(heads)) for key in keys} or {"group": heads}
+    )
 
 
 def _candidates(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:
@@ -104,7 +115,9 @@ def _candidates(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | No
     return window.assign_between(frames, floor, int(floor[wanted[0]]), int(floor[wanted[-1] + 1]))
 
 
-def still_open(combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()) -> pa.Table:
+def still_open(
+    combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()
+) -> pa.Table:
     """The states of windows that were open after a batch, for kinds whose windows share no state.
 
     `combined`: the windows. `position`: of the batch. `settled_us`: the states of a window before this
@@ -115,7 +128,9 @@ def still_open(combined: Combined, position: int, settled_us: int | None = None,
     rows, window = rows[open_then], window[open_then]
     if settled_us is None or not (old := combined.frames.start[rows] < settled_us).any():
         return combined.states.take(pa.array(rows))
-    return pa.concat_tables([_settled(combined, rows[old], window[old], fields), combined.states.take(pa.array(rows[~old]))])
+    return pa.concat_tables(
+        [_settled(combined, rows[old], window[old], fields), combined.states.take(pa.array(rows[~old]))]
+    )
 
 
 def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Field]) -> pa.Table:
@@ -123,8 +138,13 @@ def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Fiel
     states = combined.states
     heads = np.flatnonzero(run_starts(window))
     first = states.take(pa.array(rows[heads]))
-    columns = {name: first[name] for name in states.column_names} | combined_fields(states, rows, heads, fields)
-    for name, extreme, times in ((FIRST_EVENT, np.minimum, combined.frames.first), (LAST_EVENT, np.maximum, combined.frames.last)):
+    columns = {name: first[name] for name in states.column_names} | combined_fields(
+        states, rows, heads, fields
+    )
+    for name, extreme, times in (
+        (FIRST_EVENT, np.minimum, combined.frames.first),
+        (LAST_EVENT, np.maximum, combined.frames.last),
+    ):
         columns[name] = pa.array(extreme.reduceat(times[rows], heads)).view(INSTANT)
     return pa.table({name: columns[name] for name in states.column_names}).cast(states.schema)
 
@@ -136,12 +156,18 @@ def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
     return pa.array(np.repeat(places, np.diff(begins, append=len(assignment.group))))
 
 
-def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:
+def combined_fields(
+    states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]
+) -> dict[str, pa.Array]:
     """The columns of fields, combined over the runs of `order` that begin at `heads`."""
     run = np.repeat(np.arange(len(heads)), np.diff(heads, append=len(order)))
     no_pairs, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
     runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, no_pairs, no_pairs, order)
-    return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field, {}), strict=True)}
+    return {
+        column: part
+        for field in fields
+        for column, part in zip(field.columns, _reduced(states, runs, field, {}), strict=True)
+    }
 
 
 def results(
@@ -166,7 +192,10 @@ def results(
         for field in aggregate.fields:
             if field.stem not in reduced:
                 reduced[field.stem] = _reduced(states, assignment, field, by_memory)
-                states_of_windows |= {STATE_PREFIX + column: part for column, part in zip(field.columns, reduced[field.stem], strict=True)}
+                states_of_windows |= {
+                    STATE_PREFIX + column: part
+                    for column, part in zip(field.columns, reduced[field.stem], strict=True)
+                }
     bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
     finished = {}
     for name, aggregate in aggregates.items():
@@ -175,7 +204,9 @@ def results(
         if aggregate.carry:
             count = len(assignment.lo)
             before = (
-                past.before(assignment, aggregate, aggregate.carry) if past else nothing_before(states, count, aggregate, aggregate.carry)
+                past.before(assignment, aggregate, aggregate.carry)
+                if past
+                else nothing_before(states, count, aggregate, aggregate.carry)
             )
             columns += before
         finished[name] = aggregate.finish(*columns)
@@ -185,8 +216,13 @@ def results(
 def _reduced(states: pa.Table, assignment: Assignment, field: Field, by_memory: _ByMemory) -> list[pa.Array]:
     """The columns of a field, a value a window. `by_memory`: what was reduced; it grows."""
     if not len(assignment.lo):  # all windows are open: nothing is put in order for none
-        states, assignment = states.slice(0, 0), replace(assignment, order=assignment.order[:0], block=assignment.block[:0])
-    parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
+        states, assignment = (
+            states.slice(0, 0),
+            replace(assignment, order=assignment.order[:0], block=assignment.block[:0]),
+        )
+    parts = {
+        part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)
+    }
     same = (id(field.monoid), *((name, _memory(part)) for name, part in parts.items()))
     if same not in by_memory:
         by_memory[same] = parts, list(field.monoid.reduce(parts, assignment).values())
@@ -197,4 +233,9 @@ def _memory(part: pa.Array) -> Hashable:
     """The address of the values of a numeric part: columns that are 1 in each row are one array."""
     if not pa.types.is_primitive(part.type):
         return id(part)
-    return part.type, part.offset, len(part), tuple(-1 if buffer is None else buffer.address for buffer in part.buffers())
+    return (
+        part.type,
+        part.offset,
+        len(part),
+        tuple(-1 if buffer is None else buffer.address for buffer in part.buffers()),
+    )

@@ -28,7 +28,9 @@ _CLOCKS = ((0, 0, 1, 1, 2, 3, 3, 4), (2, 0, 1, 1, 3, 0, 2, 1))  # in order with 
 def rows_of(aggregate: Aggregate, examples: Sequence[Any], types: Kinds | None) -> tuple[list[Row], Kinds]:
     """Examples as rows, and the Arrow types of their columns."""
     if not examples:
-        raise DefinitionError("laws.check: no example values; give a few, null and the ones that hurt among them")
+        raise DefinitionError(
+            "laws.check: no example values; give a few, null and the ones that hurt among them"
+        )
     plain = not isinstance(examples[0], Mapping)
     rows: list[Row] = [{_column(aggregate): value} if plain else dict(value) for value in examples]
     guessed = pa.Table.from_pylist(rows).schema
@@ -38,7 +40,10 @@ def rows_of(aggregate: Aggregate, examples: Sequence[Any], types: Kinds | None) 
 def _column(aggregate: Aggregate) -> str:
     named = re.match(r"(?:DISTINCT )?([A-Za-z_]\w*)\s*(?:,|$)", aggregate.of)
     if aggregate.of and not named:
-        raise DefinitionError(f'laws.check: {aggregate} is not about one column; give rows, as [{{"price": 2.0, "quantity": 3}}, ...]')
+        raise DefinitionError(
+            f'laws.check: {aggregate} is not about one column; give rows, as [{{"price": 2.0, "quantity": '
+            f"3}}, ...]"
+        )
     return named[1] if named else "x"
 
 
@@ -113,18 +118,39 @@ def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> It
     x, y, z, whole, empty = _states(aggregate, cases, kinds)
     alone = combined(aggregate, x)
     together = combined(aggregate, x, y, z)
-    left, right = combined(aggregate, combined(aggregate, x, y), z), combined(aggregate, x, combined(aggregate, y, z))
+    left, right = (
+        combined(aggregate, combined(aggregate, x, y), z),
+        combined(aggregate, x, combined(aggregate, y, z)),
+    )
     yield _differ(aggregate, "associative: (x y) z == x (y z)", left, right)
     yield _differ(aggregate, "identity: x with no rows == x", combined(aggregate, x, empty), alone)
     yield _differ(aggregate, "identity: no rows with x == x", combined(aggregate, empty, x), alone)
-    yield _differ(aggregate, "empty: a window without states == no rows", _of_none(aggregate, x), combined(aggregate, empty))
+    yield _differ(
+        aggregate,
+        "empty: a window without states == no rows",
+        _of_none(aggregate, x),
+        combined(aggregate, empty),
+    )
     yield _differ(aggregate, "accumulate == combine . lift", together, combined(aggregate, whole))
     for mid in (1, 2):
-        yield _differ(aggregate, f"two blocks == one, the second from {mid}", combined(aggregate, x, y, z, mid=mid), together)
+        yield _differ(
+            aggregate,
+            f"two blocks == one, the second from {mid}",
+            combined(aggregate, x, y, z, mid=mid),
+            together,
+        )
     if not any(field.monoid.ordered for field in aggregate.fields):
-        yield _differ(aggregate, "commutative: x y == y x", combined(aggregate, x, y), combined(aggregate, y, x))
+        yield _differ(
+            aggregate, "commutative: x y == y x", combined(aggregate, x, y), combined(aggregate, y, x)
+        )
     if _deducts(aggregate, x):
-        yield _differ(aggregate, "deduct: (x y z) without x == y z", _deducted(aggregate, x, y, z), combined(aggregate, y, z), exactly=True)
+        yield _differ(
+            aggregate,
+            "deduct: (x y z) without x == y z",
+            _deducted(aggregate, x, y, z),
+            combined(aggregate, y, z),
+            exactly=True,
+        )
     yield _inspect(aggregate, together)
 
 
@@ -137,14 +163,18 @@ def _states(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> list
     except duckdb.Error as wrong:
         spelled = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
         raise DefinitionError(
-            f"laws: {aggregate} does not fit the examples, which have {spelled}: {said(wrong)}; give rows with its columns, or say types="
+            f"laws: {aggregate} does not fit the examples, which have {spelled}: {said(wrong)}; give rows "
+            "with its columns, or say types="
         ) from wrong
     return [states.slice(at * len(cases), len(cases)) for at in range(5)]
 
 
 def _deducts(aggregate: Aggregate, x: pa.Table) -> bool:
     """Whether the engine would deduct: all fields are exact sums, or objects with a `deduct`."""
-    exact = all(isinstance(field.monoid, Sum) or getattr(field.monoid, "deduct", None) is not None for field in aggregate.fields)
+    exact = all(
+        isinstance(field.monoid, Sum) or getattr(field.monoid, "deduct", None) is not None
+        for field in aggregate.fields
+    )
     return exact and not any(map(pa.types.is_floating, x.schema.types))
 
 
@@ -176,11 +206,15 @@ def _inspect(aggregate: Aggregate, states: pa.Table) -> Breach | None:
     return _first(before, after, "finish leaves the state alone", exactly=True)
 
 
-def _differ(aggregate: Aggregate, law: str, ours: pa.Table, theirs: pa.Table, *, exactly: bool = False) -> Breach | None:
+def _differ(
+    aggregate: Aggregate, law: str, ours: pa.Table, theirs: pa.Table, *, exactly: bool = False
+) -> Breach | None:
     return _first(_shown(aggregate, theirs), _shown(aggregate, ours), law, exactly=exactly)
 
 
-def _first(wanted: dict[str, list[Any]], shown: dict[str, list[Any]], law: str, *, exactly: bool) -> Breach | None:
+def _first(
+    wanted: dict[str, list[Any]], shown: dict[str, list[Any]], law: str, *, exactly: bool
+) -> Breach | None:
     """The first case in which a column is wrong."""
     breaches = [
         Breach(law, case, name, one, other)
@@ -207,7 +241,9 @@ def close(one: Any, other: Any, *, exactly: bool = False) -> bool:  # noqa: ANN4
         same = one == other or (math.isnan(one) and math.isnan(other))
         return same or (not exactly and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-5))
     if isinstance(one, list | tuple) and type(one) is type(other):
-        return len(one) == len(other) and all(close(a, b, exactly=exactly) for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            close(a, b, exactly=exactly) for a, b in zip(one, other, strict=True)
+        )
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(close(one[key], other[key], exactly=exactly) for key in one)
     return type(one) is type(other) and bool(np.all(one == other))
@@ -217,10 +253,14 @@ def _reported(aggregate: Aggregate, breach: Breach, case: Triple) -> str:
     parts = "\n".join(f"  {name}: {_rows(rows)}" for name, rows in zip("xyz", case, strict=True))
     return (
         f"{aggregate} breaks a law: {breach.law}.\nWith the states of these rows\n{parts}\n"
-        f"{breach.column} is {breach.shown!r}, not {breach.wanted!r}. Its windows would depend on how the rows came in batches."
+        f"{breach.column} is {breach.shown!r}, not {breach.wanted!r}. Its windows would depend on how the "
+        "rows came in batches."
     )
 
 
 def _rows(rows: Sequence[Any]) -> str:
-    values = [", ".join(f"{name}={value!r}" for name, value in row.items() if name != "time") + f" at {row['time']}" for row in rows]
+    values = [
+        ", ".join(f"{name}={value!r}" for name, value in row.items() if name != "time") + f" at {row['time']}"
+        for row in rows
+    ]
     return "; ".join(values) or "none"

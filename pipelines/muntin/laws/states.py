@@ -42,7 +42,9 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
         for at, rows in enumerate(lists)
         for place, row in enumerate(rows)
     ]
-    schema = pa.schema([*kinds.items(), *((name, pa.int64()) for name in ("time", EVENT_TIME, ORDER, ORDINAL, _LIST))])
+    schema = pa.schema(
+        [*kinds.items(), *((name, pa.int64()) for name in ("time", EVENT_TIME, ORDER, ORDINAL, _LIST))]
+    )
     states, numbers = _queried(aggregate, pa.Table.from_pylist(rows_of, schema), empty=not all(lists))
     where = np.full(len(lists), len(states) - 1)
     where[numbers] = np.arange(len(numbers))
@@ -83,17 +85,31 @@ def combined(aggregate: Aggregate, *states: pa.Table, mid: int = 0) -> pa.Table:
     order = np.arange(rows * count).reshape(count, rows).T.ravel()
     lo = np.arange(rows) * count
     block = np.arange(rows * count) // count * 2 + (np.tile(np.arange(count), rows) >= max(mid, 1))
-    return ranges(aggregate, pa.concat_tables(states), order, block if mid else lo.repeat(count), (lo, lo + mid, lo + count))
+    return ranges(
+        aggregate,
+        pa.concat_tables(states),
+        order,
+        block if mid else lo.repeat(count),
+        (lo, lo + mid, lo + count),
+    )
 
 
-def ranges(aggregate: Aggregate, states: pa.Table, order: np.ndarray, block: np.ndarray, bounds: tuple[np.ndarray, ...]) -> pa.Table:
+def ranges(
+    aggregate: Aggregate,
+    states: pa.Table,
+    order: np.ndarray,
+    block: np.ndarray,
+    bounds: tuple[np.ndarray, ...],
+) -> pa.Table:
     """The state of each `order[lo:hi]`, whose second block begins at `mid`. The bounds are (lo, mid, hi)."""
     lo, mid, hi = bounds
     none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)
     windows = Assignment(order, block, zeros, lo, hi, lo, mid, hi, none, none, np.zeros(len(order), np.int64))
     columns: dict[str, pa.Array] = {}
     for field in aggregate.fields:
-        parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
+        parts = {
+            part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)
+        }
         columns |= dict(zip(field.columns, field.monoid.reduce(parts, windows).values(), strict=True))
     return pa.table(columns)
 

@@ -34,7 +34,11 @@ def with_files(table: pa.Table, rows_by_file: Sequence[int], first: int = 0) -> 
     """
     if FILE_NUMBER in table.column_names:
         return table
-    files = _files(table[ROW_IN_SPLIT].to_numpy(), np.cumsum(rows_by_file), np.arange(first, first + len(rows_by_file) + 1))
+    files = _files(
+        table[ROW_IN_SPLIT].to_numpy(),
+        np.cumsum(rows_by_file),
+        np.arange(first, first + len(rows_by_file) + 1),
+    )
     return table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(files))
 
 
@@ -61,7 +65,9 @@ def last_frames(table: pa.Table, width_us: int) -> Ints:
     return np.maximum(frames, last)  # frames may begin a little behind whole widths
 
 
-def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int, split: int = 0) -> pa.Table:
+def arranged(
+    table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int, split: int = 0
+) -> pa.Table:
     """The states with `batch` and `bucket`, sorted by (batch, bucket, key, frame), so that finalize can read
     row groups of its buckets.
 
@@ -75,16 +81,24 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
     number, bucket = numbered_keys([contiguous(table[key]) for key in keys], len(table))
     batch = np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
     one_batch, by_arrival = batch.strides == (0,), ORDINAL in table.column_names
-    if by_arrival and one_batch and _rises(table[ORDINAL]):  # rows in order of arrival are sorted by number alone, which is far cheaper
+    if (
+        by_arrival and one_batch and _rises(table[ORDINAL])
+    ):  # rows in order of arrival are sorted by number alone, which is far cheaper
         table, bucket = by_number(table, number), np.repeat(bucket, np.bincount(number))
     elif (order := _order(batch, number, _within(table, width_us))) is None:
         table, bucket = table.combine_chunks(), bucket[number]
     else:
-        table, bucket, batch = take_rows(table, order), bucket[number[order]], batch if one_batch else batch[order]
+        table, bucket, batch = (
+            take_rows(table, order),
+            bucket[number[order]],
+            batch if one_batch else batch[order],
+        )
     table = _placed(table, split) if by_arrival else table
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):
         if name in table.column_names:
-            table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
+            table = table.set_column(
+                table.column_names.index(name), name, contiguous(table[name]).view(INSTANT)
+            )
     table = table.add_column(len(keys), BATCH, pa.array(batch).view(INSTANT))
     return table.append_column(BUCKET, pa.array(bucket))
 
@@ -97,7 +111,9 @@ def _within(table: pa.Table, width_us: int) -> Ints:
 def _rises(numbers: pa.ChunkedArray) -> bool:
     """Whether each number is greater than the number before."""
     parts = [part.to_numpy() for part in numbers.chunks if len(part)]
-    return all(bool(np.all(part[1:] > part[:-1])) for part in parts) and all(one[-1] < other[0] for one, other in pairwise(parts))
+    return all(bool(np.all(part[1:] > part[:-1])) for part in parts) and all(
+        one[-1] < other[0] for one, other in pairwise(parts)
+    )
 
 
 def _placed(table: pa.Table, split: int) -> pa.Table:
@@ -109,13 +125,23 @@ def _placed(table: pa.Table, split: int) -> pa.Table:
 def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:
     """The order of rows by (batch, number, within); None if they are sorted."""
     if batch.strides == (0,):  # one batch
-        if bool(np.all((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))):
+        if bool(
+            np.all((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))
+        ):
             return None
         return sorted_order(number, within, unique=True)
     later, same = batch[1:] > batch[:-1], batch[1:] == batch[:-1]
     if bool(np.all(later | (same & (within[1:] > within[:-1])))):
         return sorted_order(np.append(0, np.cumsum(later))[: len(batch)], number)
-    if bool(np.all(later | (same & ((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))))):
+    if bool(
+        np.all(
+            later
+            | (
+                same
+                & ((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))
+            )
+        )
+    ):
         return None
     return sorted_order(np.unique(batch, return_inverse=True)[1], number, within, unique=True)
 
@@ -124,7 +150,9 @@ _CODE = "muntin_code"
 _ALIKE = (_CODE, FRAME, "rows", FIRST_EVENT, LAST_EVENT, ROW_IN_BATCH)
 
 
-def joined(old: pa.Table, new: pa.Table, keys: Sequence[str], columns: Sequence[str]) -> tuple[pa.Table, Ints]:
+def joined(
+    old: pa.Table, new: pa.Table, keys: Sequence[str], columns: Sequence[str]
+) -> tuple[pa.Table, Ints]:
     """States with the columns of both tables, and the starts of the batches whose states are not of the same
     rows and are left out.
 
@@ -148,7 +176,9 @@ def joined(old: pa.Table, new: pa.Table, keys: Sequence[str], columns: Sequence[
 
 def _codes(old: pa.Table, new: pa.Table, keys: Sequence[str]) -> pa.Array:
     """A number for the key of each row, rows of `old` first; equal for equal keys of both tables."""
-    columns = [pa.concat_arrays([contiguous(old[key]), contiguous(new[key].cast(old[key].type))]) for key in keys]
+    columns = [
+        pa.concat_arrays([contiguous(old[key]), contiguous(new[key].cast(old[key].type))]) for key in keys
+    ]
     return pa.array(key_codes(columns, len(old) + len(new)))
 
 
@@ -168,4 +198,6 @@ def _ordered(table: pa.Table, unlike: Ints) -> pa.Table:
 
 def _integers(column: pa.ChunkedArray) -> Ints:
     values = contiguous(column)
-    return (values.view(pa.int64()) if pa.types.is_timestamp(values.type) else values.cast(pa.int64())).to_numpy(zero_copy_only=False)
+    return (
+        values.view(pa.int64()) if pa.types.is_timestamp(values.type) else values.cast(pa.int64())
+    ).to_numpy(zero_copy_only=False)

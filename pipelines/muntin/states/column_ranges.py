@@ -35,7 +35,9 @@ def ranges_of(table: pa.Table) -> bytes:
     """The nulls and the ends of a file's columns as JSON for the log; b"" where it says nothing."""
     if any(pa.types.is_struct(column.type) and column.null_count for column in table.columns):
         return b""
-    columns = {name: table[name] for name in table.column_names if not _without_order(table.schema.field(name).type)}
+    columns = {
+        name: table[name] for name in table.column_names if not _without_order(table.schema.field(name).type)
+    }
     if len(columns) > _MOST_COLUMNS or not len(table):
         return b""
     try:
@@ -44,13 +46,17 @@ def ranges_of(table: pa.Table) -> bytes:
         return b""
     least, greatest = ({name: pair[at] for name, pair in ends.items()} for at in (0, 1))
     nulls = {name: column.null_count for name, column in columns.items()}
-    return json.dumps({"minValues": least, "maxValues": greatest, "nullCount": nulls}, ensure_ascii=False).encode()
+    return json.dumps(
+        {"minValues": least, "maxValues": greatest, "nullCount": nulls}, ensure_ascii=False
+    ).encode()
 
 
 def stats(rows: int, footer: pq.FileMetaData, schema: pa.Schema) -> str:
     """The statistics of a file for the log; `schema`: of the table: a column of another type has none."""
     text = (footer.metadata or {}).get(RANGES)
-    same = text and {each.name: each.type for each in footer.schema.to_arrow_schema()} == {each.name: each.type for each in schema}
+    same = text and {each.name: each.type for each in footer.schema.to_arrow_schema()} == {
+        each.name: each.type for each in schema
+    }
     return json.dumps({"numRecords": rows, **(json.loads(text) if text and same else {})}, ensure_ascii=False)
 
 
@@ -71,7 +77,8 @@ def ends(text: str | bytes | None) -> dict[str, list[Any]]:
 def is_end_of(end: str, text: str) -> bool:
     """Whether an end of a range was cut from a longer text.
 
-    >>> is_end_of("x" * 32, "x" * 40), is_end_of("x" * 32 + "\U0010ffff", "x" * 40), is_end_of("x" * 32, "x" * 32)
+    >>> x = "x" * 32
+    >>> is_end_of(x, "x" * 40), is_end_of(x + "\U0010ffff", "x" * 40), is_end_of(x, x)
     (True, True, False)
     """
     return len(text) > _MOST_LETTERS <= len(end) and whole_letters(end) == text[:_MOST_LETTERS]
@@ -95,7 +102,11 @@ def named_without_nan(table: pa.Table) -> list[str] | None:
 def _has_nan(column: pa.ChunkedArray) -> bool:
     if pa.types.is_struct(column.type):
         return any(map(_has_nan, column.flatten()))
-    return pa.types.is_floating(column.type) and column.null_count < len(column) and bool(np.isnan(_floats(column).min()))
+    return (
+        pa.types.is_floating(column.type)
+        and column.null_count < len(column)
+        and bool(np.isnan(_floats(column).min()))
+    )
 
 
 def _floats(column: pa.ChunkedArray) -> np.ndarray:

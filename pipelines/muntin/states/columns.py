@@ -19,17 +19,20 @@ ID_TIME = "event_time"  # of the row that brought the id; where rows change othe
 ID_ROW = "id_row"  # a hash of what the last row of the id says where rows change others; else 0
 
 # Columns of a note.
-COUNTERS, BASE = "muntin_counters", "muntin_base"  # the counters of a partition; the value that a delta compares with
+COUNTERS, BASE = (
+    "muntin_counters",
+    "muntin_base",
+)  # the counters of a partition; the value that a delta compares with
 
 # Columns while states are made.
 EVENT_TIME = "muntin_time"  # of a source row, microseconds
-ODD = "muntin_odd"  # of a source row with a local time: 1 if clocks show the time twice, -1 if never, 0 if once; null without one
-ORDER = "muntin_order"  # sorts source rows before arrival does: the event time; a constant where windows go by arrival
+ODD = "muntin_odd"  # of a local time: 1 if clocks show it twice, -1 if never, 0 if once; null without a time
+ORDER = "muntin_order"  # sorts source rows before arrival does: the event time; by arrival, a constant
 ORDINAL = "muntin_ordinal"  # a source row's number in its split, from 1, by arrival
 ROW_IN_SPLIT = "muntin_row_number"  # a source row's number in its split, from 1, as read
 IDENTITY = "muntin_identity"  # what a source row has in common with rows of the same event; null: nothing
-BROUGHT = "muntin_brought"  # whether the first row of an identity in its batch brings it, and does not change a row that was there
-ROW_BATCH = "muntin_batch"  # a source row's batch, where rows of several batches lie in one relation: start of its interval, microseconds
+BROUGHT = "muntin_brought"  # whether the first row of an identity in its batch brings it, and changes no row
+ROW_BATCH = "muntin_batch"  # start of a source row's batch, microseconds, where several lie in one relation
 LATEST = "muntin_latest"  # next to it: the latest event time that the batch takes, microseconds
 FILE_PATH = "muntin_path"  # a source row's file, where rows of several files lie in one relation
 FAULT = "muntin_fault"  # a source row's number of what cannot be computed of it; null: all can

@@ -7,7 +7,7 @@ its state  rows   1                 and says       rows   one
            sum_b  2.5                              sum_b  total of min_b
            min_b  2.5                              max_b  value of min_b
            max_b  2.5
-An instant that is the row's event time is the frame's start as a whole number: a file says      delta  instant of frame
+An instant that is the row's event time is the frame's start as a whole number: `delta  instant of frame`.
 
 A file that says nothing holds every column. Files of both kinds may lie in one table: each is read by its own
 footer.
@@ -51,12 +51,18 @@ def has_types(schema: pa.Schema, wide: pa.Schema) -> bool:
     if schema.equals(wide):
         return True
     names = {*wide.names}
-    return all(each.name not in names or storable_type(each.type) == storable_type(wide.field(each.name).type) for each in schema)
+    return all(
+        each.name not in names or storable_type(each.type) == storable_type(wide.field(each.name).type)
+        for each in schema
+    )
 
 
 def required_where_whole(table: pa.Table) -> pa.Table:
     """The table whose columns without nulls have none by their type."""
-    fields = [field.with_nullable(column.null_count > 0) for field, column in zip(table.schema, table.columns, strict=True)]
+    fields = [
+        field.with_nullable(column.null_count > 0)
+        for field, column in zip(table.schema, table.columns, strict=True)
+    ]
     return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, table.schema.metadata))
 
 
@@ -68,7 +74,9 @@ def optional(schema: pa.Schema) -> pa.Schema:
 def with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """The rows with the wider types of a schema; a column that does not go into its type stays as it is."""
     for at, each in enumerate(table.schema):
-        if each.name in schema.names and storable_type(each.type) != storable_type(schema.field(each.name).type):
+        if each.name in schema.names and storable_type(each.type) != storable_type(
+            schema.field(each.name).type
+        ):
             with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 table = table.set_column(at, each.name, wider(table[each.name], schema.field(each.name).type))
     return table
@@ -117,7 +125,9 @@ def following(schema: pa.Schema) -> set[str]:
 
 
 def _columns(schema: pa.Schema) -> Derivations:
-    return {name: how and (how[0], how[1]) for name, how in json.loads(footer_of(schema).get(_KEY, b"{}")).items()}
+    return {
+        name: how and (how[0], how[1]) for name, how in json.loads(footer_of(schema).get(_KEY, b"{}")).items()
+    }
 
 
 def whole(table: pa.Table) -> pa.Table:
@@ -126,10 +136,17 @@ def whole(table: pa.Table) -> pa.Table:
     if not columns:
         return table
     ones = _ones(len(table))
-    of_fields = {name: ones if _is_one(table, how) else whole_column(table, name) for name, how in columns.items()}
+    of_fields = {
+        name: ones if _is_one(table, how) else whole_column(table, name) for name, how in columns.items()
+    }
     names = [name for name in table.column_names if name not in columns]
     begin = next((at for at, name in enumerate(table.column_names) if name in columns), len(names))
-    return pa.table({name: of_fields[name] if name in of_fields else table[name] for name in [*names[:begin], *columns, *names[begin:]]})
+    return pa.table(
+        {
+            name: of_fields[name] if name in of_fields else table[name]
+            for name in [*names[:begin], *columns, *names[begin:]]
+        }
+    )
 
 
 def whole_schema(schema: pa.Schema) -> pa.Schema:
@@ -156,7 +173,11 @@ def whole_column(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 def row_count(table: pa.Table) -> int:
     """How many rows of sources the states are made of."""
-    return len(table) if _columns(table.schema).get("rows") == ("one", "") else int(whole_column(table, "rows").to_numpy().sum())
+    return (
+        len(table)
+        if _columns(table.schema).get("rows") == ("one", "")
+        else int(whole_column(table, "rows").to_numpy().sum())
+    )
 
 
 def _is_one(table: pa.Table, how: tuple[How, str] | None) -> bool:
@@ -180,4 +201,6 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
     footers = [footer_of(each.schema) for each in tables]
     alike = all(each == footers[0] for each in footers)
     parts = [(each if alike else whole(each)).replace_schema_metadata(None) for each in tables]
-    return pa.concat_tables(parts, promote_options="default").replace_schema_metadata(footers[0] if alike else None)
+    return pa.concat_tables(parts, promote_options="default").replace_schema_metadata(
+        footers[0] if alike else None
+    )

@@ -176,7 +176,9 @@ def _candidates(rows: pa.Table, keys: Keys) -> Ints:
     for name in rows.column_names:
         kind = rows.schema.field(name).type
         texts = pa.array({text for key in keys.keys for column, text in key if column == name}, pa.string())
-        if pa.types.is_string(kind) or pa.types.is_integer(kind):  # of other types a value may be written in several ways
+        if pa.types.is_string(kind) or pa.types.is_integer(
+            kind
+        ):  # of other types a value may be written in several ways
             with suppress(pa.ArrowInvalid):  # a value is none of this type
                 may &= pc.is_in(rows[name], texts.cast(kind)).to_numpy()
     return np.flatnonzero(may)
@@ -185,9 +187,14 @@ def _candidates(rows: pa.Table, keys: Keys) -> Ints:
 def _untils(table: pa.Table, columns: Columns, keys: Keys) -> tuple[Ints, Ints]:
     """The number of each row's key, and by number until when its rows are forgotten."""
     _, firsts, codes = np.unique(
-        key_codes([contiguous(table[name]) for name in columns], len(table)), return_index=True, return_inverse=True
+        key_codes([contiguous(table[name]) for name in columns], len(table)),
+        return_index=True,
+        return_inverse=True,
     )
-    untils = (None if None in row.values() else keys.until_us(key_of(row)) for row in table.take(pa.array(firsts)).to_pylist())
+    untils = (
+        None if None in row.values() else keys.until_us(key_of(row))
+        for row in table.take(pa.array(firsts)).to_pylist()
+    )
     return codes, np.array([BEFORE_ALL if until is None else until for until in untils], np.int64)
 
 
@@ -197,7 +204,8 @@ _CELL, _WORD = re.compile(r"""[^,;|\t"']+"""), re.compile(r"[\w.@+-]+")
 def refused_among(rows: Sequence[str | None], keys: Keys) -> np.ndarray:
     """Whether each refused row is of a forgotten key, or its unread line has the key's value (bool).
 
-    >>> refused_among(['{"user": 42, "x": null}', "42,not a time", "421,not a time", None], Plain(frozenset({(("user", "42"),)})))
+    >>> rows = ['{"user": 42, "x": null}', "42,not a time", "421,not a time", None]
+    >>> refused_among(rows, Plain(frozenset({(("user", "42"),)})))
     array([ True,  True, False, False])
     """
     return np.array([row is not None and _is_among(row, keys) for row in rows], np.bool_)

@@ -49,7 +49,9 @@ class DistinctValues:
         if column.null_count or not pa.types.is_integer(column.type) or not len(column):
             return False
         ends = pc.min_max(column).as_py()
-        return (self.least <= ends["min"] and ends["max"] < self.least + len(self.table)) or self._tabulate(ends["min"], ends["max"])
+        return (self.least <= ends["min"] and ends["max"] < self.least + len(self.table)) or self._tabulate(
+            ends["min"], ends["max"]
+        )
 
     @property
     def are_too_many(self) -> bool:
@@ -75,7 +77,9 @@ class DistinctValues:
         if most - least >= _WIDEST:
             return False
         self.least, self.table = least, np.full(most - least + 1, -1)
-        self.table[values.to_numpy().astype(np.int64) - least] = np.flatnonzero(self.values.is_valid().to_numpy(zero_copy_only=False))
+        self.table[values.to_numpy().astype(np.int64) - least] = np.flatnonzero(
+            self.values.is_valid().to_numpy(zero_copy_only=False)
+        )
         return True
 
 
@@ -89,7 +93,11 @@ class KeyDictionary:
     def numbers(self, columns: Sequence[pa.Array], rows: int) -> Ints | None:
         """The number of each row's key, from 0, by first occurrence; None where there are too many."""
         places = [part.places(column) for part, column in zip(self.parts, columns, strict=True)]
-        code: Ints = reduce(lambda code, place: (code << _BITS) | place, places) if places else np.zeros(rows, np.int64)
+        code: Ints = (
+            reduce(lambda code, place: (code << _BITS) | place, places)
+            if places
+            else np.zeros(rows, np.int64)
+        )
         number = code if len(self.parts) == 1 else self.codes.places(pa.array(code))
         return None if any(each.are_too_many for each in (*self.parts, self.codes)) else number
 
@@ -103,4 +111,7 @@ class KeyDictionary:
             return [self.parts[0].values]
         code = self.codes.values.to_numpy()
         shifts = range(_BITS * (len(self.parts) - 1), -1, -_BITS)
-        return [part.values.take(pa.array((code >> shift) & (MOST_VALUES - 1))) for part, shift in zip(self.parts, shifts, strict=True)]
+        return [
+            part.values.take(pa.array((code >> shift) & (MOST_VALUES - 1)))
+            for part, shift in zip(self.parts, shifts, strict=True)
+        ]

@@ -17,7 +17,7 @@ from muntin.states.frames import Ints
 BUCKETS = 1024
 _NULL = np.uint64(0x9E3779B97F4A7C15)
 _SPARE = 1_000
-_FEW = 10_000  # bytes of texts: hashed in a millisecond, and numba, whose import takes most of a second, is not needed
+_FEW = 10_000  # bytes of texts: hashed in a millisecond, without numba, whose import takes most of a second
 
 
 def contiguous(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -57,7 +57,9 @@ def _ranks(column: pa.Array) -> tuple[Ints, int]:
     return rank[coded.indices.fill_null(len(rank) - 1).to_numpy(zero_copy_only=False)], len(rank)
 
 
-def numbered_keys(columns: Sequence[pa.Array], rows: int) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.int16]]]:
+def numbered_keys(
+    columns: Sequence[pa.Array], rows: int
+) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.int16]]]:
     """Keys as numbers in the order of (bucket, key): each row's number, and each number's bucket."""
     codes = key_codes(columns, rows)
     if not rows:
@@ -92,12 +94,18 @@ def _hashes(column: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
         plain = values.view(pa.int64()).to_numpy(zero_copy_only=False).view(np.uint64)
     else:
         plain = _text_hashes(values if pa.types.is_binary(values.type) else values.cast(pa.string()))
-    return np.append(scattered(plain), _NULL)[coded.indices.fill_null(len(plain)).to_numpy(zero_copy_only=False)]
+    return np.append(scattered(plain), _NULL)[
+        coded.indices.fill_null(len(plain)).to_numpy(zero_copy_only=False)
+    ]
 
 
 def _text_hashes(texts: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
     _, ends, data = texts.buffers()
-    bounds = np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1] if ends else np.zeros(1, np.int32)
+    bounds = (
+        np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+        if ends
+        else np.zeros(1, np.int32)
+    )
     if bounds[-1] - bounds[0] <= _FEW:
         return np.array([_fnv1a(text) for text in texts.cast(pa.binary()).to_pylist()], np.uint64)
     from muntin.states.order_kernels import fnv1a

@@ -53,7 +53,13 @@ class AtExtreme:
     def empty(cls, lifted: Lifted, rows: pa.Schema, slots: int) -> Self:
         """Slots without a row, so many. `rows`: the columns of the rows."""
         kind = np.float64 if pa.types.is_floating(rows.field(lifted.by).type) else np.int64
-        return cls(lifted, rows.field(lifted.of).type, np.zeros(slots, kind), np.zeros(slots, np.int64), np.full(slots, -1))
+        return cls(
+            lifted,
+            rows.field(lifted.of).type,
+            np.zeros(slots, kind),
+            np.zeros(slots, np.int64),
+            np.full(slots, -1),
+        )
 
     def widened(self, frames: int, keys: int) -> None:
         """Make room for so many keys."""
@@ -83,7 +89,9 @@ class AtExtreme:
 
 def _one_zero(values: pa.Array) -> pa.Array:
     """Floats with one zero and one NaN, as DuckDB's arg_min and arg_max by several columns have them."""
-    return pc.if_else(pc.is_nan(values), pa.scalar(math.nan, values.type), pc.add(values, pa.scalar(0, values.type)))
+    return pc.if_else(
+        pc.is_nan(values), pa.scalar(math.nan, values.type), pc.add(values, pa.scalar(0, values.type))
+    )
 
 
 def widened_slots(slots: np.ndarray, frames: int, keys: int, empty: int) -> np.ndarray:
@@ -194,7 +202,9 @@ class OfOccurrences:
         assert pairs is not None  # noqa: S101 - `is_finite` says so
         state = _state_of_slot(len(counts), slot, place)[pairs.slot]
         order = sorted_order(state)
-        values = pa.array(pairs.value).cast(self.of) if self.lifted.what == "distinct" else pa.array(pairs.often)
+        values = (
+            pa.array(pairs.value).cast(self.of) if self.lifted.what == "distinct" else pa.array(pairs.often)
+        )
         return _lists(state[order], values.take(pa.array(order)), len(slot))
 
 
@@ -227,7 +237,13 @@ class AllAtExtreme:
     def empty(cls, lifted: Lifted, rows: pa.Schema, frames: int, keys: int) -> Self:
         """Slots without a row, for so many frames and keys. `rows`: the columns of the rows."""
         kind = np.float64 if pa.types.is_floating(rows.field(lifted.by).type) else np.int64
-        return cls(lifted, rows.field(lifted.of).type, np.zeros(frames * keys, kind), np.zeros(frames * keys, np.bool_), keys)
+        return cls(
+            lifted,
+            rows.field(lifted.of).type,
+            np.zeros(frames * keys, kind),
+            np.zeros(frames * keys, np.bool_),
+            keys,
+        )
 
     def widened(self, frames: int, keys: int) -> None:
         """Make room for so many keys."""
@@ -241,7 +257,11 @@ class AllAtExtreme:
 
         by, valid = rows.numbers(self.lifted.by)
         won = np.empty(len(by), np.int64)
-        won = won[: keep_extremes(self.best, self.some, won, rows.slot, by, valid, self.lifted.what == "all_at_greatest")]
+        won = won[
+            : keep_extremes(
+                self.best, self.some, won, rows.slot, by, valid, self.lifted.what == "all_at_greatest"
+            )
+        ]
         won = won[self._are_best(rows.slot[won], by[won])]
         self.pieces.append((rows.slot[won], by[won], rows.columns[self.lifted.of].take(pa.array(won))))
         return True
@@ -255,20 +275,31 @@ class AllAtExtreme:
         of, by, values = zip(*self.pieces, strict=True)
         slots, value = np.concatenate(of), pa.chunked_array(values, self.of).combine_chunks()
         holding = self._are_best(slots, np.concatenate(by)) & value.is_valid().to_numpy(zero_copy_only=False)
-        state, value = _state_of_slot(len(counts), slot, place)[slots[holding]], value.filter(pa.array(holding))
+        state, value = (
+            _state_of_slot(len(counts), slot, place)[slots[holding]],
+            value.filter(pa.array(holding)),
+        )
         rank = pc.rank(value, tiebreaker="dense").to_numpy().astype(np.int64)
         order = sorted_order(state, rank)
         order = order[run_starts(state[order], rank[order])]
         return _lists(state[order], value.take(pa.array(order)), len(slot))
 
 
-def empty_lists(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, others: Mapping[str, SlotColumn]) -> SlotColumn:
+def empty_lists(
+    lifted: Lifted, rows: pa.Schema, frames: int, keys: int, others: Mapping[str, SlotColumn]
+) -> SlotColumn:
     """A column without a value. `rows`: columns of rows; `others`: columns that may count the same values."""
     if lifted.by:
         return AllAtExtreme.empty(lifted, rows, frames, keys)
-    alike = (each.pairs for each in others.values() if isinstance(each, OfOccurrences) and each.lifted.of == lifted.of)
+    alike = (
+        each.pairs
+        for each in others.values()
+        if isinstance(each, OfOccurrences) and each.lifted.of == lifted.of
+    )
     shared = next(alike, None)
-    return OfOccurrences(lifted, rows.field(lifted.of).type, shared or Occurrences(keys), leads=shared is None)
+    return OfOccurrences(
+        lifted, rows.field(lifted.of).type, shared or Occurrences(keys), leads=shared is None
+    )
 
 
 def _renumbered(slot: Ints, before: int, keys: int) -> Ints:

@@ -38,7 +38,9 @@ def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
     if are_many(len(packed)):
         return _order_of_many(packed, falls, unique=unique)
     if int(packed.max()) < 2**16:
-        return np.argsort(packed.astype(np.uint16), kind="stable")  # numpy counts numbers of 16 bits, where it would compare others
+        return np.argsort(
+            packed.astype(np.uint16), kind="stable"
+        )  # numpy counts numbers of 16 bits, where it would compare others
     return np.argsort(packed, kind=None if unique else "stable")
 
 
@@ -87,7 +89,9 @@ def take_rows(table: pa.Table, order: Ints) -> pa.Table:
     """The rows of a table in this order, in one piece."""
     if not are_many(len(order)):
         return table.combine_chunks().take(pa.array(order))
-    return pa.table({name: _take_rows(contiguous(table[name]), order) for name in table.column_names}, schema=table.schema)
+    return pa.table(
+        {name: _take_rows(contiguous(table[name]), order) for name in table.column_names}, schema=table.schema
+    )
 
 
 def by_number(table: pa.Table, number: Ints) -> pa.Table:
@@ -107,7 +111,10 @@ def by_number(table: pa.Table, number: Ints) -> pa.Table:
     places = counted_places(number, size)
     plain = [name for name in table.column_names if _is_plain(table[name])]
     order = np.empty(0, np.int64) if len(plain) == table.num_columns else counted_order(number, size)
-    columns = {name: placed(table[name]) if name in plain else _take_rows(contiguous(table[name]), order) for name in table.column_names}
+    columns = {
+        name: placed(table[name]) if name in plain else _take_rows(contiguous(table[name]), order)
+        for name in table.column_names
+    }
     return pa.table(columns, schema=table.schema)
 
 
@@ -126,7 +133,9 @@ def _is_plain(column: pa.Array | pa.ChunkedArray) -> bool:
 
 def _plain(column: pa.Array) -> np.ndarray:
     """The values as integers of their width."""
-    return np.frombuffer(column.buffers()[1], f"i{column.type.bit_width // 8}")[column.offset : column.offset + len(column)]
+    return np.frombuffer(column.buffers()[1], f"i{column.type.bit_width // 8}")[
+        column.offset : column.offset + len(column)
+    ]
 
 
 def _as_array(kind: pa.DataType, values: np.ndarray) -> pa.Array:

@@ -75,11 +75,18 @@ class Column:
             case "greatest":
                 kernels.keep_greatest(self.slots, self.some, slot, value, valid)
             case "first" | "first_row":
-                kernels.keep_first(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "first_row")
+                kernels.keep_first(
+                    self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "first_row"
+                )
             case "last" | "last_row":
-                kernels.keep_last(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "last_row")
+                kernels.keep_last(
+                    self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "last_row"
+                )
             case _:
-                raise ValueError("a slot holds what several rows make together: of a value only its text says that, and numbers are lists")
+                raise ValueError(
+                    "a slot holds what several rows make together: of a value only its text says that, and "
+                    "numbers are lists"
+                )
         return self.bound < 2**62
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot alone says what its state is
@@ -90,11 +97,17 @@ class Column:
         return pa.array(moved(self.slots, slot, place), mask=none)
 
 
-def empty_columns(columns: Mapping[str, Lifted], rows: pa.Schema, frames: int, keys: int, most: int) -> dict[str, SlotColumn]:
+def empty_columns(
+    columns: Mapping[str, Lifted], rows: pa.Schema, frames: int, keys: int, most: int
+) -> dict[str, SlotColumn]:
     """Columns without a value, for frames and keys and at `most` so many rows. `rows`: columns of rows."""
     slots = dict[str, "SlotColumn"]()
     for name, lifted in columns.items():
-        own = empty_lists(lifted, rows, frames, keys, slots) if lifted.what in LISTS else _empty_column(lifted, rows, frames, keys, most)
+        own = (
+            empty_lists(lifted, rows, frames, keys, slots)
+            if lifted.what in LISTS
+            else _empty_column(lifted, rows, frames, keys, most)
+        )
         slots[name] = own
     return slots
 
@@ -105,9 +118,15 @@ def _empty_column(lifted: Lifted, rows: pa.Schema, frames: int, keys: int, most:
     slots = frames * keys
     if lifted.by:
         return AtExtreme.empty(lifted, rows, slots)
-    kind = np.float64 if lifted.what != "count" and pa.types.is_floating(rows.field(lifted.of).type) else np.int64
+    kind = (
+        np.float64
+        if lifted.what != "count" and pa.types.is_floating(rows.field(lifted.of).type)
+        else np.int64
+    )
     some = np.zeros(0 if lifted.what in ("count", "sum") else slots, np.bool_)
-    return Column(lifted, np.zeros(slots, kind), some, np.full(slots if _never(lifted.what) else 0, _never(lifted.what)))
+    return Column(
+        lifted, np.zeros(slots, kind), some, np.full(slots if _never(lifted.what) else 0, _never(lifted.what))
+    )
 
 
 def _never(what: What) -> int:
@@ -168,7 +187,9 @@ class Numbers:
         begin[slot] = bounds[place]
         value, valid = np.empty(self.came), np.empty(self.came, np.bool_)
         put_together(self.slot[: self.came], self.value, self.valid, begin, value, valid)
-        return pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), pa.array(value, mask=None if valid.all() else ~valid))
+        return pa.ListArray.from_arrays(
+            pa.array(bounds, pa.int32()), pa.array(value, mask=None if valid.all() else ~valid)
+        )
 
 
 class Extent(NamedTuple):
@@ -225,7 +246,11 @@ def rows_in_slots(
         oldest, newest = moment.min(initial=oldest), moment.max(initial=newest)
         if came > most.rows or oldest < most.oldest or newest > most.newest:
             return None
-        dictionary = KeyDictionary([DistinctValues(pa.array([], batch[key].type)) for key in keys]) if dictionary is None else dictionary
+        dictionary = (
+            KeyDictionary([DistinctValues(pa.array([], batch[key].type)) for key in keys])
+            if dictionary is None
+            else dictionary
+        )
         number = dictionary.numbers([batch[key] for key in keys], len(batch))
         if number is None:
             return None
@@ -252,12 +277,19 @@ def _laid_out(layouts: Sequence[Layout], time_us: Ints, key: Ints, keys: int) ->
     raise OutgrownError(layouts[-1])
 
 
-def _states(table: Mapping[str, SlotColumn], dictionary: KeyDictionary, keys: Sequence[str], layout: Layout) -> pa.Table:
+def _states(
+    table: Mapping[str, SlotColumn], dictionary: KeyDictionary, keys: Sequence[str], layout: Layout
+) -> pa.Table:
     """The states of the slots with rows."""
     columns, counts = dictionary.columns, cast("Column", table["rows"]).slots
     rank, _ = numbered_keys(columns, len(dictionary))
     filled = layout.filled(counts, rank)
     owner = pa.array(filled.key)
-    columns_out: dict[str, pa.Array] = {name: column.take(owner) for name, column in zip(keys, columns, strict=True)}
+    columns_out: dict[str, pa.Array] = {
+        name: column.take(owner) for name, column in zip(keys, columns, strict=True)
+    }
     columns_out[FRAME] = pa.array(filled.frame)
-    return pa.table(columns_out | {name: column.states(counts, filled.slot, filled.place) for name, column in table.items()})
+    return pa.table(
+        columns_out
+        | {name: column.states(counts, filled.slot, filled.place) for name, column in table.items()}
+    )

@@ -130,8 +130,8 @@ def keep_extreme(best, time_us, place, first_new, won, slot, time, by, valid, gr
     """Keep the row of each slot where `by` is least or `greatest`, of equal rows the earliest, of rows at one
     time the first.
 
-    All NaNs are equal, and greater than any number. `place` of a slot whose best row is new grows from `first_new`
-    on: `won` has the rows in this order. How many they are.
+    All NaNs are equal, and greater than any number. `place` of a slot whose best row is new grows from
+    `first_new` on: `won` has the rows in this order. How many they are.
     """
     count = 0
     for row in range(len(slot)):

@@ -2,7 +2,7 @@
 
 A slot for each frame and key, whether there is a row or not: states come out sorted, though no row is.
 
-frame 0   | key a | key b | key c |       |    a slot: the count, the sums, ... of the rows of a key in a frame
+frame 0   | key a | key b | key c |       |    a slot: the sums of the rows of a key in a frame
 frame 1   | key a | key b | key c |       |    rows come by time: rows at hand fall into neighbouring slots
 frame 2   | key a | key b | key c |       |    room for new keys: the table grows to the right
 
@@ -11,7 +11,7 @@ It is worth it where there are few slots for many rows: see `fits`.
 A slot for each state, in the order of their first rows; the states of a key are linked, the latest first.
 
 slots    0: a, frame 0 | 1: b, frame 0 | 2: a, frame 2 | 3: b, frame 1 | 4: a, frame 1
-key a    2 -> 4 -> 0           a row finds its state at once where it is of the latest frame of its key, else a few links on
+key a    2 -> 4 -> 0           a row of its key's latest frame finds its state at once, else a few links on
 key b    3 -> 1
 
 Rows may come in any order, but it is worth it only where they come nearly by time. With a reach, states are
@@ -64,7 +64,11 @@ class RowsAtHand:
         if name not in self._numbers:
             column = self.columns[name]
             filled = column.fill_null(0) if column.null_count else column
-            valid = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else np.empty(0, np.bool_)
+            valid = (
+                column.is_valid().to_numpy(zero_copy_only=False)
+                if column.null_count
+                else np.empty(0, np.bool_)
+            )
             self._numbers[name] = filled.to_numpy(zero_copy_only=False), valid
         return self._numbers[name]
 
@@ -235,7 +239,9 @@ class Linked:
         self.states, links = linked_slots(at, key, self.reach_us, *slot_columns, self.states, slot, most)
         self.links += links
         self.expected = self.states + (self.states - before) * max(self.rows - self.came, 0) // max(rows, 1)
-        self.outgrown = (self.expected if self.came >= _TELLING else self.states) > MOST_STATES or links > most
+        self.outgrown = (
+            self.expected if self.came >= _TELLING else self.states
+        ) > MOST_STATES or links > most
         return None if self.outgrown else slot
 
     def _make_room(self, rows: int, keys: int) -> None:
@@ -244,7 +250,9 @@ class Linked:
             self.heads = _longer(self.heads, keys + keys // 4, -1)
         if (least := self.states + rows) > len(self.owner):
             room = max(least, min(self.expected + rows, 4 * least))
-            self.owner, self.first, self.last, self.link = (_longer(each, room) for each in (self.owner, self.first, self.last, self.link))
+            self.owner, self.first, self.last, self.link = (
+                _longer(each, room) for each in (self.owner, self.first, self.last, self.link)
+            )
 
     def filled(self, counts: Ints, rank: Ints) -> Filled:  # noqa: ARG002 - each state has a row
         """The states, sorted by key and frame. `rank`: the place of each key among all."""

@@ -12,7 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.states.columns import BASE, BATCH_POSITION, BUCKET, COUNTERS, FIRST_EVENT, FRAME, LAST_EVENT, ROW_IN_BATCH
+from muntin.states.columns import (
+    BASE,
+    BATCH_POSITION,
+    BUCKET,
+    COUNTERS,
+    FIRST_EVENT,
+    FRAME,
+    LAST_EVENT,
+    ROW_IN_BATCH,
+)
 from muntin.states.derived_columns import whole
 from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
 from muntin.states.keys import contiguous, key_codes
@@ -42,7 +51,13 @@ class Arranged:
         if self.noted is None:
             return states
         more = self.noted[0].take(pa.array(self.noted[1][rows]))
-        return pa.table({name: column for table in (states, more) for name, column in zip(table.column_names, table.columns, strict=True)})
+        return pa.table(
+            {
+                name: column
+                for table in (states, more)
+                for name, column in zip(table.column_names, table.columns, strict=True)
+            }
+        )
 
 
 def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence[str] = ()) -> Arranged:
@@ -58,8 +73,13 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence
     more = [key_codes([contiguous(states[key]) for key in then], len(states))] if then else []
     order = sorted_order(codes, start // width_us, batch, *more)
     states = take_rows(states, order)
-    first, last = (instants(states[name]) if name in states.column_names else start[order] for name in (FIRST_EVENT, LAST_EVENT))
-    return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us, states=states))
+    first, last = (
+        instants(states[name]) if name in states.column_names else start[order]
+        for name in (FIRST_EVENT, LAST_EVENT)
+    )
+    return Arranged(
+        states, Frames(codes[order], start[order], batch[order], first, last, width_us, states=states)
+    )
 
 
 def by_key(states: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -81,7 +101,9 @@ def some_of(arranged: Arranged, rows: Ints) -> Arranged:
     frames = arranged.frames
     if len(rows) == len(frames):
         return arranged
-    group, start, batch, first, last = (column[rows] for column in (frames.group, frames.start, frames.batch, frames.first, frames.last))
+    group, start, batch, first, last = (
+        column[rows] for column in (frames.group, frames.start, frames.batch, frames.first, frames.last)
+    )
     states = take_rows(arranged.states, rows)
     return Arranged(states, Frames(group, start, batch, first, last, frames.width, states=states))
 
@@ -93,9 +115,14 @@ def instants(column: pa.ChunkedArray) -> Ints:
 
 Evaluate = Callable[[pa.Table, Any, str], np.ndarray]
 
-BLANK = {1: np.zeros(1, np.int64), 2: np.array((BEFORE_ALL, 0)), 3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8, np.int64)}
-"""The counters of a new partition, by their number: 1 where a row pushes others out, 2 of stretches of adjacent rows, 3 of tumbling, 8 of
-sliding windows."""
+BLANK = {
+    1: np.zeros(1, np.int64),
+    2: np.array((BEFORE_ALL, 0)),
+    3: np.array((0, AFTER_ALL, 0)),
+    8: np.zeros(8, np.int64),
+}
+"""The counters of a new partition, by their number: 1 of rows held sorted, 2 of stretches, 3 of tumbling, 8
+of sliding windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +167,22 @@ def arrange_rows(
         own = pc.is_valid(carried[COUNTERS])
         partitions, held = carried.filter(own), carried.filter(pc.invert(own))
         before = len(held)
-        states = pa.concat_tables([held.select(states.column_names), states, partitions.select(states.column_names)])
+        states = pa.concat_tables(
+            [held.select(states.column_names), states, partitions.select(states.column_names)]
+        )
     count = len(states) - (len(partitions) if partitions else 0)
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
     no_times = np.zeros(len(states) - count, np.int64)  # of partitions, which come last
-    order = sorted_order(codes) if by_arrival else sorted_order(codes, np.append(instants(states[FRAME].slice(0, count)), no_times))
+    order = (
+        sorted_order(codes)
+        if by_arrival
+        else sorted_order(codes, np.append(instants(states[FRAME].slice(0, count)), no_times))
+    )
     group = run_numbers(codes[order])
     keyed = states.select(list(keys)).take(pa.array(order[run_starts(group)]))
-    counters, bases = _left(partitions, group, order - count if partitions else order, len(keyed) if keys else min(1, len(states)))
+    counters, bases = _left(
+        partitions, group, order - count if partitions else order, len(keyed) if keys else min(1, len(states))
+    )
     if partitions:
         rows = order < count
         order, group = order[rows], group[rows]

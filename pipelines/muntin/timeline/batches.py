@@ -104,7 +104,9 @@ _TYPES: list[Any] = [_KINDS.get(name, np.int64) for name in _PLAIN]
 
 
 def _concatenated(parts: Sequence[Batches]) -> Batches:
-    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN}
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN
+    }
     return Batches(**columns, newest_by_source=_by_source(parts))
 
 
@@ -114,7 +116,10 @@ def _by_source(parts: Sequence[Batches]) -> BySource:
     if not width:
         return np.empty((sum(map(len, parts)), 0), np.int64)
     missing = ((0, width - part.newest_by_source.shape[1]) for part in parts)
-    padded = [np.pad(part.newest_by_source, ((0, 0), lack), constant_values=BEFORE_ALL) for part, lack in zip(parts, missing, strict=True)]
+    padded = [
+        np.pad(part.newest_by_source, ((0, 0), lack), constant_values=BEFORE_ALL)
+        for part, lack in zip(parts, missing, strict=True)
+    ]
     return np.concatenate(padded)
 
 
@@ -123,14 +128,26 @@ def empty_batches(start_us: Ints, end_us: Ints) -> Batches:
     never, after = np.full(len(start_us), BEFORE_ALL), np.full(len(start_us), AFTER_ALL)
     nothing = np.zeros(len(start_us), np.int64)
     undecided, gone = np.full(len(start_us), UNDECIDED, np.uint64), nothing.astype(np.bool_)
-    return Batches(start_us, end_us, np.full(len(start_us), GAP, np.uint64), never, after, never, nothing, gone, undecided)
+    return Batches(
+        start_us,
+        end_us,
+        np.full(len(start_us), GAP, np.uint64),
+        never,
+        after,
+        never,
+        nothing,
+        gone,
+        undecided,
+    )
 
 
 def positions_of(values: Ints, ascending: Ints) -> Ints:
     """Where each value stands in an ascending array; -1 where it does not."""
     if not len(ascending):
         return np.full(len(values), -1)
-    if np.array_equal(values, ascending[: len(values)]):  # as with two histories of the same batches, and faster than to search
+    if np.array_equal(
+        values, ascending[: len(values)]
+    ):  # as with two histories of the same batches, and faster than to search
         return np.arange(len(values))
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
     return np.where(ascending[at] == values, at, -1)
@@ -141,7 +158,9 @@ def spelled(version: int) -> str:
     return f"{int(version):016x}"
 
 
-Border = Mapping[int, int]  # partition -> offset; a partition that is not in it has no offset before the border
+Border = Mapping[
+    int, int
+]  # partition -> offset; a partition that is not in it has no offset before the border
 
 
 def between_neighbours(noted: Mapping[int, Border], asked: Mapping[int, Border]) -> dict[int, dict[int, int]]:
@@ -159,7 +178,10 @@ def between_neighbours(noted: Mapping[int, Border], asked: Mapping[int, Border])
         at = bisect_left(borders, instant)
         before = highest(before, noted[borders[at - 1]]) if at else before
         after = noted[borders[at]] if at < len(borders) else None
-        low_enough = {one: offset if after is None else min(offset, after.get(one, 0)) for one, offset in asked[instant].items()}
+        low_enough = {
+            one: offset if after is None else min(offset, after.get(one, 0))
+            for one, offset in asked[instant].items()
+        }
         before = out[instant] = highest(low_enough, before)
     return out
 

@@ -2,7 +2,7 @@
 
 batches     0    1    2    3    4    5
 changed                         4            from batch 4 on windows are derived anew
-notes            1                           the last note before it: the work goes on behind batch 1, reading from 2 on
+notes            1                           the last note before it: the work goes on behind batch 1
 
 Where a note behind the change says what it said before, so do all windows behind it: see `timeline.parts`.
 """
@@ -45,7 +45,9 @@ def _differs(batches: Batches, ledger: Ledger | None) -> np.ndarray:
     differs = np.ones(len(batches), np.bool_)
     if ledger is not None:
         shared, entries = min(len(batches), len(ledger.entries)), ledger.entries
-        differs[:shared] = (batches.start_us[:shared] != entries.start_us[:shared]) | (batches.version[:shared] != entries.version[:shared])
+        differs[:shared] = (batches.start_us[:shared] != entries.start_us[:shared]) | (
+            batches.version[:shared] != entries.version[:shared]
+        )
     return differs
 
 
@@ -109,7 +111,9 @@ def part_behind(work: Work, part: Work, note: tuple[str, ...]) -> Work:
     if not len(changed):
         return NOTHING
     before = int(stops.noted[np.searchsorted(stops.noted, changed[0]) - 1])
-    return _part(replace(work, since=before + 1, note=stops.note_after(before) or ()), stops, int(changed[0]), least)
+    return _part(
+        replace(work, since=before + 1, note=stops.note_after(before) or ()), stops, int(changed[0]), least
+    )
 
 
 def _part(work: Work, stops: Stops, first: int, least: int) -> Work:
@@ -117,4 +121,9 @@ def _part(work: Work, stops: Stops, first: int, least: int) -> Work:
     ends = stops.noted[(stops.noted >= first + least - 1) & ~np.isin(stops.noted + 1, stops.changed)]
     last = int(ends[0]) if len(ends) else int(work.positions[-1])
     positions = np.arange(first, last + 1)
-    return replace(work, positions=positions, notes_after=notes_after(positions), shards=len(stops.note_after(last) or ()))
+    return replace(
+        work,
+        positions=positions,
+        notes_after=notes_after(positions),
+        shards=len(stops.note_after(last) or ()),
+    )

@@ -2,7 +2,7 @@
 
 batches         0      1      2      3
 watermark      10     20     30     40
-floor     -inf   10-s   20-s   30-s   40-s     W(n - 1) - slack: windows that end by then were closed before batch n
+floor     -inf   10-s   20-s   30-s   40-s     W(n - 1) - slack: windows up to here were closed before n
 """
 
 from __future__ import annotations
@@ -37,11 +37,15 @@ def watermarks(batches: Batches, watermarking: Watermarking) -> Ints:
 
 
 def _least_of_sources(batches: Batches, watermarking: Watermarking) -> Ints:
-    newest_us = np.maximum.accumulate([batches.newest_of(number) for number in range(watermarking.sources)], axis=1)
+    newest_us = np.maximum.accumulate(
+        [batches.newest_of(number) for number in range(watermarking.sources)], axis=1
+    )
     if watermarking.idle_us is None:
         return newest_us.min(axis=0)
     active = newest_us >= batches.end_us - watermarking.idle_us
-    return np.where(active.any(axis=0), np.where(active, newest_us, AFTER_ALL).min(axis=0), newest_us.max(axis=0))
+    return np.where(
+        active.any(axis=0), np.where(active, newest_us, AFTER_ALL).min(axis=0), newest_us.max(axis=0)
+    )
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,9 @@ def closing(window: Kind, watermarks_us: Ints) -> Closing:
     return Closing(watermarks_us, window.grace_us + window.inside_us)
 
 
-_APART = 4  # by how many reaches of a kind two ends of its windows lie apart at most: business days by three days
+_APART = (
+    4  # by how many reaches of a kind two ends of its windows lie apart at most: business days by three days
+)
 
 Knowledge = Literal["closed", "ended"]
 

@@ -27,7 +27,11 @@ class Compared:
     @cached_property
     def entry(self) -> Ints:
         """The number of each batch's entry; -1 where the batch is new."""
-        return np.full(len(self.batches), -1) if self.entries is None else self.entries.position(self.batches.start_us)
+        return (
+            np.full(len(self.batches), -1)
+            if self.entries is None
+            else self.entries.position(self.batches.start_us)
+        )
 
     @cached_property
     def _old_batches(self) -> tuple[Ints | slice, Ints | slice]:
@@ -51,7 +55,10 @@ class Compared:
         if self.entries is None:
             return np.empty(0, np.int64)
         at, entry = self._old_batches
-        then, now = (np.append(BEFORE_ALL, watermarks_us) for watermarks_us in (self.entries.watermark_us, self.watermarks_us))
+        then, now = (
+            np.append(BEFORE_ALL, watermarks_us)
+            for watermarks_us in (self.entries.watermark_us, self.watermarks_us)
+        )
         before, after = then[:-1][entry] != now[:-1][at], then[1:][entry] != now[1:][at]
         return np.arange(len(self.batches))[at][before | after]
 
@@ -69,7 +76,10 @@ class Compared:
         if self.entries is None:
             return []
         positions, entry = self._old_batches
-        before, now = Closing(self.entries.watermark_us, when.slack).floor[:-1][entry], when.floor[:-1][positions]
+        before, now = (
+            Closing(self.entries.watermark_us, when.slack).floor[:-1][entry],
+            when.floor[:-1][positions],
+        )
         other = before != now  # seldom: the spans of other batches are not compared
         at, later = np.arange(len(self.batches))[positions][other], np.maximum(before[other], now[other])
         low, high = self._span(at)
@@ -92,4 +102,7 @@ class Compared:
 def _held(at: Ints, low: Ints, high: Ints) -> list[tuple[int, Span]]:
     """Positions with their stretches, without stretches that hold nothing."""
     there = low <= high
-    return [(place, (first, last)) for place, first, last in zip(*(column[there].tolist() for column in (at, low, high)), strict=True)]
+    return [
+        (place, (first, last))
+        for place, first, last in zip(*(column[there].tolist() for column in (at, low, high)), strict=True)
+    ]

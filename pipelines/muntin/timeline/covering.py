@@ -25,7 +25,11 @@ def covering(scale: Scale, low: Ints, high: Ints, tiles: Tiles) -> Tiles:
     for level in np.unique(tiles.level)[::-1].tolist():
         some, span = tiles.at(level), scale.span_us(level)
         start = some.number * span
-        inside = within(start, low, high) & within(start + span - 1, low, high) & (_piece(start, low) == _piece(start + span - 1, low))
+        inside = (
+            within(start, low, high)
+            & within(start + span - 1, low, high)
+            & (_piece(start, low) == _piece(start + span - 1, low))
+        )
         begins, ends = bounds(scale, chosen)
         chosen = Tiles.joined([chosen, some.take(inside & ~within(start, begins, ends))])
     return chosen

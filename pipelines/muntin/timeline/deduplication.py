@@ -42,7 +42,9 @@ def first_in_reach(batches: Batches, within_us: int, *, fill: bool) -> Ints:
     how far the event times of duplicates may lie apart. `fill`: whether a hole is an empty batch.
     """
     reached = np.searchsorted(np.maximum.accumulate(batches.high_us), batches.low_us - within_us)
-    return np.clip(reached, first_of_run(batches.start_us, batches.end_us, fill=fill), np.arange(len(batches)))
+    return np.clip(
+        reached, first_of_run(batches.start_us, batches.end_us, fill=fill), np.arange(len(batches))
+    )
 
 
 def compared(batches: Batches, first: Ints) -> Versions:

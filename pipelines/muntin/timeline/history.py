@@ -30,7 +30,9 @@ class History:
     missing: tuple[Interval, ...]
 
 
-def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule, *, fill: bool = False) -> History:
+def history(
+    batches: Batches, published: Ints, asked: Ints, schedule: Schedule, *, fill: bool = False
+) -> History:
     """Choose the run of adjacent batches that is the history.
 
     `batches`: every accumulated batch. `published`: starts of the batches that windows were published from,
@@ -66,7 +68,11 @@ def _missing(batches: Batches, schedule: Schedule) -> tuple[Interval, ...]:
 
 def first_retained(batches: Batches, kept_us: int) -> int:
     """The position of the first batch that ends less than `kept_us` before the end of the newest batch."""
-    return int(np.searchsorted(batches.end_us, batches.end_us[-1] - kept_us, side="right")) if len(batches) else 0
+    return (
+        int(np.searchsorted(batches.end_us, batches.end_us[-1] - kept_us, side="right"))
+        if len(batches)
+        else 0
+    )
 
 
 def as_if_replaced(batches: Batches, position: int) -> Batches:
@@ -88,7 +94,11 @@ def expirable(batches: Batches, position: int, works: Iterable[Work]) -> Flags:
 
 def missing_states(batches: Batches, work: Work) -> Ints:
     """The positions of the expired batches whose states a work reads."""
-    return np.flatnonzero(batches.expired & (batches.rows > 0) & _read(batches, work)) if work else np.empty(0, np.int64)
+    return (
+        np.flatnonzero(batches.expired & (batches.rows > 0) & _read(batches, work))
+        if work
+        else np.empty(0, np.int64)
+    )
 
 
 def _read(batches: Batches, work: Work) -> Flags:

@@ -95,7 +95,9 @@ class Entries:
             return self if len(self) else later
         stay, new = _turns(self.start_us, later.start_us)
         if len(new) <= _FEW:
-            return Entries(*(_woven(getattr(self, name), stay, getattr(later, name), new) for name in _COLUMNS))
+            return Entries(
+                *(_woven(getattr(self, name), stay, getattr(later, name), new) for name in _COLUMNS)
+            )
         both = Entries(*(_joined(getattr(self, name), getattr(later, name)) for name in _COLUMNS))
         order = np.argsort(both.start_us, kind="stable")
         starts = both.start_us[order]
@@ -124,7 +126,9 @@ class Entries:
         if "hidden" not in table.column_names:
             table = table.append_column("hidden", pa.array(np.zeros(len(table), np.int64)))
         columns: dict[str, Any] = {name: _whole(table[name]) for name in _COLUMNS}
-        return Entries(**{name: column if name == "note" else column.to_numpy() for name, column in columns.items()})
+        return Entries(
+            **{name: column if name == "note" else column.to_numpy() for name, column in columns.items()}
+        )
 
 
 _COLUMNS = [column.name for column in fields(Entries)]
@@ -153,7 +157,9 @@ def _turns(earlier: Ints, later: Ints) -> tuple[Sequence[slice], Sequence[slice]
     first = np.flatnonzero(np.append(True, begin[1:] != end[:-1]))
     last = np.append(first[1:], len(later)) - 1
     stay = zip((0, *end[last].tolist()), (*begin[first].tolist(), len(earlier)), strict=True)
-    return [slice(*ends) for ends in stay], [slice(*ends) for ends in zip(first.tolist(), (last + 1).tolist(), strict=True)]
+    return [slice(*ends) for ends in stay], [
+        slice(*ends) for ends in zip(first.tolist(), (last + 1).tolist(), strict=True)
+    ]
 
 
 def _woven(earlier: Any, stay: Sequence[slice], later: Any, new: Sequence[slice]) -> Any:  # noqa: ANN401 - arrays of numpy's or of Arrow's
@@ -164,7 +170,10 @@ def _woven(earlier: Any, stay: Sequence[slice], later: Any, new: Sequence[slice]
 
 def no_entries() -> Entries:
     """Entries of no batch."""
-    numbers: Any = {column.name: np.empty(0, np.uint64 if column.name in ("version", "made") else np.int64) for column in fields(Entries)}
+    numbers: Any = {
+        column.name: np.empty(0, np.uint64 if column.name in ("version", "made") else np.int64)
+        for column in fields(Entries)
+    }
     return Entries(**numbers | {"note": pa.array([], NOTES)})
 
 
@@ -223,7 +232,9 @@ class Ledger:
 
     def version_before(self, derivation: Derivation) -> int | None:
         """The last version of the table under a superseded derivation; None if it is not superseded."""
-        return next((each.version for each in reversed(self.superseded) if each.derivation == derivation), None)
+        return next(
+            (each.version for each in reversed(self.superseded) if each.derivation == derivation), None
+        )
 
     def doubted(self, starts: Sequence[int]) -> Ledger:
         """The ledger as if batches with such starts had had other states, at the places of their states."""
@@ -238,5 +249,11 @@ class Ledger:
         lost = [at for at in self.entries.noted().tolist() if self.entries.note_of(at) == tuple(paths)]
         there = np.asarray(self.entries.note.is_valid())
         there[lost] = False
-        note = pa.array([files if stays else None for files, stays in zip(self.entries.note.to_pylist(), there, strict=True)], NOTES)
+        note = pa.array(
+            [
+                files if stays else None
+                for files, stays in zip(self.entries.note.to_pylist(), there, strict=True)
+            ],
+            NOTES,
+        )
         return replace(self, entries=replace(self.entries, note=note))

@@ -4,9 +4,9 @@ Windows whose neighbours decide where they begin: a change may reach on along a 
 
     changed frames    [low .. high]
     reach                     ......until        a window over a changed frame ends before `until`
-    batches           first       quiet   stop   `quiet`: the first batch that closes all windows that end before `until`
-    open windows                    ===== |      `stop`: the first batch from there on behind which no window is open that
-                                                 began before `until`
+    batches           first       quiet   stop   `quiet`: the first that closes all windows before `until`
+    open windows                    ===== |      `stop`: the first from there on behind which no window
+                                                 is open that began before `until`
 
 The windows of the batches first..stop are derived anew.
 """
@@ -33,7 +33,9 @@ LONG_OPEN = 16  # a note is worth reading where a window has been open for more 
 def chained_work(margin_us: int, width_us: int, when: Closing, compared: Compared) -> Work:
     """The batches from the first change on, as far as open windows carry it; and the states to read."""
     positions = (
-        np.arange(len(compared.batches)) if compared.entries is None else np.arange(*_touched_chains(margin_us, width_us, when, compared))
+        np.arange(len(compared.batches))
+        if compared.entries is None
+        else np.arange(*_touched_chains(margin_us, width_us, when, compared))
     )
     if not len(positions):
         return NOTHING
@@ -50,7 +52,9 @@ def _touched_chains(margin_us: int, width_us: int, when: Closing, compared: Comp
     first = int(min([*changed[:1], *moved[:1]]))
     if len(moved) or (compared.entry < 0).any():
         return first, end
-    until = max((high + width_us + margin_us for _, (_, high) in compared.changed_spans()), default=BEFORE_ALL)
+    until = max(
+        (high + width_us + margin_us for _, (_, high) in compared.changed_spans()), default=BEFORE_ALL
+    )
     quiet = max(int(changed[-1]), int(when.batch_of(np.array([until]))[0]))
     closed = compared.entries.open_us[compared.entry[quiet:]] > until
     return first, quiet + int(np.argmax(closed)) + 1 if closed.any() else end
@@ -65,7 +69,11 @@ def _from_open(margin_us: int, width_us: int, positions: Ints, when: Closing, co
     """
     first, last, at = int(positions[0]), int(positions[-1]), int(compared.entry[positions[0] - 1])
     entries = cast("Entries", compared.entries)
-    open_us, note, lowest = int(entries.open_us[at]), entries.note_of(at), int(compared.batches.low_us[first:].min(initial=AFTER_ALL))
+    open_us, note, lowest = (
+        int(entries.open_us[at]),
+        entries.note_of(at),
+        int(compared.batches.low_us[first:].min(initial=AFTER_ALL)),
+    )
     long_open = open_us < AFTER_ALL and int(entries.watermark_us[at]) - open_us > LONG_OPEN * margin_us
     if long_open and note is not None and lowest >= settled_us(margin_us, when, first):
         return Work(positions, AFTER_ALL, AFTER_ALL, first, note, (last,))
@@ -81,7 +89,9 @@ def settled_us(margin_us: int, when: Closing, position: int) -> int:
     return int(when.floor[position]) - margin_us
 
 
-def bounded_work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Compared, was: Kind) -> Work:
+def bounded_work(
+    window: Kind, reach_us: int, width_us: int, when: Closing, compared: Compared, was: Kind
+) -> Work:
     """The batches that close a touched window, and the stretch of time whose states their windows hold.
 
     `was`: the kind as it was when windows were published, with the table of that time.
@@ -89,16 +99,28 @@ def bounded_work(window: Kind, reach_us: int, width_us: int, when: Closing, comp
     if compared.entries is None:
         positions = np.arange(len(compared.batches))
     else:
-        positions = np.union1d(_touched(window, reach_us, when, compared), _elsewhere(window, was, when, compared))
+        positions = np.union1d(
+            _touched(window, reach_us, when, compared), _elsewhere(window, was, when, compared)
+        )
     if not len(positions):
         return NOTHING
     first, until_us = int(positions[0]), int(when.floor[positions[-1] + 1])
-    return Work(positions, _first_read(window, width_us, int(when.floor[first]), until_us), until_us + window.inside_us, first)
+    return Work(
+        positions,
+        _first_read(window, width_us, int(when.floor[first]), until_us),
+        until_us + window.inside_us,
+        first,
+    )
 
 
 def still_open_work(window: Kind, width_us: int, when: Closing, position: int) -> Work:
     """The states of all windows that were open when a batch came, whenever they end."""
-    return Work(np.array([position]), _first_read(window, width_us, int(when.floor[position]), AFTER_ALL), AFTER_ALL, position)
+    return Work(
+        np.array([position]),
+        _first_read(window, width_us, int(when.floor[position]), AFTER_ALL),
+        AFTER_ALL,
+        position,
+    )
 
 
 def _first_read(window: Kind, width_us: int, after_us: int, until_us: int) -> int:
@@ -110,7 +132,9 @@ def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> 
     """The batches that changed or moved, or close a window over a changed frame; ascending."""
     spans = dict(compared.changed_lateness(when)) | dict(compared.changed_spans())
     floor, end = when.floor, len(when.watermarks_us)
-    closing_batches = [_closing(window, reach_us, when, span, at, int(floor[at]), end) for at, span in spans.items()]
+    closing_batches = [
+        _closing(window, reach_us, when, span, at, int(floor[at]), end) for at, span in spans.items()
+    ]
     return np.unique(np.concatenate([compared.moved, compared.changed, *closing_batches]))
 
 
@@ -122,11 +146,17 @@ def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> In
     closed, batches, floor = when.batch_of(ends), compared.batches, when.floor
     late = np.flatnonzero(batches.low_us < floor[:-1])
     spans = ((at, batches.low_us[at], batches.high_us[at], floor[at]) for at in late.tolist())
-    missing = [at for at, low, high, closed_to in spans if np.any((starts <= high) & (ends > low) & (ends <= closed_to))]
+    missing = [
+        at
+        for at, low, high, closed_to in spans
+        if np.any((starts <= high) & (ends > low) & (ends <= closed_to))
+    ]
     return np.union1d(closed[closed < len(batches)], np.array(missing, np.int64))
 
 
-def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int) -> Ints:
+def _closing(
+    window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int
+) -> Ints:
     """The batches that close a window over the frames of `span` that was open when batch `at` came."""
     still_open = max(span[0], floor_us)
     if still_open > span[1] + reach_us:
@@ -136,7 +166,13 @@ def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, fl
 
 
 def reconcile(
-    window: Kind, width_us: int, batches: Batches, watermarks_us: Ints, ledger: Ledger | None, definition: str, was: Kind | None = None
+    window: Kind,
+    width_us: int,
+    batches: Batches,
+    watermarks_us: Ints,
+    ledger: Ledger | None,
+    definition: str,
+    was: Kind | None = None,
 ) -> Work:
     """The batches whose windows may differ from the published ones.
 
@@ -151,10 +187,12 @@ def reconcile(
         case Carried(flushes=flushes):
             return carried_work(batches, watermarks_us, before, flushes=flushes)
         case Bounded(reach_us=reach_us):
-            return bounded_work(window, reach_us, width_us, closing(window, watermarks_us), compared, was or window)
+            return bounded_work(
+                window, reach_us, width_us, closing(window, watermarks_us), compared, was or window
+            )
         case Chained(margin_us=margin_us):
             return chained_work(margin_us, width_us, closing(window, watermarks_us), compared)
-        case Unending():  # nothing is published: the new batches alone are read, for the ledger and the types of columns
+        case Unending():  # nothing is published: new batches are read for the ledger and the columns' types
             positions = np.union1d(compared.changed, compared.moved)
             return Work(positions, AFTER_ALL, AFTER_ALL, int(positions[0])) if len(positions) else NOTHING
 
@@ -165,4 +203,6 @@ def open_when(window: Kind, width_us: int, watermarks_us: Ints, position: int) -
     `window`, `width_us`, `watermarks_us`: as for `reconcile`. `position`: of the batch.
     """
     is_bounded = isinstance(window.follows, Bounded)
-    return still_open_work(window, width_us, closing(window, watermarks_us), position) if is_bounded else NOTHING
+    return (
+        still_open_work(window, width_us, closing(window, watermarks_us), position) if is_bounded else NOTHING
+    )

@@ -2,7 +2,7 @@
 windows read few of them.
 
     frames     | 0| 1| 2| 3| 4| 5| 6| 7| 8| 9|10|11|     level 0
-    tiles      |     0     |     1     |     2     |     level 1 of base 4; a tile of level 2 spans 16 frames, and so on
+    tiles      |     0     |     1     |     2     |     level 1 of base 4; of level 2 a tile spans 16
     a window         [                       )           frames 2 and 3, tile 1, frames 8 and 9
 
 Tiles are anchored: tile k of a level spans `[k, k + 1)` times its length. The name of a tile stands for the
@@ -86,7 +86,9 @@ class Tiles:
     @staticmethod
     def joined(parts: Iterable[Tiles]) -> Tiles:
         """The tiles of several parts."""
-        columns = zip(*((part.level, part.number, part.name, part.usable) for part in (NO_TILES, *parts)), strict=True)
+        columns = zip(
+            *((part.level, part.number, part.name, part.usable) for part in (NO_TILES, *parts)), strict=True
+        )
         return Tiles(*(np.concatenate(column) for column in columns))
 
 
@@ -118,7 +120,11 @@ def uncut(stretch: Stretch, windows: Iterable[tuple[Even, Stretch]]) -> list[Str
 
     `windows`: the grid of each kind, and the first and the last end of its wanted windows.
     """
-    begins_and_ends = (each for even, (first, last) in windows for each in ((first - even.size_us, last - even.size_us), (first, last)))
+    begins_and_ends = (
+        each
+        for even, (first, last) in windows
+        for each in ((first - even.size_us, last - even.size_us), (first, last))
+    )
     return without([stretch], *begins_and_ends)
 
 
@@ -145,10 +151,18 @@ def cover(scale: Scale, parts: Sequence[Stretch], usable: Mapping[int, Ints]) ->
     for level in sorted(usable, reverse=True):
         span, numbers, rest = scale.span_us(level), usable[level], list[Stretch]()
         for low, high in left:
-            inside = numbers[np.searchsorted(numbers, -(-low // span)) : np.searchsorted(numbers, high // span)].tolist()
+            inside = numbers[
+                np.searchsorted(numbers, -(-low // span)) : np.searchsorted(numbers, high // span)
+            ].tolist()
             chosen += [(level, number) for number in inside]
-            borders = [low, *(border for number in inside for border in (number * span, (number + 1) * span)), high]
-            rest += [(start, end) for start, end in zip(borders[::2], borders[1::2], strict=True) if start < end]
+            borders = [
+                low,
+                *(border for number in inside for border in (number * span, (number + 1) * span)),
+                high,
+            ]
+            rest += [
+                (start, end) for start, end in zip(borders[::2], borders[1::2], strict=True) if start < end
+            ]
         left = rest
     return chosen
 
@@ -158,7 +172,7 @@ def due(scale: Scale, floors: Sequence[tuple[Even, int]], batches: Batches) -> T
 
                           |<----- longest window ----->| floor: windows that end here are closed
         level 1 and more    |======|======|======|=====|
-        level 0           |--|--|                        where the next windows begin: the files of old frames are large
+        level 0           |--|--|                        where the next windows begin: old files are large
 
     `scale`: of the tiles. `floors`: the grid of each kind of long windows, and the instant up to which its
     windows are closed. `batches`: the history.
@@ -171,7 +185,9 @@ def due(scale: Scale, floors: Sequence[tuple[Even, int]], batches: Batches) -> T
         span = scale.span_us(level)
         numbers[level] = np.arange(-(-(settled - longest) // span), settled // span)
     levels = ((level, at, names(scale, level, at, batches)) for level, at in numbers.items())
-    tiles = Tiles.joined(Tiles(np.full(len(at), level), at, name, np.ones(len(at), np.bool_)) for level, at, name in levels)
+    tiles = Tiles.joined(
+        Tiles(np.full(len(at), level), at, name, np.ones(len(at), np.bool_)) for level, at, name in levels
+    )
     return tiles.take(tiles.name != 0)
 
 
@@ -187,7 +203,9 @@ def newest(scale: Scale, tiles: Tiles, low_us: Ints, high_us: Ints, rows: Ints, 
     place = np.searchsorted(ascending, high_us // span, side="right") - 1  # of the newest that a file touches
     touching = np.flatnonzero((place >= 0) & (ascending[place] >= low_us // span))
     added = np.bincount(place[touching], weights=rows[touching], minlength=len(ascending))[::-1].cumsum()
-    return tiles.take(np.isin(numbers, ascending[::-1][: max(1, int(np.searchsorted(added, most, side="right")))]))
+    return tiles.take(
+        np.isin(numbers, ascending[::-1][: max(1, int(np.searchsorted(added, most, side="right")))])
+    )
 
 
 def joined_stretches(scale: Scale, tiles: Tiles) -> list[Stretch]:
@@ -195,4 +213,7 @@ def joined_stretches(scale: Scale, tiles: Tiles) -> list[Stretch]:
     numbers = np.unique(tiles.number // scale.base ** (1 - tiles.level))
     begins = np.flatnonzero(np.append(True, np.diff(numbers) > 1))
     span, lasts = scale.span_us(1), np.append(begins[1:], len(numbers)) - 1
-    return [(first * span, (last + 1) * span) for first, last in zip(numbers[begins].tolist(), numbers[lasts].tolist(), strict=True)]
+    return [
+        (first * span, (last + 1) * span)
+        for first, last in zip(numbers[begins].tolist(), numbers[lasts].tolist(), strict=True)
+    ]

@@ -41,7 +41,7 @@ class Work:
 
         batches              0    1    2    3    4    5    6
         positions                           3    4    5           their windows are derived anew
-        since                               3                     from this batch on, states of any time are read
+        since                               3              from this batch on, states of any time are read
         earlier batches      states in [low_us, high_us) alone    none where a note stands for them
 
     Attributes:

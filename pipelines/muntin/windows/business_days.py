@@ -43,5 +43,7 @@ def business_days(align_to: Alignment, where: Zone | None, grace_us: int, *, den
     """Windows of business days; see `tumbling`."""
     us = alignment_us(align_to, where)
     if align_to is not None and not (isinstance(align_to, str) and ":" in align_to):
-        raise DefinitionError(f'align_to: {align_to} is no time of day at which a business day may begin; give one, as "17:00"')
+        raise DefinitionError(
+            f'align_to: {align_to} is no time of day at which a business day may begin; give one, as "17:00"'
+        )
     return BusinessDays(Tumbling(DAY_US, us, where, grace_us), dense)

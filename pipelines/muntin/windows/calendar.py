@@ -134,12 +134,14 @@ def _beginning(align_to: Alignment, where: Zone | None) -> tuple[int, int]:
         if moment.day > _LAST_FIRST:
             name = where.name if where else "UTC"
             raise DefinitionError(
-                f"align_to: {align_to} is day {moment.day} of a month on the clock of {name}, which not every month has; "
+                f"align_to: {align_to} is day {moment.day} of a month on the clock of {name}, which not "
+                "every month has; "
                 f"give a day from 1 to {_LAST_FIRST}, as datetime(2024, 4, 1, tzinfo=ZoneInfo({name!r}))"
             )
         return (moment.year - 1970) * 12 + moment.month - 1, (moment.day - 1) * DAY_US + us % DAY_US
     if isinstance(align_to, str) and align_to.lower() in WEEKDAYS:
         raise DefinitionError(
-            f'align_to: months do not begin on a {align_to}; give a time of day as "06:00", or the day of a month on which they do'
+            f'align_to: months do not begin on a {align_to}; give a time of day as "06:00", or the day of a '
+            "month on which they do"
         )
     return 0, us

@@ -42,7 +42,11 @@ class Carrying:
     @property
     def identity(self) -> str:
         """The parameters; of a dense definition with `carry_us`, which decides which windows there are."""
-        return f"{self.window.identity}, dense over {self.carry_us}" if self.window.dense else str(self.window.identity)
+        return (
+            f"{self.window.identity}, dense over {self.carry_us}"
+            if self.window.dense
+            else str(self.window.identity)
+        )
 
     def carrying(self, carry_us: int | None) -> Any:  # noqa: ANN401 - a kind
         return self.window.carrying(carry_us)

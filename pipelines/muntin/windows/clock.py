@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
     Cut = Callable[[Ints], tuple[Ints, Ints]]
 
-_FIRST, _LAST = instant_us(datetime(1970, 1, 1, tzinfo=UTC), "zone"), instant_us(datetime(2150, 1, 1, tzinfo=UTC), "zone")
+_FIRST, _LAST = (
+    instant_us(datetime(1970, 1, 1, tzinfo=UTC), "zone"),
+    instant_us(datetime(2150, 1, 1, tzinfo=UTC), "zone"),
+)
 _SECOND = 1_000_000  # databases of zones tell changes to the second
 _STRIDE = 5 * 86_400_000_000  # no zone changed its clocks twice within five days since 1970
 
@@ -86,7 +89,12 @@ def zone(name: str) -> Zone:
     changes, offsets = [BEFORE_ALL], [offset_us(info, _FIRST)]
     for low, high in pairwise([*range(_FIRST, _LAST, _STRIDE), _LAST]):
         if (then := offset_us(info, high)) != offsets[-1]:
-            changes.append(first_change(lambda second: offset_us(info, second * _SECOND), low // _SECOND, high // _SECOND) * _SECOND)
+            changes.append(
+                first_change(
+                    lambda second: offset_us(info, second * _SECOND), low // _SECOND, high // _SECOND
+                )
+                * _SECOND
+            )
             offsets.append(then)
     rules = sha256(repr((changes, offsets)).encode()).hexdigest()[:12]
     return Zone(name, rules, tuple(changes), tuple(offsets))
@@ -155,7 +163,15 @@ def _first_shown(local: Ints, changes: Ints, offsets: Ints) -> Ints:
     return shown
 
 
-WEEKDAYS = ("thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday")  # 1970-01-01 was a Thursday
+WEEKDAYS = (
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "monday",
+    "tuesday",
+    "wednesday",
+)  # 1970-01-01 was a Thursday
 Alignment = str | datetime | None
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
@@ -181,7 +197,8 @@ def alignment_us(align_to: Alignment, where: Zone | None = None) -> int:
     if isinstance(align_to, str) and align_to.lower() in WEEKDAYS:
         return WEEKDAYS.index(align_to.lower()) * DAY_US
     raise DefinitionError(
-        f'align_to: {align_to!r} is not understood; give a time of day as "23:59", a weekday as "monday", or an aware datetime'
+        f'align_to: {align_to!r} is not understood; give a time of day as "23:59", a weekday as "monday", or '
+        "an aware datetime"
     )
 
 
@@ -194,7 +211,9 @@ def at_any_instant(find: Find) -> Find:
     @wraps(find)
     def windows_for(self: Any, at: Any) -> Any:  # noqa: ANN401 - any of the three
         if isinstance(at, datetime):
-            return [(from_us(start), from_us(end)) for start, end in find(self, instant_us(at, "windows_for"))]
+            return [
+                (from_us(start), from_us(end)) for start, end in find(self, instant_us(at, "windows_for"))
+            ]
         return find(self, microseconds(at, "windows_for") if isinstance(at, str | timedelta) else at)
 
     return windows_for

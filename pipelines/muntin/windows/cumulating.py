@@ -62,7 +62,11 @@ class Cumulating(Plain):
         return [(start, int(border)) for border in self.step.every(first, end)[1]]
 
     def earliest(self, after_us: int, until_us: int) -> int:
-        return AFTER_ALL if self.step.earliest(after_us, until_us) == AFTER_ALL else self.whole.windows_for(after_us)[0][0]
+        return (
+            AFTER_ALL
+            if self.step.earliest(after_us, until_us) == AFTER_ALL
+            else self.whole.windows_for(after_us)[0][0]
+        )
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np
@@ -97,8 +101,16 @@ def cumulating(
     """
     whole, part = side_by_side(max_size, align_to, timezone, grace), side_by_side(step, align_to, timezone)
     if not _divides(part, whole):
-        raise DefinitionError(f"max_size must be a whole number of steps: {max_size} is not one of {step}; {_legal(whole, part)}")
-    check_overlap("step", whole.follows.longest_us, part.shortest_us, DAY_US if isinstance(whole, Calendar) else whole.size_us)
+        raise DefinitionError(
+            f"max_size must be a whole number of steps: {max_size} is not one of {step}; "
+            f"{_legal(whole, part)}"
+        )
+    check_overlap(
+        "step",
+        whole.follows.longest_us,
+        part.shortest_us,
+        DAY_US if isinstance(whole, Calendar) else whole.size_us,
+    )
     return hiding(closed_at(closed, Cumulating(whole, part)), having)
 
 

@@ -97,7 +97,10 @@ class Given(Plain):
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         if self.read is None:
-            raise DefinitionError("windows_for: where these windows lie is told by a table, which a run reads; see `muntin explain`")
+            raise DefinitionError(
+                "windows_for: where these windows lie is told by a table, which a run reads; see `muntin "
+                "explain`"
+            )
         over = self.spans.over(instant_us, instant_us)
         return sorted({*zip(self.spans.start[over].tolist(), self.spans.end[over].tolist(), strict=True)})
 
@@ -158,6 +161,10 @@ def given(
             is not positive, a negative grace.
     """
     if dense and having is not None:
-        raise DefinitionError("given: `read` cannot tell a hidden window from an empty one; leave dense out, or having")
+        raise DefinitionError(
+            "given: `read` cannot tell a hidden window from an empty one; leave dense out, or having"
+        )
     table = given_table(source, start, end, keys, columns)
-    return hiding(Given(table, positive(resolution, "resolution"), not_negative(grace, "grace"), dense), having)
+    return hiding(
+        Given(table, positive(resolution, "resolution"), not_negative(grace, "grace"), dense), having
+    )

@@ -43,10 +43,14 @@ class Plain:
     def __post_init__(self) -> None:
         object.__setattr__(self, "having", condition(self.having, "having"))
         if self.having is not None and self.rows_out:
-            raise DefinitionError('having: it is about the row of a window, and output="rows" gives several; leave one of them out')
+            raise DefinitionError(
+                'having: it is about the row of a window, and output="rows" gives several; leave one of them '
+                "out"
+            )
         if self.having is not None and self.grid is not None and self.dense:
             raise DefinitionError(
-                "dense: between windows that having hides, `read` cannot tell a hidden window from an empty one; leave dense out, or having"
+                "dense: between windows that having hides, `read` cannot tell a hidden window from an empty "
+                "one; leave dense out, or having"
             )
 
     @property

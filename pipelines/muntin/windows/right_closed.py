@@ -78,6 +78,7 @@ def closed_at(closed: Closed, kind: OnGrid) -> OnGrid | RightClosed:
     """A kind on a grid as it is, or with windows `(start, end]`."""
     if closed not in get_args(Closed):
         raise DefinitionError(
-            f'closed: {closed!r} is not understood; say "left" for windows [start, end), or "right" for windows (start, end]'
+            f'closed: {closed!r} is not understood; say "left" for windows [start, end), or "right" for '
+            "windows (start, end]"
         )
     return RightClosed(kind) if closed == "right" else kind  # type: ignore[arg-type]  # a kind is a Window, too

@@ -35,9 +35,8 @@ def reach_lift(gap_by: str, default_us: int) -> Mapping[str, str]:
     A null stands for the default. What is no gap, as 0 or less, cannot be computed: such rows are refused.
     """
     text = f"({gap_by})::VARCHAR"  # for types: an expression has one of three, and each branch must fit all
-    given = (
-        f"CASE WHEN typeof({gap_by}) IN ('INTERVAL', 'VARCHAR') THEN epoch_us(({text})::INTERVAL) ELSE round(({text})::DOUBLE * 1e6) END"
-    )
+    is_text = f"typeof({gap_by}) IN ('INTERVAL', 'VARCHAR')"
+    given = f"CASE WHEN {is_text} THEN epoch_us(({text})::INTERVAL) ELSE round(({text})::DOUBLE * 1e6) END"
     refused = f"('gap_by is ' || {text})::BIGINT"
     own = f"WHEN ({given}) BETWEEN 1 AND {LONGEST_US} THEN ({given})::BIGINT ELSE {refused}"
     reach = f"{EVENT_TIME} + CASE WHEN ({gap_by}) IS NULL THEN {default_us} {own} END"
@@ -117,7 +116,9 @@ class OwnGapSession(Session):
 
     @property
     def made_of(self) -> FrameStates:
-        return FrameStates(event_times=True, lifts=reach_lift(self.gap_by, self.gap_us), needs=((self.gap_by, "duration"),))
+        return FrameStates(
+            event_times=True, lifts=reach_lift(self.gap_by, self.gap_us), needs=((self.gap_by, "duration"),)
+        )
 
     @property
     def follows(self) -> Follows:
@@ -180,7 +181,11 @@ class LimitedSession(Session):
 
         rules = Rules(self.joins_us, self.gap_us, self.max_length_us or AFTER_ALL, self.inside_us)
         pieces = cut_chains(frames, rules, floor, self._ends(frames))
-        more = {name: column for name, column in (("cut", pieces.cut), ("ended", pieces.ended)) if name in self.columns}
+        more = {
+            name: column
+            for name, column in (("cut", pieces.cut), ("ended", pieces.ended))
+            if name in self.columns
+        }
         return labelled(frames, pieces.piece, pieces.start, pieces.end, closed=pieces.closed, more=more)
 
     def _ends(self, frames: Frames) -> np.ndarray:
@@ -232,13 +237,23 @@ def session(
     gap_us, grace_us = positive(gap, "gap"), not_negative(grace, "grace")
     if gap_by is not None:
         if max_length is not None or until is not None:
-            raise DefinitionError("gap_by: rows that say their own gap do not go with max_length or until; leave these out")
+            raise DefinitionError(
+                "gap_by: rows that say their own gap do not go with max_length or until; leave these out"
+            )
         return OwnGapSession(gap_us, touching, grace_us, expression(gap_by, "gap_by"), having=having)
     if max_length is None and until is None:
         return Session(gap_us, touching, grace_us, having=having)
     longest = positive(max_length, "max_length") if max_length is not None else 0
     if 0 < longest < gap_us:
         raise DefinitionError(
-            f"max_length: {spell(longest)} is shorter than the gap, {spell(gap_us)}: every session would be cut; give at least that"
+            f"max_length: {spell(longest)} is shorter than the gap, {spell(gap_us)}: every session would be "
+            "cut; give at least that"
         )
-    return LimitedSession(gap_us, touching, grace_us, longest, "" if until is None else expression(until, "until"), having=having)
+    return LimitedSession(
+        gap_us,
+        touching,
+        grace_us,
+        longest,
+        "" if until is None else expression(until, "until"),
+        having=having,
+    )

@@ -57,8 +57,12 @@ class Sliding(Plain):
     def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
         from muntin.engine.event_time.grid import sliding_ranges
 
-        first_end = (frames.start - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
-        return sliding_ranges(frames, first_end, self.size_us, self.step_us, floor[frames.batch], (after_us, until_us))
+        first_end = (
+            (frames.start - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
+        )
+        return sliding_ranges(
+            frames, first_end, self.size_us, self.step_us, floor[frames.batch], (after_us, until_us)
+        )
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
@@ -68,7 +72,9 @@ class Sliding(Plain):
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np
 
-        first = start_us + (self.align_us - self.size_us - start_us) % self.step_us  # where windows leave gaps, no window may begin there
+        first = (
+            start_us + (self.align_us - self.size_us - start_us) % self.step_us
+        )  # where windows leave gaps, no window may begin there
         start = np.arange(first, end_us - self.size_us + 1, self.step_us, dtype=np.int64)
         return start, start + self.size_us
 
@@ -118,14 +124,16 @@ def sliding(
         return hiding(closed_at(closed, LastPart(whole, size_us, dense)), having)
     if size_us < step_us and not gaps:
         raise DefinitionError(
-            f"step: {spell(step_us)} is longer than the size, {spell(size_us)}, so that events between windows would belong to none; "
+            f"step: {spell(step_us)} is longer than the size, {spell(size_us)}, so that events between "
+            "windows would belong to none; "
             "say gaps=True if they shall not, or give a step that divides the size"
         )
     if size_us % step_us:
         *others, last = (spell(legal) for legal in steps_near(size_us, step_us))
         legal = f"{', '.join(others)} or {last}" if others else last
         raise DefinitionError(
-            f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
+            f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = "
+            f"{size_us / step_us:.4g}; try step {legal}"
         )
     check_overlap("step", size_us, step_us, size_us)
     return hiding(closed_at(closed, Sliding(size_us, step_us, align_us % step_us, grace_us, dense)), having)
@@ -142,7 +150,8 @@ def check_overlap(what: str, longest_us: int, step_us: int, whole_us: int) -> No
     parts = MOST * whole_us // longest_us
     least_us = next((whole_us // count for count in range(parts, 0, -1) if whole_us % count == 0), longest_us)
     raise DefinitionError(
-        f"{what}: {spell(step_us)} is too short: an event would lie in {longest_us // step_us:,} windows, a row each, and {MOST:,} are "
+        f"{what}: {spell(step_us)} is too short: an event would lie in {longest_us // step_us:,} windows, a "
+        f"row each, and {MOST:,} are "
         f'possible; give a longer one, as {what}="{spell(least_us)}"'
     )
 
@@ -153,7 +162,8 @@ def _of_a_clock(timezone: str, size_us: int, step_us: int) -> str:
     far = f"days={days}" if not rest else f"hours={size_us // UNITS['h']}"
     return (
         f"timezone: sliding windows are of one length, which days of {timezone} are not; "
-        f'for windows that end by its clock give windows.trailing({far}, every="{spell(step_us)}", timezone={timezone!r})'
+        f'for windows that end by its clock give windows.trailing({far}, every="{spell(step_us)}", '
+        f"timezone={timezone!r})"
     )
 
 

@@ -56,7 +56,9 @@ class Trailing(Plain):
         from muntin.engine.event_time.grid import sliding_numbers
 
         number = self.stretch.numbers(frames.start)
-        return sliding_numbers(frames, number, self.count, self.stretch.numbers(floor)[frames.batch], self.stretch.borders)
+        return sliding_numbers(
+            frames, number, self.count, self.stretch.numbers(floor)[frames.batch], self.stretch.borders
+        )
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
@@ -67,7 +69,11 @@ class Trailing(Plain):
         return [(int(start), int(end)) for start, end in zip(border, border[self.count :], strict=False)]
 
     def earliest(self, after_us: int, until_us: int) -> int:
-        return AFTER_ALL if self.stretch.earliest(after_us, until_us) == AFTER_ALL else after_us - self.follows.reach_us
+        return (
+            AFTER_ALL
+            if self.stretch.earliest(after_us, until_us) == AFTER_ALL
+            else after_us - self.follows.reach_us
+        )
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np
@@ -130,11 +136,14 @@ def _asked(given: dict[str, int | None]) -> tuple[str, int]:
     if len(asked) != 1:
         lengths = " and ".join(f"{unit}={number}" for unit, number in asked.items()) or "nothing"
         raise DefinitionError(
-            f"trailing: {lengths} is given; say how far windows reach back by one of months, weeks, days, hours, as days=7"
+            f"trailing: {lengths} is given; say how far windows reach back by one of months, weeks, days, "
+            "hours, as days=7"
         )
     [(unit, number)] = asked.items()
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise DefinitionError(f"{unit}: {number!r} is not a number of {unit}; give a whole number from 1, as trailing({unit}=3)")
+        raise DefinitionError(
+            f"{unit}: {number!r} is not a number of {unit}; give a whole number from 1, as trailing({unit}=3)"
+        )
     return unit, number
 
 
@@ -145,7 +154,11 @@ def _steady(stretch: Tumbling | Calendar) -> Tumbling | Calendar:
     if isinstance(stretch, Calendar) or not stretch.zone or stretch.zone.shift % stretch.size_us:
         return stretch
     return Tumbling(
-        stretch.size_us, (stretch.align_us - stretch.zone.offsets[0]) % stretch.size_us, None, stretch.grace_us, said=stretch.said
+        stretch.size_us,
+        (stretch.align_us - stretch.zone.offsets[0]) % stretch.size_us,
+        None,
+        stretch.grace_us,
+        said=stretch.said,
     )
 
 
@@ -158,5 +171,11 @@ def _whole_stretches(months: int, stretch: Tumbling | Calendar) -> int:
 def _misfit(asked: str, stretch: Tumbling | Calendar) -> str:
     if isinstance(stretch, Calendar):
         apart = spell(stretch.shortest_us)
-        return f"every: windows of {asked} would overlap in parts of months; give whole months, as months=2, or at most {apart}"
-    return f'every: {asked} is no whole number of every="{spell(stretch.size_us)}"; give a part of it, as every="1h"; of months, months'
+        return (
+            f"every: windows of {asked} would overlap in parts of months; "
+            f"give whole months, as months=2, or at most {apart}"
+        )
+    return (
+        f'every: {asked} is no whole number of every="{spell(stretch.size_us)}"; '
+        'give a part of it, as every="1h"; of months, months'
+    )

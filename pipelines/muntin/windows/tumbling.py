@@ -103,12 +103,20 @@ def tumbling(
         from muntin.windows.business_days import business_days
 
         where = zone(timezone) if timezone is not None else None
-        return hiding(closed_at(closed, business_days(align_to, where, not_negative(grace, "grace"), dense=dense)), having)
+        return hiding(
+            closed_at(closed, business_days(align_to, where, not_negative(grace, "grace"), dense=dense)),
+            having,
+        )
     return hiding(closed_at(closed, side_by_side(size, align_to, timezone, grace, dense=dense)), having)
 
 
 def side_by_side(
-    size: Duration, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0, *, dense: bool = False
+    size: Duration,
+    align_to: Alignment = None,
+    timezone: str | None = None,
+    grace: Duration = 0,
+    *,
+    dense: bool = False,
 ) -> Tumbling | Calendar:
     """The windows of `tumbling`, `[start, end)` each."""
     where, grace_us = zone(timezone) if timezone is not None else None, not_negative(grace, "grace")
@@ -119,5 +127,14 @@ def side_by_side(
     try:
         size_us = positive(size, "size")
     except DefinitionError as wrong:
-        raise DefinitionError(f'{wrong}; or by the calendar "1mo", "1q", "1y", "1sm" (half a month) or "1bd" (a business day)') from None
-    return Tumbling(size_us, alignment_us(align_to, where) % size_us, where, grace_us, dense, size if isinstance(size, str) else "")
+        raise DefinitionError(
+            f'{wrong}; or by the calendar "1mo", "1q", "1y", "1sm" (half a month) or "1bd" (a business day)'
+        ) from None
+    return Tumbling(
+        size_us,
+        alignment_us(align_to, where) % size_us,
+        where,
+        grace_us,
+        dense,
+        size if isinstance(size, str) else "",
+    )

@@ -63,7 +63,12 @@ class Unique(Plain):
 
 
 def unique_sliding(
-    size: Duration, *, resolution: Duration = "1ms", on: On = "change", grace: Duration = 0, having: str | None = None
+    size: Duration,
+    *,
+    resolution: Duration = "1ms",
+    on: On = "change",
+    grace: Duration = 0,
+    having: str | None = None,
 ) -> Unique:
     """A window of `size` for every distinct set of events that it can hold as it slides over time.
 
@@ -86,6 +91,7 @@ def unique_sliding(
     size_us, fine = positive(size, "size"), positive(resolution, "resolution")
     if size_us % fine:
         raise DefinitionError(
-            f"size must be a whole number of resolutions: {spell(size_us)} is not one of {spell(fine)}; give a finer resolution"
+            f"size must be a whole number of resolutions: {spell(size_us)} is not one of {spell(fine)}; give "
+            "a finer resolution"
         )
     return Unique(size_us, fine, on, not_negative(grace, "grace"), having=having)

@@ -78,7 +78,9 @@ def _partitions(frames: Frames, first: float) -> Partitions:
     return Partitions(head, np.append(head[1:], len(frames))[: len(head)], counters[group, 0], allowed)
 
 
-def _closed(rules: Rules, frames: Frames, parts: Partitions, following: Callable[[Assignment], np.ndarray]) -> Closed:
+def _closed(
+    rules: Rules, frames: Frames, parts: Partitions, following: Callable[[Assignment], np.ndarray]
+) -> Closed:
     """The closed windows, in rounds: the next window of each partition, then the difference that follows."""
     value, valid, _ = reading.compared(rules.evict, frames)
     value = value.astype(np.float64)
@@ -117,7 +119,19 @@ def _windows(group: Ints, lo: Ints, hi: Ints) -> Assignment:
     window, within = repeated(np.arange(len(lo)), hi - lo)
     ends = np.cumsum(hi - lo)
     begins = ends - (hi - lo)
-    return Assignment(lo[window] + within, window, group[lo], lo, hi, begins, begins, ends, _NONE, _NONE, np.zeros(len(group), np.int64))
+    return Assignment(
+        lo[window] + within,
+        window,
+        group[lo],
+        lo,
+        hi,
+        begins,
+        begins,
+        ends,
+        _NONE,
+        _NONE,
+        np.zeros(len(group), np.int64),
+    )
 
 
 def _with_open(closed: Closed, parts: Partitions, group: Ints, open_position: int) -> np.ndarray:
@@ -132,7 +146,9 @@ def _with_open(closed: Closed, parts: Partitions, group: Ints, open_position: in
     return windows[np.lexsort((number, part))]
 
 
-def _notes(closed: Closed, parts: Partitions, frames: Frames, noted_after: Ints) -> tuple[np.ndarray, np.ndarray]:
+def _notes(
+    closed: Closed, parts: Partitions, frames: Frames, noted_after: Ints
+) -> tuple[np.ndarray, np.ndarray]:
     """The note of each partition after some batches, as `tiled` takes it, with the allowed difference."""
     notes, bases = [], []
     own_from = np.searchsorted(closed.part, np.arange(len(parts.head) + 1))

@@ -68,7 +68,9 @@ def _second_blocks(block: Ints, heads: Ints, lo: Ints, hi: Ints) -> tuple[Ints, 
     empty = hi <= lo
     first_block, last_block = block[np.minimum(lo, len(block) - 1)], block[np.maximum(hi - 1, 0)]
     last_head = heads[last_block - 1]
-    return np.where(empty, lo, np.maximum(last_head, lo)), empty | (last_block - first_block == 1) | (last_head == lo)
+    return np.where(empty, lo, np.maximum(last_head, lo)), empty | (last_block - first_block == 1) | (
+        last_head == lo
+    )
 
 
 def _with_listed(plain: Ranges, listed: Ints, fired: Fired) -> Ranges:
@@ -125,7 +127,9 @@ def bounded(windows: Assignment, frames: Frames) -> Assignment:
     empty = windows.lo == windows.hi
     if not empty.any():
         return replace(windows, start=start, end=end)
-    return replace(windows, start=np.where(empty, windows.start, start), end=np.where(empty, windows.end, end))
+    return replace(
+        windows, start=np.where(empty, windows.start, start), end=np.where(empty, windows.end, end)
+    )
 
 
 _NONE = np.empty(0, np.int64)
@@ -141,7 +145,9 @@ def arrived(rules: Rules, frames: Frames, batches: int) -> Assignment:
     return assigned(fire(rules, frames), frames, batches, flush=rules.flush, groups=rules.groups)
 
 
-def assigned(fired: Fired, frames: Frames, batches: int, *, flush: bool, groups: tuple[tuple[str, str], ...] = ()) -> Assignment:
+def assigned(
+    fired: Fired, frames: Frames, batches: int, *, flush: bool, groups: tuple[tuple[str, str], ...] = ()
+) -> Assignment:
     """The assignment of windows that a kernel found.
 
     `fired`: the windows. `frames`, `batches`: as for `arrived`. `flush`: whether open windows are closed by
@@ -151,5 +157,7 @@ def assigned(fired: Fired, frames: Frames, batches: int, *, flush: bool, groups:
     closed = np.minimum(fired.closed, batches - 1) if flush else fired.closed
     missed, more = np.zeros(len(frames), np.int64), {"window_index": fired.index}
     start, end = fired.empty_start, fired.empty_end
-    windows = Assignment(order, block, fired.group, start, end, lo, mid, hi, _NONE, _NONE, missed, closed, more, fired.held)
+    windows = Assignment(
+        order, block, fired.group, start, end, lo, mid, hi, _NONE, _NONE, missed, closed, more, fired.held
+    )
     return bounded(grouped(windows, groups, arrived_rows(frames)) if groups else windows, frames)

@@ -53,5 +53,19 @@ def tiled(windows: np.ndarray, notes: np.ndarray, bases: np.ndarray, rows: int) 
     lo, hi = notes[:, 5], notes[:, 6]
     note, within = repeated(np.arange(len(lo)), hi - lo)
     held = Held(notes[:, 0], notes[:, 1], notes[:, 2:5], bases, note, lo[note] + within)
-    group, index, first, stop, closed, empty_start, empty_end = np.ascontiguousarray(windows.T)  # a kernel is compiled for each layout
-    return Fired(group, index, first, stop, closed, empty_start, empty_end, NO_ROWS, np.cumsum(begins[:-1]), held, are_blocks=True)
+    group, index, first, stop, closed, empty_start, empty_end = np.ascontiguousarray(
+        windows.T
+    )  # a kernel is compiled for each layout
+    return Fired(
+        group,
+        index,
+        first,
+        stop,
+        closed,
+        empty_start,
+        empty_end,
+        NO_ROWS,
+        np.cumsum(begins[:-1]),
+        held,
+        are_blocks=True,
+    )

@@ -31,7 +31,18 @@ def push(by: str, most: int, frames: Frames, *, descending: bool) -> Fired:
     leaves[row] = closed
     group, zeros = frames.group, np.zeros(len(frames), np.int64)  # a partition has as many windows as rows
     index = reading.counters(frames, NOTED)[group, 0] + np.arange(len(frames)) - np.searchsorted(group, group)
-    return Fired(group, index, row, row + 1, closed, zeros, zeros, NO_ROWS, np.arange(len(frames)), _held(frames, leaves))
+    return Fired(
+        group,
+        index,
+        row,
+        row + 1,
+        closed,
+        zeros,
+        zeros,
+        NO_ROWS,
+        np.arange(len(frames)),
+        _held(frames, leaves),
+    )
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -32,7 +32,10 @@ def dropped(sequence, group, batch, value, valid, rules):  # type: ignore[no-unt
     after, itself = np.full(len(group), AFTER_ALL, np.int64), np.zeros(len(group), np.bool_)
     held, oldest, last = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
     exists = np.zeros(count, np.bool_)
-    older, newer = np.full(count + 1, count, np.int64), np.full(count + 1, count, np.int64)  # a ring of partitions, by last use
+    older, newer = (
+        np.full(count + 1, count, np.int64),
+        np.full(count + 1, count, np.int64),
+    )  # a ring of partitions, by last use
     partitions = rows = 0
     for row in sequence:
         g = group[row]
@@ -97,15 +100,31 @@ def compared(measure: Measure, frames: Frames) -> tuple[np.ndarray, np.ndarray, 
     if measure.difference is None:
         return np.zeros(len(frames)), np.zeros(len(frames), np.bool_), -1.0
     column = arrived_rows(frames).columns[measure.column]
-    valid = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else np.ones(len(frames), np.bool_)
+    valid = (
+        column.is_valid().to_numpy(zero_copy_only=False)
+        if column.null_count
+        else np.ones(len(frames), np.bool_)
+    )
     if pa.types.is_integer(column.type) and float(measure.difference).is_integer():
-        return column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), valid, int(measure.difference)
-    return column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), valid, float(measure.difference)
+        return (
+            column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False),
+            valid,
+            int(measure.difference),
+        )
+    return (
+        column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False),
+        valid,
+        float(measure.difference),
+    )
 
 
 def marked(rules: Rules, frames: Frames) -> np.ndarray:
     """Whether each row is a marker."""
-    return arrived_rows(frames).columns[rules.marker].to_numpy(zero_copy_only=False) if rules.marker else np.zeros(len(frames), np.bool_)
+    return (
+        arrived_rows(frames).columns[rules.marker].to_numpy(zero_copy_only=False)
+        if rules.marker
+        else np.zeros(len(frames), np.bool_)
+    )
 
 
 def ranked(frames: Frames) -> Ints:
@@ -120,7 +139,9 @@ def sections(rules: Rules, frames: Frames) -> Ints:
     """A number that changes from row to row with the batch, and with the file if windows end with files."""
     if rules.ends_with != "file":
         return frames.batch
-    numbers = run_numbers(frames.batch, arrived_rows(frames).columns[FILE_NUMBER].to_numpy(zero_copy_only=False))
+    numbers = run_numbers(
+        frames.batch, arrived_rows(frames).columns[FILE_NUMBER].to_numpy(zero_copy_only=False)
+    )
     numbers.setflags(write=False)  # as those of batches are: a kernel is compiled for each type
     return numbers
 
@@ -142,7 +163,14 @@ def drops(rules: Rules, frames: Frames) -> tuple[Ints, np.ndarray]:
     slides, rows = rules.trigger is not None, rules.evict.rows or -1
     value, valid, difference = compared(Measure() if slides else rules.evict, frames)
     flushed_with, holds_most = (-1, rows) if slides else (rows, -1)
-    limits = (flushed_with, difference, rules.evict.absolute, holds_most, rules.most_partitions, rules.most_rows)
+    limits = (
+        flushed_with,
+        difference,
+        rules.evict.absolute,
+        holds_most,
+        rules.most_partitions,
+        rules.most_rows,
+    )
     return dropped(np.argsort(ranked(frames)), frames.group, frames.batch, value, valid, limits)
 
 
@@ -156,12 +184,22 @@ def note_after(arranged: Arranged, held: Held, position: int) -> pa.Table:
     rows = arranged.of_note(np.sort(held.row[np.isin(held.note, notes)]))
     groups, counters, bases = _partitions(held, notes, arranged.frames.arrival)
     whole = arranged.keys.take(pa.array(groups)) if arranged.keys is not None else pa.table({})
-    lists = pa.FixedSizeListArray.from_arrays(pa.array(counters.reshape(-1)), counters.shape[1]).cast(pa.list_(pa.int64()))
-    blank = {name: pa.nulls(len(groups), kind) for name, kind in zip(rows.column_names, rows.schema.types, strict=True)}
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(counters.reshape(-1)), counters.shape[1]).cast(
+        pa.list_(pa.int64())
+    )
+    blank = {
+        name: pa.nulls(len(groups), kind)
+        for name, kind in zip(rows.column_names, rows.schema.types, strict=True)
+    }
     blank |= {name: whole[name] for name in whole.column_names} | {COUNTERS: lists, BASE: pa.array(bases)}
     partitions = pa.table(blank)
-    more = {COUNTERS: pa.nulls(len(rows), pa.list_(pa.int64())), BASE: pa.nulls(len(rows), partitions[BASE].type)}
-    return pa.concat_tables([pa.table({**{name: rows[name] for name in rows.column_names}, **more}), partitions])
+    more = {
+        COUNTERS: pa.nulls(len(rows), pa.list_(pa.int64())),
+        BASE: pa.nulls(len(rows), partitions[BASE].type),
+    }
+    return pa.concat_tables(
+        [pa.table({**{name: rows[name] for name in rows.column_names}, **more}), partitions]
+    )
 
 
 def _partitions(held: Held, notes: Ints, arrival: Arrived | None) -> tuple[Ints, np.ndarray, np.ndarray]:

@@ -7,7 +7,15 @@ import numpy as np
 from muntin.engine.arrival import reading
 from muntin.engine.arrival.fired import Fired
 from muntin.engine.arrival.rules import Measure, Rules
-from muntin.engine.arrival.sliding_kernel import LATEST, NOTED, TOTAL, Measured, SlidingRows, SlidingRules, slid
+from muntin.engine.arrival.sliding_kernel import (
+    LATEST,
+    NOTED,
+    TOTAL,
+    Measured,
+    SlidingRows,
+    SlidingRules,
+    slid,
+)
 from muntin.engine.assignment import Held
 from muntin.engine.repeats import repeated
 from muntin.states.frames import Frames, Ints, run_numbers
@@ -20,19 +28,37 @@ def slide(rules: Rules, frames: Frames) -> Fired:
     signal, signal_valid, step = reading.compared(trigger, frames)
     clock = reading.clocked(frames)
     walked = SlidingRows(
-        frames.group, frames.batch, clock, value, value_valid, signal, signal_valid, rows.held, *reading.drops(rules, frames)
+        frames.group,
+        frames.batch,
+        clock,
+        value,
+        value_valid,
+        signal,
+        signal_valid,
+        rows.held,
+        *reading.drops(rules, frames),
     )
     measured = SlidingRules(
-        _measured(rules.evict, difference), _measured(trigger, step), rows.origin, rules.incomplete, rules.age_us or LATEST
+        _measured(rules.evict, difference),
+        _measured(trigger, step),
+        rows.origin,
+        rules.incomplete,
+        rules.age_us or LATEST,
     )
     bases = rows.bases.astype(signal.dtype)  # a copy
-    windows, notes, noted_bases, evicted_by = slid(walked, measured, rows.ends, rows.noted_after, reading.counters(frames, NOTED), bases)
-    group, index, lo, hi, closed, count = np.ascontiguousarray(windows.T)  # a kernel is compiled for each layout
+    windows, notes, noted_bases, evicted_by = slid(
+        walked, measured, rows.ends, rows.noted_after, reading.counters(frames, NOTED), bases
+    )
+    group, index, lo, hi, closed, count = np.ascontiguousarray(
+        windows.T
+    )  # a kernel is compiled for each layout
     block, none = _blocks(rules.evict, frames, clock, (value, difference)), np.zeros(len(windows), np.int64)
     listed = _listed(np.flatnonzero(count < hi - lo), lo, hi, evicted_by)
     held = _listed(np.arange(len(notes)), notes[:, -2], notes[:, -1], evicted_by)
     counters = notes[:, 2:-2]
-    counters[:, TOTAL] %= rules.evict.rows or 1  # blocks begin at multiples of it, and nothing else asks for it
+    counters[:, TOTAL] %= (
+        rules.evict.rows or 1
+    )  # blocks begin at multiples of it, and nothing else asks for it
     note = Held(notes[:, 0], notes[:, 1], counters, noted_bases, held[:, 0], held[:, 1])
     return Fired(group, index, lo, hi, closed, none, none, listed, block, note)
 
@@ -47,7 +73,9 @@ def _listed(chosen: Ints, lo: Ints, hi: Ints, evicted_by: Ints) -> np.ndarray:
 
 def _measured(measure: Measure, difference: float) -> Measured:
     """`difference` in the type of the values."""
-    return Measured(measure.rows, measure.time_us, measure.difference is not None, difference, measure.absolute)
+    return Measured(
+        measure.rows, measure.time_us, measure.difference is not None, difference, measure.absolute
+    )
 
 
 def _blocks(evict: Measure, frames: Frames, clock: Ints, compared: tuple[np.ndarray, float]) -> Ints:

@@ -6,7 +6,7 @@ Every step reads and writes the partition's record, an array of integers::
                                      |           |
                                    FIRST        row: it comes now
 
-    held are the rows from FIRST on that came before `row`, without rows that left by difference; HELD says how many.
+    held are the rows from FIRST on that came before `row`, but rows that left by difference; HELD: how many.
     When d left, e may still be held: it came later, but is larger. What is held need not be neighbours.
 """
 
@@ -224,7 +224,10 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
     beside each. evicted_by: of each row, the row that made it leave by difference. A window `[lo, hi)` holds
     its rows that no row before hi made leave. Empty where rows do not leave by difference.
     """
-    windows, notes = np.empty((1024, 6), np.int64), np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64)
+    windows, notes = (
+        np.empty((1024, 6), np.int64),
+        np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64),
+    )
     noted_bases = np.empty(len(notes), bases.dtype)
     evicted_by = np.full(len(rows.group) if rules.evict.by_difference else 0, AFTER_ALL)
     part = np.zeros(RECORD, np.int64)
@@ -232,7 +235,9 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
     while head < len(rows.group):
         tail = run_end(rows.group, head)
         _begun(part, head, tail, counters, rows)
-        windows = _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by, windows, notes, noted_bases)
+        windows = _walked(
+            part, head, tail, rows, rules, ends, noted_after, bases, evicted_by, windows, notes, noted_bases
+        )
         head = tail
     return windows[: part[FIRED]], notes[: part[NOTES]], noted_bases[: part[NOTES]], evicted_by
 
@@ -256,7 +261,12 @@ def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by,
     Before a row comes batches end and time goes by. A trigger by difference: trigger, evict, insert; by
     count: evict, insert, trigger.
     """
-    batch, clock, drop_after, drops_itself = rows.batch, rows.clock, rows.drop_after, rows.drops_itself  # out of the loop
+    batch, clock, drop_after, drops_itself = (
+        rows.batch,
+        rows.clock,
+        rows.drop_after,
+        rows.drops_itself,
+    )  # out of the loop
     value, valid, signal, signal_valid = rows.value, rows.value_valid, rows.signal, rows.signal_valid
     snap = 0
     for row in range(head + part[HELD], tail):
@@ -267,7 +277,9 @@ def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by,
                 _note(part, row, noted_after[snap], bases, notes, noted_bases)
             snap += 1
         windows = _gone_by(part, row, head, clock[row], drop, clock, ends, rules, windows)
-        if fires_before(part, row, signal, signal_valid, bases, rules.trigger) and ready(part, rules.incomplete):
+        if fires_before(part, row, signal, signal_valid, bases, rules.trigger) and ready(
+            part, rules.incomplete
+        ):
             windows = _fired(part, row, batch[row], windows)
         make_room(part, row, value, valid, rules.evict, evicted_by)
         come_in(part, rules.evict)

@@ -11,7 +11,16 @@ from muntin.engine.arrival import reading
 from muntin.engine.arrival.fired import Fired, tiled
 from muntin.engine.arrival.reading import run_end
 from muntin.engine.arrival.rules import Measure, Rules
-from muntin.engine.arrival.tumbling_kernel import INDEX, NOTED, SEEN, Markers, TumblingRows, TumblingRules, exceeds, tumbled
+from muntin.engine.arrival.tumbling_kernel import (
+    INDEX,
+    NOTED,
+    SEEN,
+    Markers,
+    TumblingRows,
+    TumblingRules,
+    exceeds,
+    tumbled,
+)
 from muntin.states.frames import Frames
 
 
@@ -54,7 +63,15 @@ def tumbled_plain(rows, rules, noted_after, counters, latest):  # type: ignore[n
                     part[SEEN] = rows.clock[stop - 1]
                 full = held == rules.rows
                 if full or stop < border:
-                    windows[count] = (group, part[INDEX], first, first + held, rows.batch[stop - 1 if full else stop], 0, 0)
+                    windows[count] = (
+                        group,
+                        part[INDEX],
+                        first,
+                        first + held,
+                        rows.batch[stop - 1 if full else stop],
+                        0,
+                        0,
+                    )
                     part[INDEX], held, count = part[INDEX] + 1, np.int64(0), count + 1
                 row = stop
             if snap < len(noted_after):
@@ -104,8 +121,8 @@ def tumble(rules: Rules, frames: Frames) -> Fired:
     markers = np.flatnonzero(marker)[np.argsort(rank[marker])]
     windows, notes = tumbled(
         TumblingRows(
-            frames.group, frames.batch, rank, reading.clocked(frames), value, valid, reading.sections(rules, frames), marker,
-            *reading.drops(rules, frames),
+            frames.group, frames.batch, rank, reading.clocked(frames), value, valid,
+            reading.sections(rules, frames), marker, *reading.drops(rules, frames),
         ),
         TumblingRules(
             evict.rows, difference, evict.absolute, evict.time_us, rows.origin, bool(rules.ends_with),
@@ -122,7 +139,9 @@ def tumble(rules: Rules, frames: Frames) -> Fired:
 def _by_rows_alone(evict: Measure, frames: Frames) -> Fired:
     rows, nothing = reading.arrived_rows(frames), np.empty(0, np.int64)
     clock = nothing if rows.clock is None else reading.clocked(frames)
-    value, valid, difference = (nothing, nothing > 0, -1.0) if evict.difference is None else reading.compared(evict, frames)
+    value, valid, difference = (
+        (nothing, nothing > 0, -1.0) if evict.difference is None else reading.compared(evict, frames)
+    )
     windows, notes = tumbled_plain(
         PlainRows(frames.group, frames.batch, clock, value, valid),
         PlainRules(evict.rows, difference, evict.absolute),

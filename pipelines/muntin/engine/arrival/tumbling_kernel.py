@@ -147,7 +147,9 @@ def come_in(part, row, clock, marker, rules):  # type: ignore[no-untyped-def]  #
         if part[HELD] == 0:
             part[FIRST], part[BORDER] = row, AFTER_ALL
             if rules.time_us > 0:
-                part[BORDER] = rules.origin + ((clock[row] - rules.origin) // rules.time_us + 1) * rules.time_us
+                part[BORDER] = (
+                    rules.origin + ((clock[row] - rules.origin) // rules.time_us + 1) * rules.time_us
+                )
         part[HELD] += 1
 
 
@@ -196,7 +198,9 @@ def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[
     while head < len(rows.group):
         tail = run_end(rows.group, head)
         begin(part, counters[rows.group[head]], head, rows.group[head])
-        count, noted = _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted)
+        count, noted = _cut(
+            part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted
+        )
         head = tail
     return windows[:count], notes[:noted]
 
@@ -204,19 +208,45 @@ def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Walk through a partition: before a row, batches end and time passes. The open window comes last."""
-    batch, clock, rank, drop_after, drops_itself = rows.batch, rows.clock, rows.rank, rows.drop_after, rows.drops_itself
+    batch, clock, rank, drop_after, drops_itself = (
+        rows.batch,
+        rows.clock,
+        rows.rank,
+        rows.drop_after,
+        rows.drops_itself,
+    )
     value, valid, section, marker = rows.value, rows.valid, rows.section, rows.marker  # all out of the loop
-    mark_rank, mark_batch, latest, snap, never = markers.rank, markers.batch, len(ends), np.int64(0), np.int64(AFTER_ALL)
+    mark_rank, mark_batch, latest, snap, never = (
+        markers.rank,
+        markers.batch,
+        len(ends),
+        np.int64(0),
+        np.int64(AFTER_ALL),
+    )
     age_us = rules.age_us if rules.age_us > 0 else AFTER_ALL
     by_others = len(mark_rank) > 0 or rules.together
     for row in range(head, tail):
         if snap < len(noted_after) and noted_after[snap] < batch[row]:
             count, noted, snap = _over(
-                part, row - head, batch[row], rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted
+                part,
+                row - head,
+                batch[row],
+                rows,
+                rules,
+                markers,
+                ends,
+                noted_after,
+                snap,
+                windows,
+                count,
+                notes,
+                noted,
             )
         now = clock[row]
         if by_others or now >= part[BORDER] or now - part[SEEN] > age_us:
-            ending = ended_outside(part, now, rank[row], latest, rank, drop_after, mark_rank, mark_batch, ends, rules)
+            ending = ended_outside(
+                part, now, rank[row], latest, rank, drop_after, mark_rank, mark_batch, ends, rules
+            )
             count = closed(windows, count, part, ending, rules)
         first = part[FIRST]
         if part[HELD] > 0:
@@ -224,12 +254,19 @@ def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, cou
                 count = closed(windows, count, part, (batch[first], never, False), rules)
             elif now - part[SEEN] > age_us:
                 count = closed(windows, count, part, (batch[row], never, True), rules)
-            elif rules.difference >= 0 and valid[row] and valid[first] and exceeds(value[row], value[first], rules):
+            elif (
+                rules.difference >= 0
+                and valid[row]
+                and valid[first]
+                and exceeds(value[row], value[first], rules)
+            ):
                 count = closed(windows, count, part, (batch[row], never, False), rules)
         come_in(part, row, clock, marker, rules)
         if not marker[row] and (drops_itself[row] or part[HELD] == rules.rows):
             count = closed(windows, count, part, (batch[row], never, drops_itself[row]), rules)
-    count, noted, _ = _over(part, tail - head, never, rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted)
+    count, noted, _ = _over(
+        part, tail - head, never, rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted
+    )
     return closed(windows, count, part, _at_last(part, rows, rules, markers, ends), rules), noted
 
 
@@ -238,7 +275,9 @@ def _over(part, came, before, rows, rules, markers, ends, noted_after, snap, win
     """Batches before `before` are over: windows that end with them, and what is held then."""
     while snap < len(noted_after) and noted_after[snap] < before:
         if came > 0:
-            count = closed(windows, count, part, _ended_by(part, noted_after[snap], rows, rules, markers, ends), rules)
+            count = closed(
+                windows, count, part, _ended_by(part, noted_after[snap], rows, rules, markers, ends), rules
+            )
             notes[noted, 0], notes[noted, 1] = noted_after[snap], part[GROUP]
             notes[noted, 2 : 2 + NOTED] = part[:NOTED]
             notes[noted, 2 + NOTED], notes[noted, 3 + NOTED] = part[FIRST], part[FIRST] + part[HELD]
@@ -260,7 +299,18 @@ def _ended_by(part, position, rows, rules, markers, ends):  # type: ignore[no-un
     never = np.int64(AFTER_ALL)
     if rules.sectioned and part[HELD] > 0:
         return rows.batch[part[FIRST]], never, False
-    return ended_outside(part, ends[position], never, position, rows.rank, rows.drop_after, markers.rank, markers.batch, ends, rules)
+    return ended_outside(
+        part,
+        ends[position],
+        never,
+        position,
+        rows.rank,
+        rows.drop_after,
+        markers.rank,
+        markers.batch,
+        ends,
+        rules,
+    )
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -2,7 +2,7 @@
 
 frames        [ a )            [ b )        of one key
 reach         |-------------|  |-------------|
-windows       [   )[   )[   )[ . )[   )[   )           all that begin in a reach; windows with events exist anyhow
+windows       [   )[   )[   )[ . )[   )[   )     all that begin in a reach; with events they exist anyhow
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from muntin.states.frames import Frames, Ints, run_starts
 from muntin.states.order import sorted_order
 
 
-def with_late_states(windows: Assignment, groups: Ints, pair_row: Ints, pair_start: Ints, pair_end: Ints) -> Assignment:
+def with_late_states(
+    windows: Assignment, groups: Ints, pair_row: Ints, pair_start: Ints, pair_end: Ints
+) -> Assignment:
     """The windows and the windows of late states, each window once; late states become pairs (window, row).
 
     `windows`: without late pairs. `groups`: the group of every row of the frames. `pair_row`, `pair_start`,
@@ -38,10 +40,16 @@ def with_windows(windows: Assignment, group: Ints, start: Ints, end: Ints) -> tu
     `windows`: sorted by (group, start, end). `group`, `start`, `end`: of the further windows, which may be
     among the windows.
     """
-    groups, starts, ends = np.append(windows.group, group), np.append(windows.start, start), np.append(windows.end, end)
+    groups, starts, ends = (
+        np.append(windows.group, group),
+        np.append(windows.start, start),
+        np.append(windows.end, end),
+    )
     order = sorted_order(groups, starts, ends)
     is_first = run_starts(groups[order], starts[order], ends[order])
-    number = np.empty(len(order), np.int64)  # of the window that each entry of `groups`, `starts`, `ends` stands for
+    number = np.empty(
+        len(order), np.int64
+    )  # of the window that each entry of `groups`, `starts`, `ends` stands for
     number[order] = np.cumsum(is_first) - 1
     firsts = order[is_first]
     lo, mid, hi = np.zeros((3, len(firsts)), np.int64)
@@ -61,7 +69,7 @@ def with_windows(windows: Assignment, group: Ints, start: Ints, end: Ints) -> tu
 
 
 _FAR = 1000
-"""Frames between two stretches of time: windows of shorter gaps are computed and not used, as to ask once more takes longer."""
+"""Frames between two stretches of time: windows of shorter gaps are computed and not used."""
 
 
 def with_reached(
@@ -78,14 +86,19 @@ def with_reached(
     `behind_us`: see above. `ends`: the windows that end after the first instant and up to the second are
     wanted. `known_us`: no wanted window begins at this instant or later.
     """
-    low, high = np.maximum(frames.start, ends[0] - kind.follows.longest_us), np.minimum(frames.start + behind_us, min(ends[1], known_us))
+    low, high = (
+        np.maximum(frames.start, ends[0] - kind.follows.longest_us),
+        np.minimum(frames.start + behind_us, min(ends[1], known_us)),
+    )
     start, end = _grid(kind, low, high)
     wanted = (end > ends[0]) & (end <= ends[1]) & (start < known_us)
     start, end = start[wanted], end[wanted]
     first = np.searchsorted(start, frames.start - kind.outside_us, side="right")
     last = np.searchsorted(start, frames.start + behind_us)
     goes_on = ~run_starts(frames.group)
-    first[goes_on] = np.maximum(first, np.roll(last, 1))[goes_on]  # what a frame before it reaches is there already
+    first[goes_on] = np.maximum(first, np.roll(last, 1))[
+        goes_on
+    ]  # what a frame before it reaches is there already
     row, nth = repeated(np.arange(len(frames)), np.maximum(last - first, 0))
     at = first[row] + nth
     return with_windows(windows, frames.group[row], start[at], end[at])[0]
@@ -96,11 +109,18 @@ def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN40
     some = low < high
     lows, highs = np.sort(low[some]), np.sort(high[some])
     apart = np.ones(len(lows) + 1, np.bool_)
-    apart[1:-1] = lows[1:] - _FAR * kind.frame_us(0) > highs[:-1]  # nothing lies over this gap, and it is long
-    parts = [_between(kind, *stretch) for stretch in zip(lows[apart[:-1]].tolist(), highs[apart[1:]].tolist(), strict=True)]
+    apart[1:-1] = (
+        lows[1:] - _FAR * kind.frame_us(0) > highs[:-1]
+    )  # nothing lies over this gap, and it is long
+    parts = [
+        _between(kind, *stretch)
+        for stretch in zip(lows[apart[:-1]].tolist(), highs[apart[1:]].tolist(), strict=True)
+    ]
     if not parts:
         return low[:0], low[:0]
-    windows = np.unique(np.column_stack([np.concatenate(column) for column in zip(*parts, strict=True)]), axis=0)
+    windows = np.unique(
+        np.column_stack([np.concatenate(column) for column in zip(*parts, strict=True)]), axis=0
+    )
     return np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
 
 

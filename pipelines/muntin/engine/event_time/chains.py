@@ -7,8 +7,8 @@
 Batches make it hard. A chain is closed once a later batch finds it behind its floor; a state that comes after
 that begins a chain of its own, however near it lies. So states are linked in two steps:
 
-1. A **union** is a chain over all batches together. If no state of a union lies at or before the floor of its batch, no
-   chain in it was ever closed: the union is one chain.
+1. A **union** is a chain over all batches together. If no state of a union lies at or before the floor of its
+   batch, no chain in it was ever closed: the union is one chain.
 2. Any other union is replayed, batch by batch.
 """
 
@@ -31,7 +31,9 @@ def chains(frames: Frames, reach: int, gap: int, floor: Ints) -> tuple[Ints, Int
     Returns the chain of each state (-1: its chain was past its close when it came and reached no open one),
     ascending with group and start; and of each chain the first and the last event time.
     """
-    label, first, last = _chains(frames.group, frames.start, frames.batch, frames.first, frames.last, reach, gap, floor)
+    label, first, last = _chains(
+        frames.group, frames.start, frames.batch, frames.first, frames.last, reach, gap, floor
+    )
     chain, start, newest = renumbered(label, first, last, frames.group)
     return chain, start, newest
 
@@ -84,7 +86,9 @@ def _union(head, group, start, batch, first, last, reach, floor):  # type: ignor
     newest, tail, never_closed = last[head], head, True
     while tail < len(group) and group[tail] == group[head]:
         frame_tail, earliest = tail, first[tail]
-        while frame_tail < len(group) and group[frame_tail] == group[head] and start[frame_tail] == start[tail]:
+        while (
+            frame_tail < len(group) and group[frame_tail] == group[head] and start[frame_tail] == start[tail]
+        ):
             earliest = min(earliest, first[frame_tail])
             frame_tail += 1
         if tail > head and earliest - newest > reach:
@@ -116,7 +120,9 @@ def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_firs
             stop += 1
         still_open = open_roots[chain_last[open_roots] + gap > floor[now]]
         candidates = np.concatenate((still_open, rows[at:stop]))
-        open_roots = _merge(candidates, len(still_open), head, reach, gap, floor[now], parent, chain_first, chain_last)
+        open_roots = _merge(
+            candidates, len(still_open), head, reach, gap, floor[now], parent, chain_first, chain_last
+        )
         at = stop
     for row in range(head, tail):
         root = row - head

@@ -2,8 +2,8 @@
 a greatest length or an end.
 
     events            x  x   x     x  x     x        x       silences <= reach, until the last one
-    longest           |-----------|                          a piece lasts `longest` after its first event at most
-    pieces            |== cut ====||== cut ====|   |=|       an event at the cut or later begins the next piece
+    longest           |-----------|                        a piece lasts `longest` after its first event
+    pieces            |== cut ====||== cut ====|   |=|       an event from the cut on begins the next piece
 
 As in `chains`, a union over all batches is cut at once where no piece in it was ever closed, and is replayed
 batch by batch where a state may have met a closed piece.
@@ -63,7 +63,9 @@ def cut_chains(frames: Frames, rules: Rules, floor: Ints, ends: np.ndarray) -> P
     up to which pieces were closed before it came. `ends`: whether each state ends its piece: states of the
     same instant are its last, too.
     """
-    label, first, last, due, ended = _pieces(frames.group, frames.start, frames.batch, floor, ends, tuple(rules))
+    label, first, last, due, ended = _pieces(
+        frames.group, frames.start, frames.batch, floor, ends, tuple(rules)
+    )
     piece, start, newest, due, ended = renumbered(label, first, last, frames.group, due, ended)
     cut = ~ended & (newest + rules.reach >= start + rules.longest)
     end = np.where(ended, newest, np.minimum(newest + rules.gap, start + rules.longest))
@@ -143,7 +145,9 @@ def _replay(head, tail, time, batch, floor, ends, limits, label, first, last, du
         stays = np.zeros(len(pool), np.bool_)
         for place in range(len(pool)):
             root = label[pool[place]]
-            stays[place] = holds_open_row[root - head] or _close(first[root], last[root], ended[root], limits) > now
+            stays[place] = (
+                holds_open_row[root - head] or _close(first[root], last[root], ended[root], limits) > now
+            )
         too_late = pool[~stays]
         first[too_late] = 1
         last[too_late] = 0

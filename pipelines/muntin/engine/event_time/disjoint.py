@@ -10,12 +10,14 @@ from muntin.engine.assignment import Assignment
 from muntin.states.frames import Frames, Ints, run_numbers, run_starts
 
 LATE, OUTSIDE = -1, -2
-"""Labels of rows without a window: a row that came when its window was closed, and a row at an instant that no window holds."""
+"""Labels of rows without a window: the window was closed when the row came; no window holds its instant."""
 _NO_PAIRS = np.empty(0, np.int64)
 _NO_COLUMNS: Mapping[str, np.ndarray] = {}
 
 
-def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Assignment:
+def disjoint(
+    frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> Assignment:
     """Windows from the bounds of each row's window; a row that is `late` belongs to no window.
 
     Rows are sorted by (group, start of their window). A row whose bounds are equal lies in no window, and is
@@ -30,13 +32,19 @@ def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int]
 
 
 def labelled(
-    frames: Frames, label: Ints, start: Ints, end: Ints, *, closed: Ints | None = None, more: Mapping[str, np.ndarray] = _NO_COLUMNS
+    frames: Frames,
+    label: Ints,
+    start: Ints,
+    end: Ints,
+    *,
+    closed: Ints | None = None,
+    more: Mapping[str, np.ndarray] = _NO_COLUMNS,
 ) -> Assignment:
     """Windows from a label per row: window `label` is `[start[label], end[label])`; `LATE` and `OUTSIDE` are
     no window.
 
         row       0   1   2   3   4   5
-        label     0   0   1  -1   0   1        rows 2 and 4 belong to windows that overlap in time; row 3 is LATE
+        label     0   0   1  -1   0   1        windows of rows 2 and 4 overlap in time; row 3 is LATE
         order     0   1   4 | 2   5            each window's rows side by side, in order of arrival
         block     0   0   0 | 1   1            a block a window, so `mid = lo`
 
@@ -51,4 +59,18 @@ def labelled(
     lo = np.searchsorted(row_label, np.arange(len(start)), side="left")
     hi = np.searchsorted(row_label, np.arange(len(start)), side="right")
     missed = (label == LATE).astype(np.int64)
-    return Assignment(rows, row_label, frames.group[rows[lo]], start, end, lo, lo, hi, _NO_PAIRS, _NO_PAIRS, missed, closed, more)
+    return Assignment(
+        rows,
+        row_label,
+        frames.group[rows[lo]],
+        start,
+        end,
+        lo,
+        lo,
+        hi,
+        _NO_PAIRS,
+        _NO_PAIRS,
+        missed,
+        closed,
+        more,
+    )

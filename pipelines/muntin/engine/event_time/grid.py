@@ -1,7 +1,7 @@
 """Sliding windows: the rows of each window on a grid of ends.
 
 rows (frames)     0    1    2    3    4    5    6    7      sorted by time
-blocks         |--------------|--------------|-----------   as long as a window; borders are multiples of `size`
+blocks         |--------------|--------------|-----------   as long as a window; multiples of `size`
 a window                 [ lo  mid        hi )              row mid is the first row of its second block
 next window                   [ lo  ...        hi )         one step later: both ends move on, never back
 """
@@ -23,7 +23,9 @@ from muntin.states.frames import Frames, Ints, run_numbers, run_starts
 _ALL = (BEFORE_ALL, AFTER_ALL)
 
 
-def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor: Ints, ends: tuple[int, int] = _ALL) -> Assignment:
+def sliding_ranges(
+    frames: Frames, first_end: Ints, size: int, step: int, floor: Ints, ends: tuple[int, int] = _ALL
+) -> Assignment:
     """Every window of `size` on a grid of `step` that holds a state, if its end is wanted.
 
         the windows over a state's frame end at    first_end   +step   +step   last_end
@@ -53,7 +55,9 @@ def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor:
     return with_late_states(windows, frames.group, closed[pair], pair_end - size, pair_end)
 
 
-def sliding_numbers(frames: Frames, number: Ints, size: int, floor: Ints, borders: Callable[[Ints], Ints]) -> Assignment:
+def sliding_numbers(
+    frames: Frames, number: Ints, size: int, floor: Ints, borders: Callable[[Ints], Ints]
+) -> Assignment:
     """Every window over `size` neighbouring stretches of a calendar that holds a state.
 
     Stretches such as months have unequal lengths: their numbers stand in for time, and become time again at
@@ -73,18 +77,24 @@ def _after(instant: Ints | int, first_end: Ints, step: int) -> Ints:
     return first_end + ((instant - first_end) // step + 1) * step  # type: ignore[return-value]
 
 
-def _windows_on_time(frames: Frames, first_end: Ints, size: int, step: int, missed: Ints, ends: tuple[int, int]) -> Assignment:
+def _windows_on_time(
+    frames: Frames, first_end: Ints, size: int, step: int, missed: Ints, ends: tuple[int, int]
+) -> Assignment:
     """The windows over the states that missed none."""
     on_time = np.flatnonzero(missed == 0)
     all_are = len(on_time) == len(frames)
-    group, start, first_end = (each if all_are else each[on_time] for each in (frames.group, frames.start, first_end))
+    group, start, first_end = (
+        each if all_are else each[on_time] for each in (frames.group, frames.start, first_end)
+    )
     block = run_numbers(group, start // size)
     group, end, lo, mid, hi = _ranges(group, start, first_end, size, step, ends)
     no_pairs = on_time[:0]
     return Assignment(on_time, block, group, end - size, end, lo, mid, hi, no_pairs, no_pairs, missed)
 
 
-def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int, ends: tuple[int, int]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+def _ranges(
+    group: Ints, start: Ints, first_end: Ints, size: int, step: int, ends: tuple[int, int]
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Group, end, lo, mid and hi of every window with an end between `ends`.
 
     Rows with one (group, first_end) are a run: the same windows begin to hold them. A run brings the windows

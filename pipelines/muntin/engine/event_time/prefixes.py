@@ -23,7 +23,9 @@ from muntin.states.frames import Frames, Ints, run_numbers, run_starts
 Bounds = Callable[[Ints], tuple[Ints, Ints]]
 
 
-def prefixes(frames: Frames, whole: Bounds, step: Bounds, every: Callable[[int, int], tuple[Ints, Ints]], floor: Ints) -> Assignment:
+def prefixes(
+    frames: Frames, whole: Bounds, step: Bounds, every: Callable[[int, int], tuple[Ints, Ints]], floor: Ints
+) -> Assignment:
     """Every window from the start of a whole to the end of one of its steps, if it holds a state.
 
     Borders are counted: `first`, `final` and `open_from` are places in the list of all borders.
@@ -43,19 +45,27 @@ def prefixes(frames: Frames, whole: Bounds, step: Bounds, every: Callable[[int, 
     if not len(late):
         return windows
     pair_row, nth = repeated(late, final[late] - open_from[late] + 1)
-    return with_late_states(windows, frames.group, pair_row, start[pair_row], borders[open_from[pair_row] + nth])
+    return with_late_states(
+        windows, frames.group, pair_row, start[pair_row], borders[open_from[pair_row] + nth]
+    )
 
 
-def _windows_on_time(frames: Frames, start: Ints, first: Ints, final: Ints, borders: Ints, missed: Ints) -> Assignment:
+def _windows_on_time(
+    frames: Frames, start: Ints, first: Ints, final: Ints, borders: Ints, missed: Ints
+) -> Assignment:
     """The windows over the states that missed none; a block is a whole."""
     on_time = np.flatnonzero(missed == 0)
     block = run_numbers(frames.group[on_time], start[on_time])
-    group, begin, end, lo, hi = _ranges(frames.group[on_time], start[on_time], first[on_time], final[on_time], borders)
+    group, begin, end, lo, hi = _ranges(
+        frames.group[on_time], start[on_time], first[on_time], final[on_time], borders
+    )
     no_pairs = on_time[:0]
     return Assignment(on_time, block, group, begin, end, lo, lo, hi, no_pairs, no_pairs, missed)
 
 
-def _ranges(group: Ints, start: Ints, first: Ints, final: Ints, borders: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+def _ranges(
+    group: Ints, start: Ints, first: Ints, final: Ints, borders: Ints
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Group, start, end, lo and hi of every window.
 
     Rows of one step are a run. A run brings the windows from its own border on, up to the next run's border;
@@ -70,4 +80,10 @@ def _ranges(group: Ints, start: Ints, first: Ints, final: Ints, borders: Ints) -
     until = np.where(ends_whole, final[heads] + 1, next_first)
     head_of_whole = heads[begins_whole][np.cumsum(begins_whole) - 1]
     run, nth = repeated(np.arange(len(heads)), until - first[heads])
-    return group[heads[run]], start[heads[run]], borders[first[heads[run]] + nth], head_of_whole[run], tails[run]
+    return (
+        group[heads[run]],
+        start[heads[run]],
+        borders[first[heads[run]] + nth],
+        head_of_whole[run],
+        tails[run],
+    )

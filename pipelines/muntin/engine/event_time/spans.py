@@ -3,7 +3,7 @@
 rows (frames)     0    1    2    3    4    5    6    7      of one key, sorted by time
 spans           [-----------)    [-------------------)
                      [----------------)
-order             0  1  2 | 1  2  3  4 | 4  5  6  7         the rows of each window side by side, a block a window
+order             0  1  2 | 1  2  3  4 | 4  5  6  7         the rows of each window, a block a window
 
 A row that came when a window was closed is left out of this window alone. So a window's result depends on its
 own span and rows, and stays to the last bit whatever other spans there are.
@@ -57,7 +57,10 @@ def span_ranges(frames: Frames, owned: Owned, floor: Ints, after_us: int, until_
     number, counts = number[there], counts[there]
     ends, none = np.cumsum(counts), np.empty(0, np.int64)
     begins, block = ends - counts, np.repeat(np.arange(len(counts)), counts)
-    more = {name: contiguous(owned.spans.more[name]).take(pa.array(number)) for name in owned.spans.more.column_names}
+    more = {
+        name: contiguous(owned.spans.more[name]).take(pa.array(number))
+        for name in owned.spans.more.column_names
+    }
     return Assignment(
         order, block, frames.group[order[begins]], owned.spans.start[number], owned.spans.end[number],
         begins, begins, ends, none, none, _missed(frames, heads, owned, floor), more=more,
@@ -72,7 +75,14 @@ def _missed(frames: Frames, heads: Ints, owned: Owned, floor: Ints) -> Ints:
         return missed
     own = np.flatnonzero(run_starts(frames.group[rows]))
     run = np.searchsorted(heads, rows[own], side="right") - 1
-    number, lo, hi = _held(_Some(frames.start[rows]), own, owned, run, int(owned.spans.end.min(initial=0)) - 1, int(floor[rows].max()))
+    number, lo, hi = _held(
+        _Some(frames.start[rows]),
+        own,
+        owned,
+        run,
+        int(owned.spans.end.min(initial=0)) - 1,
+        int(floor[rows].max()),
+    )
     place, window = consecutive(lo, hi - lo), np.repeat(number, hi - lo)
     late = owned.spans.end[window] <= floor[rows[place]]
     missed[rows] = np.bincount(place[late], minlength=len(rows))
@@ -86,14 +96,27 @@ class _Some:
     start: Ints
 
 
-def _held(frames: Frames | _Some, heads: Ints, owned: Owned, run: Ints, after_us: int, until_us: int) -> tuple[Ints, Ints, Ints]:
+def _held(
+    frames: Frames | _Some, heads: Ints, owned: Owned, run: Ints, after_us: int, until_us: int
+) -> tuple[Ints, Ints, Ints]:
     """The wanted spans that hold a row of their key, key by key: number of the span, first row, first row
     behind the last.
 
     `heads`: the first row of each key; `run`: the number of this key in `owned`.
     """
     spans, tails = owned.spans, np.append(heads[1:], len(frames.start))[: len(heads)]
-    facts = frames.start, heads, tails, owned.first[run], owned.behind[run], spans.start, spans.end, spans.longest_us, after_us, until_us
+    facts = (
+        frames.start,
+        heads,
+        tails,
+        owned.first[run],
+        owned.behind[run],
+        spans.start,
+        spans.end,
+        spans.longest_us,
+        after_us,
+        until_us,
+    )
     none = np.empty(0, np.int64)
     count = _pairs(*facts, none, none, none)
     number, lo, hi = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
@@ -107,7 +130,9 @@ def _pairs(time, heads, tails, first, behind, start, end, longest, after, until,
     count = 0
     for key in range(len(heads)):
         row, tail = heads[key], tails[key]
-        span = first[key] + np.searchsorted(start[first[key] : behind[key]], time[row] - longest, side="right")
+        span = first[key] + np.searchsorted(
+            start[first[key] : behind[key]], time[row] - longest, side="right"
+        )
         while span < behind[key] and start[span] <= time[tail - 1]:
             if after < end[span] <= until:
                 row += np.searchsorted(time[row:tail], start[span])

@@ -27,8 +27,13 @@ from muntin.engine.assignment import Assignment, Held
 from muntin.engine.event_time.disjoint import LATE, OUTSIDE, labelled
 from muntin.states.frames import Frames, Ints
 
-AT, DECIDED, TIED, TIES = 0, 1, 2, 3  # a place: the first undecided row; the instant; a start, and how many stretches began there
-STRETCH = 6  # of a stretch: its first and its last row, its end, its newest batch, whether the limit ends it, its number by `tie`
+AT, DECIDED, TIED, TIES = (
+    0,
+    1,
+    2,
+    3,
+)  # a place: the first undecided row; the instant; a start, and how many stretches began there
+STRETCH = 6  # of a stretch: first and last row, end, newest batch, whether the limit ends it, number by `tie`
 NOTED = 6  # of a note: position, group, decided, ties, and the rows from .. to among which it is
 EVERY_BATCH, NO, YES = np.int64(2**62), np.int64(0), np.int64(1)
 
@@ -114,7 +119,9 @@ def _walk(rows, label, place, tail, before, floor, limit, out, count):  # type: 
         if label[row] == LATE or rows.batch[row] >= before:
             row += 1
             continue
-        if first >= 0 and (rows.code[row] != rows.code[first] or (limit > 0 and rows.time[row] >= rows.time[first] + limit)):
+        if first >= 0 and (
+            rows.code[row] != rows.code[first] or (limit > 0 and rows.time[row] >= rows.time[first] + limit)
+        ):
             count = _end_before(rows, place, (first, last, newest), row, tail, limit, out, count)
             first = np.int64(-1)
         if first < 0 and rows.opens[row]:
@@ -156,7 +163,9 @@ def _cut(rows, place, stretch, tail, limit, out, count):  # type: ignore[no-unty
     """End a stretch where it is as long as it may be."""
     first = stretch[0]
     end = rows.time[first] + limit
-    return _end(rows, place, stretch, end, first + np.searchsorted(rows.time[first:tail], end), YES, out, count)
+    return _end(
+        rows, place, stretch, end, first + np.searchsorted(rows.time[first:tail], end), YES, out, count
+    )
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -208,7 +217,9 @@ class Marks:
     shown: Mapping[str, pa.Array]
 
 
-def stretches(frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0, least_us: int = 0) -> Assignment:
+def stretches(
+    frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0, least_us: int = 0
+) -> Assignment:
     """The windows of stretches.
 
     `frames`: rows, sorted by (group, time, arrival). `marks`: what cuts them. `floor`: per batch, and one
@@ -221,19 +232,36 @@ def stretches(frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0,
     cut, label, notes = stretched(rows, floor, arrived.noted_after, counters(frames, 2), longest_us)
     (note, row), used = held_rows(rows, label, notes)
     position, group, *decided = np.ascontiguousarray(notes[used, :4].T)
-    held = Held(position, group, np.stack(decided, axis=1), np.zeros(len(position), np.int64), note, row, all_open=False)
+    held = Held(
+        position,
+        group,
+        np.stack(decided, axis=1),
+        np.zeros(len(position), np.int64),
+        note,
+        row,
+        all_open=False,
+    )
     first, last, end, newest, by_limit, tie = np.ascontiguousarray(cut.T)
     long_enough = frames.start[last] - frames.start[first] >= least_us
     if not long_enough.all():
         number = np.where(long_enough, np.cumsum(long_enough) - 1, OUTSIDE)
         inside = label >= 0
         label[inside] = number[label[inside]]
-        first, last, end, newest, by_limit, tie = (column[long_enough] for column in (first, last, end, newest, by_limit, tie))
+        first, last, end, newest, by_limit, tie = (
+            column[long_enough] for column in (first, last, end, newest, by_limit, tie)
+        )
     batches = len(floor) - 1
     closed = np.maximum(np.searchsorted(floor[1:], end), newest)
     unended = (closed == batches) & ((by_limit > 0) | (end == AFTER_ALL))
     more = {name: column.take(pa.array(first)) for name, column in marks.shown.items()} | {"tie": tie}
     if longest_us:
         more["cut"] = (by_limit > 0) & ~unended
-    windows = labelled(frames, label, frames.start[first], np.where(unended, frames.start[last], end), closed=closed, more=more)
+    windows = labelled(
+        frames,
+        label,
+        frames.start[first],
+        np.where(unended, frames.start[last], end),
+        closed=closed,
+        more=more,
+    )
     return replace(windows, held=held)

@@ -36,7 +36,9 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
     asked = _asked(frames.group, frames.start, floor, leaving)
     lo, mid, hi = _ranges(group, time, *asked, size, size + resolution)
     pair_window, pair_row = _late_pairs(frames, late_rows, asked, size, floor)
-    missed = late.astype(np.int64) + (0 if leaving is None else late & (frames.start + (leaving or 0) <= floor))
+    missed = late.astype(np.int64) + (
+        0 if leaving is None else late & (frames.start + (leaving or 0) <= floor)
+    )
     holds = hi > lo
     holds[pair_window] = True
     number = np.cumsum(holds) - 1
@@ -44,10 +46,24 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
     block = run_numbers(group, time // (size + resolution))
     all_hold = holds.all()
     owner, end, lo, mid, hi = (each if all_hold else each[holds] for each in (*asked, lo, mid, hi))
-    return Assignment(on_time, block, owner, end - size, end, lo, mid, hi, number[pair_window[pairs]], pair_row[pairs], missed)
+    return Assignment(
+        on_time,
+        block,
+        owner,
+        end - size,
+        end,
+        lo,
+        mid,
+        hi,
+        number[pair_window[pairs]],
+        pair_row[pairs],
+        missed,
+    )
 
 
-def _late_pairs(frames: Frames, late_rows: Ints, asked: tuple[Ints, Ints], size: int, floor: Ints) -> tuple[Ints, Ints]:
+def _late_pairs(
+    frames: Frames, late_rows: Ints, asked: tuple[Ints, Ints], size: int, floor: Ints
+) -> tuple[Ints, Ints]:
     """Pairs (place in `asked`, late row): windows that hold the row and were open when it came."""
     open_from = np.maximum(frames.start[late_rows], floor[late_rows] + 1)
     behind = frames.start[late_rows] + size + 1
@@ -78,8 +94,12 @@ def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped
             return count
         is_now = later == rows
         if now < rows and later < rows:
-            is_now = group[now] < group[later] or (group[now] == group[later] and time[now] <= time[later] + leaving)
-        owner[count], end[count] = (group[now], time[now]) if is_now else (group[later], time[later] + leaving)
+            is_now = group[now] < group[later] or (
+                group[now] == group[later] and time[now] <= time[later] + leaving
+            )
+        owner[count], end[count] = (
+            (group[now], time[now]) if is_now else (group[later], time[later] + leaving)
+        )
         now, later = now + is_now, later + (not is_now)
         if count == 0 or owner[count] != owner[count - 1] or end[count] != end[count - 1]:
             count += 1

@@ -22,7 +22,9 @@ def summed(values: pa.Array) -> pa.Array:
         with np.errstate(invalid="ignore"):
             sums = pa.array(np.add.reduceat(np.append(numbers, 0.0), bounds[:-1]) if len(values) else numbers)
     else:
-        exact = flat.cast(pa.decimal128(38, flat.type.scale) if pa.types.is_decimal(flat.type) else pa.int64())
+        exact = flat.cast(
+            pa.decimal128(38, flat.type.scale) if pa.types.is_decimal(flat.type) else pa.int64()
+        )
         sums = exact_sums(exact, in_runs(np.arange(len(flat)), bounds, len(flat)))
     return pc.if_else(pa.array(np.diff(bounds) > 0), sums, pa.scalar(None, sums.type))
 

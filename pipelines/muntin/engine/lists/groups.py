@@ -66,7 +66,9 @@ def finished_places(lists: pa.Array, finish: Callable[..., pa.Array], *bounds: p
 def finished_groups(lists: pa.Array, finish: Callable[..., pa.Array], *bounds: pa.Array) -> pa.Array:
     """Maps from a group to its result; `bounds`: columns of windows that `finish` gets after the parts."""
     offsets = np.append(0, np.cumsum(lengths_of(lists)))
-    return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), lists.flatten().field(0), _finished(lists, finish, bounds))
+    return pa.MapArray.from_arrays(
+        pa.array(offsets, pa.int32()), lists.flatten().field(0), _finished(lists, finish, bounds)
+    )
 
 
 def _finished(lists: pa.Array, finish: Callable[..., pa.Array], bounds: Sequence[pa.Array]) -> pa.Array:

@@ -46,7 +46,14 @@ class Held:
         return self.value.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
 
 
-def held(times: pa.Array, values: pa.Array, start: pa.Array, end: pa.Array, before_time: pa.Array, before_value: pa.Array) -> Held:
+def held(
+    times: pa.Array,
+    values: pa.Array,
+    start: pa.Array,
+    end: pa.Array,
+    before_time: pa.Array,
+    before_value: pa.Array,
+) -> Held:
     """The values of windows, each until the next, the last to the end of its window; the value before a
     window from its start.
 
@@ -77,7 +84,9 @@ def means(held: Held) -> pa.Array:
     """The mean of each window's values over the time that they hold."""
     spans = np.zeros(held.count, np.int64)
     np.add.at(spans, held.window, held.length)
-    return pa.array(means_over(held.window, held.doubles(), held.length, spans), pa.float64(), mask=held.without)
+    return pa.array(
+        means_over(held.window, held.doubles(), held.length, spans), pa.float64(), mask=held.without
+    )
 
 
 def integrals(held: Held) -> pa.Array:
@@ -89,7 +98,10 @@ def integrals(held: Held) -> pa.Array:
 
 def integrals_between(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Array:
     """The integral of each window's values from first to last event; `linear`: straight lines between."""
-    near, level = neighbours(times), values.flatten().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    near, level = (
+        neighbours(times),
+        values.flatten().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False),
+    )
     apart = near.lengths > 0
     left, window = near.left[apart], near.window[apart]
     with np.errstate(all="ignore"):

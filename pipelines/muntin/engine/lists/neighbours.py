@@ -112,7 +112,9 @@ def neighbours(times: pa.Array) -> Neighbours:
     left = np.flatnonzero(owner[1:] == owner[:-1])
     some = counts > 0
     flat = times.flatten().to_numpy(zero_copy_only=False)
-    return Neighbours(flat, counts, np.where(some, ends - counts, 0), np.where(some, ends - 1, 0), owner[left], left)
+    return Neighbours(
+        flat, counts, np.where(some, ends - counts, 0), np.where(some, ends - 1, 0), owner[left], left
+    )
 
 
 def doubles(values: pa.Array) -> Doubles:
@@ -163,7 +165,11 @@ def _rises(values: pa.Array, left: Ints) -> Doubles:
     if pa.types.is_integer(values.type):
         whole = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
         now, before = whole[left + 1], whole[left]
-        return np.where(now < before, now.astype(np.float64), (now.view(np.uint64) - before.view(np.uint64)).astype(np.float64))
+        return np.where(
+            now < before,
+            now.astype(np.float64),
+            (now.view(np.uint64) - before.view(np.uint64)).astype(np.float64),
+        )
     numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     now, before = numbers[left + 1], numbers[left]
     return np.where(now < before, now, now - before)

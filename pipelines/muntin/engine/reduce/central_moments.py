@@ -63,7 +63,12 @@ def _centre(values, valid, low, high):  # type: ignore[no-untyped-def]  # noqa: 
     for at in range(low, high):
         if valid[at]:
             value = values[at] + 0.0  # no zero has a sign
-            count, least, most, finite = count + 1, min(least, value), max(most, value), finite and np.isfinite(value)
+            count, least, most, finite = (
+                count + 1,
+                min(least, value),
+                max(most, value),
+                finite and np.isfinite(value),
+            )
             total, lost = _plus(total, lost, value)
     if not finite:
         return count, np.nan, True

@@ -25,7 +25,9 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
     if pa.types.is_integer(column.type):
         values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
         small, least, most = _small_sums(values, windows.order, *ranges, windows.is_short)
-        if max(-int(least), int(most)) * (len(windows.order) + len(windows.late_row)) < 2**63:  # surely no sum left 64 bits
+        if (
+            max(-int(least), int(most)) * (len(windows.order) + len(windows.late_row)) < 2**63
+        ):  # surely no sum left 64 bits
             return pa.array(small)
     low, high = _limbs(column)
     sums = _running(low[windows.order], high[windows.order], low, high, *ranges)
@@ -40,14 +42,18 @@ def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     if pa.types.is_integer(column.type):
         values = column.to_numpy(zero_copy_only=False).astype(np.int64)
         return values.view(np.uint64), values >> 63
-    pairs = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, 2)[column.offset : column.offset + len(column)]
+    pairs = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, 2)[
+        column.offset : column.offset + len(column)
+    ]
     return pairs[:, 0].copy(), pairs[:, 1].view(np.int64).copy()
 
 
 def _integers(low: np.ndarray, high: np.ndarray) -> pa.Array:
     values = low.view(np.int64)
     if bool(np.any(high != values >> 63)):
-        raise SourceError('a sum does not fit 64 bits; sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")')
+        raise SourceError(
+            'a sum does not fit 64 bits; sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")'
+        )
     return pa.array(values)
 
 
@@ -62,7 +68,9 @@ def _decimals(low: np.ndarray, high: np.ndarray, size: np.ndarray, kind: pa.Data
     return pa.Array.from_buffers(kind, len(low), [None, pa.py_buffer(np.ascontiguousarray(pairs))])
 
 
-def _running_floats(high: np.ndarray, states: np.ndarray, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints) -> np.ndarray:
+def _running_floats(
+    high: np.ndarray, states: np.ndarray, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints
+) -> np.ndarray:
     """The sum of each window's high limbs as a double, which does not wrap."""
     total = np.append(0.0, np.cumsum(high.astype(np.float64)))
     sums = total[hi] - total[lo]
@@ -144,13 +152,18 @@ def exact_quotients(above: pa.Array, below: pa.Array) -> pa.Array:
     divisor = below.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     mask = (divisor == 0) | np.asarray(above.is_null())
     if pa.types.is_floating(above.type):
-        return pa.array(_divided(above.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), divisor), mask=mask)
+        return pa.array(
+            _divided(above.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), divisor),
+            mask=mask,
+        )
     unit = 10**above.type.scale if pa.types.is_decimal(above.type) else 1
     low, high = _words(above)
     fits = (high == low >> 63) & (low >= -_EXACT) & (low <= _EXACT) & (np.abs(divisor) <= _EXACT // unit)
     out = _divided(low, divisor * min(unit, _EXACT))
     large = np.flatnonzero(~fits & ~mask)
-    three = zip(high[large].tolist(), low[large].view(np.uint64).tolist(), divisor[large].tolist(), strict=True)
+    three = zip(
+        high[large].tolist(), low[large].view(np.uint64).tolist(), divisor[large].tolist(), strict=True
+    )
     out[large] = [((upper << 64) + lower) / (each * unit) for upper, lower, each in three]
     return pa.array(out, mask=mask)
 
@@ -166,7 +179,9 @@ def _words(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         low = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
         return low, low >> 63
     column = column.cast(pa.decimal128(38, column.type.scale))
-    words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)[column.offset : column.offset + len(column)]
+    words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)[
+        column.offset : column.offset + len(column)
+    ]
     return words[:, 0].copy(), words[:, 1]
 
 
@@ -184,11 +199,15 @@ def difference(high: pa.Array, low: pa.Array) -> pa.Array:
     if pa.types.is_floating(kind):
         return pc.subtract(high.cast(pa.float64()), low.cast(pa.float64()))
     if pa.types.is_timestamp(kind):
-        return pc.divide(pc.subtract(high.view(pa.int64()), low.view(pa.int64())).cast(pa.float64(), safe=False), 1e6)
+        return pc.divide(
+            pc.subtract(high.view(pa.int64()), low.view(pa.int64())).cast(pa.float64(), safe=False), 1e6
+        )
     try:
         return _exact(high, low, kind)
     except pa.ArrowInvalid as wrong:
-        raise SourceError(f'a range does not fit {kind}; take the range of a DOUBLE instead, as agg.range("x::DOUBLE")') from wrong
+        raise SourceError(
+            f'a range does not fit {kind}; take the range of a DOUBLE instead, as agg.range("x::DOUBLE")'
+        ) from wrong
 
 
 def _exact(high: pa.Array, low: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -198,7 +217,9 @@ def _exact(high: pa.Array, low: pa.Array, kind: pa.DataType) -> pa.Array:
         return pc.subtract_checked(high.cast(pa.int64()), low.cast(pa.int64()))
     if pa.types.is_decimal(kind):
         wide = pa.decimal256(_DIGITS + 1, kind.scale)
-        return pc.subtract(high.cast(wide), low.cast(wide)).cast(pa.decimal128(min(kind.precision + 1, _DIGITS), kind.scale))
+        return pc.subtract(high.cast(wide), low.cast(wide)).cast(
+            pa.decimal128(min(kind.precision + 1, _DIGITS), kind.scale)
+        )
     raise SourceError(f"there is no range of {kind}; take one of numbers, dates or timestamps")
 
 

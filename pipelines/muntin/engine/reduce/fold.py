@@ -32,7 +32,13 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
     `rows`: one state a row, float64. `windows`: over the rows. `combine`: `combine(x, i, y, j, out, k)`
     writes the combination of x[i] and y[j] to out[k]; out may be x or y.
     """
-    order, lo, mid, hi, late = windows.order, windows.lo, windows.mid, windows.hi, (windows.late_window, windows.late_row)
+    order, lo, mid, hi, late = (
+        windows.order,
+        windows.lo,
+        windows.mid,
+        windows.hi,
+        (windows.late_window, windows.late_row),
+    )
     if windows.is_short and not len(windows.late_row) and np.array_equal(lo, mid):
         return _specialised(_one_by_one, combine)(rows, order, lo, hi)  # type: ignore[no-any-return]
     return _specialised(_by_blocks, combine)(rows[order], rows, windows.block, lo, mid, hi, *late)  # type: ignore[no-any-return]

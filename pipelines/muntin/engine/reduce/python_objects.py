@@ -59,14 +59,21 @@ def _joined(left: bytes | None, right: bytes | None, algebra: Algebra) -> bytes 
     return algebra.joined(left, right)
 
 
-def _folded(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra) -> list[bytes | None]:
+def _folded(
+    rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra
+) -> list[bytes | None]:
     """The state of each window: a suffix of its first block, combined with a prefix of its second."""
     prefix = _prefixes(rows, block, algebra)
     suffix = _suffixes(rows, block, algebra) if any(lo < mid for lo, mid, _ in bounds) else []
-    return [_joined(suffix[lo] if lo < mid else None, prefix[hi - 1] if mid < hi else None, algebra) for lo, mid, hi in bounds]
+    return [
+        _joined(suffix[lo] if lo < mid else None, prefix[hi - 1] if mid < hi else None, algebra)
+        for lo, mid, hi in bounds
+    ]
 
 
-def _deducted(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra) -> list[bytes | None]:
+def _deducted(
+    rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra
+) -> list[bytes | None]:
     """The state of each window, without suffixes: a block's end is the block without its beginning."""
     prefix = _prefixes(rows, block, algebra)
 
@@ -88,7 +95,9 @@ def _prefixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[byte
             current = None
             out.append(row)
             continue
-        current = algebra.combine(algebra.read(rows[at - 1]) if current is None else current, algebra.read(row))
+        current = algebra.combine(
+            algebra.read(rows[at - 1]) if current is None else current, algebra.read(row)
+        )
         out.append(algebra.write(current))
     return out
 
@@ -101,6 +110,8 @@ def _suffixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[byte
         if at + 1 == len(rows) or block[at] != block[at + 1]:
             current = None
             continue
-        current = algebra.combine(algebra.read(rows[at]), algebra.read(rows[at + 1]) if current is None else current)
+        current = algebra.combine(
+            algebra.read(rows[at]), algebra.read(rows[at + 1]) if current is None else current
+        )
         out[at] = algebra.write(current)
     return out

@@ -44,7 +44,10 @@ def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
         return windows.lo * 0, windows.lo * 0
     if not len(windows.late_window) and windows.is_short:
         return _extremes(values, windows.order, windows.lo, windows.hi)  # type: ignore[no-any-return]
-    least, most = (_winning(ranks, windows.order, windows.late_row, windows, newest=False) for ranks in (-1 - values, values))
+    least, most = (
+        _winning(ranks, windows.order, windows.late_row, windows, newest=False)
+        for ranks in (-1 - values, values)
+    )
     return np.where(least < 0, 0, values[least]), np.where(most < 0, 0, values[most])
 
 
@@ -55,7 +58,12 @@ def sort_keys(values: pa.Array) -> Ints:
         return _float_keys(values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False))  # type: ignore[no-any-return]
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
         return values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    if pa.types.is_timestamp(kind) or pa.types.is_date64(kind) or pa.types.is_time64(kind) or pa.types.is_duration(kind):
+    if (
+        pa.types.is_timestamp(kind)
+        or pa.types.is_date64(kind)
+        or pa.types.is_time64(kind)
+        or pa.types.is_duration(kind)
+    ):
         return values.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     coded = values.dictionary_encode()
     rank = np.empty(len(coded.dictionary), np.int64)
@@ -82,8 +90,13 @@ def ranked(by: pa.Array, then: pa.Array, *, least: bool) -> pa.Array:
 
     Null where `by` is null.
     """
-    keys, ties = (np.unique(sort_keys(column), return_inverse=True)[1].astype(np.int64) for column in (by, then))
-    return pa.array(keys * (len(then) + 1) + (ties if least else len(then) - ties), mask=by.is_null().to_numpy(zero_copy_only=False))
+    keys, ties = (
+        np.unique(sort_keys(column), return_inverse=True)[1].astype(np.int64) for column in (by, then)
+    )
+    return pa.array(
+        keys * (len(then) + 1) + (ties if least else len(then) - ties),
+        mask=by.is_null().to_numpy(zero_copy_only=False),
+    )
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -98,7 +111,11 @@ def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noq
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _winners(ranks, rows, block, lo, mid, hi, late_window, late_rows, newest, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    out = _scanned(ranks, rows, lo, hi, newest) if is_short else _of_blocks(ranks, rows, block, lo, mid, hi, newest)
+    out = (
+        _scanned(ranks, rows, lo, hi, newest)
+        if is_short
+        else _of_blocks(ranks, rows, block, lo, mid, hi, newest)
+    )
     for pair in range(len(late_window)):
         window = late_window[pair]
         out[window] = _winner(ranks, out[window], late_rows[pair], newest)

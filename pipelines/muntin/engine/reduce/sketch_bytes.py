@@ -28,7 +28,10 @@ def frequencies(size: int, counts: Sequence[tuple[str, int]]) -> frequent_string
 
 def top(sketch: frequent_strings_sketch, k: int | None = None) -> list[tuple[str, int, int]]:
     """(value, count at most, count at most minus count at least), most frequent first."""
-    items = [(value, upper, upper - lower) for value, _, lower, upper in sketch.get_frequent_items(NO_FALSE_NEGATIVES)]
+    items = [
+        (value, upper, upper - lower)
+        for value, _, lower, upper in sketch.get_frequent_items(NO_FALSE_NEGATIVES)
+    ]
     return sorted(items, key=lambda item: (-item[1], item[0]))[:k]
 
 
@@ -41,7 +44,9 @@ def pairs(values: pa.Array) -> list[tuple[str, int]]:
 def texts(values: pa.Array) -> list[str]:
     """Values as texts that `values_of` reads again; bytes in hexadecimal."""
     if pa.types.is_nested(values.type):
-        raise SourceError(f'values of type {values.type} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
+        raise SourceError(
+            f'values of type {values.type} do not go into a sketch; ask for a text of them, as "x::VARCHAR"'
+        )
     if pa.types.is_binary(values.type):
         return [value.hex() for value in values.to_pylist()]
     spelled: list[str] = values.cast(pa.string()).to_pylist()
@@ -81,7 +86,9 @@ class Kind:
     def states(self, lists: pa.Array, size: int) -> pa.Array:
         """A sketch of each list of values, as bytes."""
         bounds, items = np.append(0, np.cumsum(lengths_of(lists))).tolist(), self.items(lists.flatten())
-        return pa.array([self.write(self.build(size, items[start:stop])) for start, stop in pairwise(bounds)], pa.binary())
+        return pa.array(
+            [self.write(self.build(size, items[start:stop])) for start, stop in pairwise(bounds)], pa.binary()
+        )
 
 
 def _hashed(values: pa.Array) -> list[Any]:
@@ -92,7 +99,9 @@ def _hashed(values: pa.Array) -> list[Any]:
     """
     kind = values.type
     if pa.types.is_nested(kind):
-        raise SourceError(f'values of type {kind} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
+        raise SourceError(
+            f'values of type {kind} do not go into a sketch; ask for a text of them, as "x::VARCHAR"'
+        )
     if pa.types.is_temporal(kind):
         values = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64())  # noqa: PLR2004 - dates are 32 bits wide
     elif pa.types.is_boolean(kind):
@@ -172,7 +181,12 @@ def _merged(_size: int, first: Any, second: Any) -> Any:  # noqa: ANN401 - sketc
     return first
 
 
-_HLL, _THETA, _DIGEST, _ITEMS = ds.hll_sketch, ds.compact_theta_sketch, ds.tdigest_double, ds.frequent_strings_sketch
+_HLL, _THETA, _DIGEST, _ITEMS = (
+    ds.hll_sketch,
+    ds.compact_theta_sketch,
+    ds.tdigest_double,
+    ds.frequent_strings_sketch,
+)
 KINDS = {
     "hll": Kind(_hashed, _hll, _HLL.deserialize, _HLL.serialize_compact, _hll_union, _HLL.get_estimate),
     "theta": Kind(_hashed, _theta, _THETA.deserialize, _THETA.serialize, _theta_union, sorted),

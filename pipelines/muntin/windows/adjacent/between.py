@@ -43,11 +43,20 @@ class Between(Adjacent):
 
         from muntin.engine.event_time.stretches import Marks
 
-        opens, closes = (columns[stem("holds", each)].to_numpy(zero_copy_only=False) for each in (self.opens, self.closes))
+        opens, closes = (
+            columns[stem("holds", each)].to_numpy(zero_copy_only=False) for each in (self.opens, self.closes)
+        )
         return Marks(np.zeros(rows, np.int64), opens, closes, {})
 
 
-def between(opens: str, closes: str, *, max_length: Duration | None = None, grace: Duration = 0, having: str | None = None) -> Between:
+def between(
+    opens: str,
+    closes: str,
+    *,
+    max_length: Duration | None = None,
+    grace: Duration = 0,
+    having: str | None = None,
+) -> Between:
     """A window from each row of a key that opens it to the next row that closes it, both included.
 
     Rows follow each other in order of event time; rows of one instant in order of arrival: batch, file, row.
@@ -70,4 +79,10 @@ def between(opens: str, closes: str, *, max_length: Duration | None = None, grac
         DefinitionError: no SQL condition, or a duration that cannot be.
     """
     longest = 0 if max_length is None else positive(max_length, "max_length")
-    return Between(expression(opens, "between"), expression(closes, "between"), longest, not_negative(grace, "grace"), having=having)
+    return Between(
+        expression(opens, "between"),
+        expression(closes, "between"),
+        longest,
+        not_negative(grace, "grace"),
+        having=having,
+    )

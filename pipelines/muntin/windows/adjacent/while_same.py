@@ -61,7 +61,9 @@ class WhileSame(Adjacent):
         from muntin.states.keys import key_codes
 
         value = columns[self._column]
-        value = pc.add(value, pa.scalar(0, value.type)) if pa.types.is_floating(value.type) else value  # one zero
+        value = (
+            pc.add(value, pa.scalar(0, value.type)) if pa.types.is_floating(value.type) else value
+        )  # one zero
         valid = value.is_valid().to_numpy(zero_copy_only=False)
         code = np.where(valid, key_codes([value], rows), -1)
         return Marks(code, valid, np.zeros(rows, np.bool_), {self.name: value})
@@ -105,10 +107,12 @@ def while_same(
     column = value if name is None else name
     if not isinstance(column, str) or not column.isidentifier():
         raise DefinitionError(
-            f'while_same: {column!r} cannot be the name of the column with the value; give one, as while_same({value!r}, name="level")'
+            f"while_same: {column!r} cannot be the name of the column with the value; give one, as "
+            f'while_same({value!r}, name="level")'
         )
     if is_reserved(column):
         raise DefinitionError(
-            f"while_same: Muntin has a column {column!r} of its own; give the value another name, as name={column + '_'!r}"
+            f"while_same: Muntin has a column {column!r} of its own; give the value another name, as "
+            f"name={column + '_'!r}"
         )
     return WhileSame(value, column, *spans(at_least, at_most), not_negative(grace, "grace"), having=having)

@@ -36,7 +36,9 @@ class While(Adjacent):
 
     @property
     def made_of(self) -> RowStates:
-        return RowStates({self._column: holds(self.condition)}, needs=((self.condition, "condition"),), by_arrival=False)
+        return RowStates(
+            {self._column: holds(self.condition)}, needs=((self.condition, "condition"),), by_arrival=False
+        )
 
     @property
     def _column(self) -> str:
@@ -52,7 +54,12 @@ class While(Adjacent):
 
 
 def while_(
-    condition: str, *, at_least: Duration = 0, at_most: Duration | None = None, grace: Duration = 0, having: str | None = None
+    condition: str,
+    *,
+    at_least: Duration = 0,
+    at_most: Duration | None = None,
+    grace: Duration = 0,
+    having: str | None = None,
 ) -> While:
     """A window for each stretch of adjacent rows of a key for which a condition holds.
 
@@ -79,7 +86,12 @@ def while_(
         DefinitionError: no SQL condition, a negative duration, or an `at_least` that is longer than
             `at_most`.
     """
-    return While(expression(condition, "while_"), *spans(at_least, at_most), not_negative(grace, "grace"), having=having)
+    return While(
+        expression(condition, "while_"),
+        *spans(at_least, at_most),
+        not_negative(grace, "grace"),
+        having=having,
+    )
 
 
 def spans(at_least: Duration, at_most: Duration | None) -> tuple[int, int]:
@@ -87,6 +99,7 @@ def spans(at_least: Duration, at_most: Duration | None) -> tuple[int, int]:
     least, most = not_negative(at_least, "at_least"), 0 if at_most is None else positive(at_most, "at_most")
     if most and least > most:
         raise DefinitionError(
-            f"at_least: {spell(least)} is longer than at_most, {spell(most)}: no window would be that long; give at_most at least that"
+            f"at_least: {spell(least)} is longer than at_most, {spell(most)}: no window would be that long; "
+            "give at_most at least that"
         )
     return least, most

@@ -85,7 +85,8 @@ def by_count(n: int, *, or_time: Duration | None = None) -> Count:
     """
     if n == 0 and not isinstance(n, bool):
         raise DefinitionError(
-            "by_count(0): in SPL such a window never holds anything and such a trigger never fires, so nothing would ever come out; "
+            "by_count(0): in SPL such a window never holds anything and such a trigger never fires, so "
+            "nothing would ever come out; "
             "give 1 or more. For SPL's one-sided join with count(0) look the rows up in the source instead"
         )
     if not isinstance(n, int) or isinstance(n, bool) or n < 0:
@@ -102,7 +103,9 @@ def by_time(size: Duration) -> Time:
     return Time(positive(size, "by_time"))
 
 
-def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False, first: float | None = None) -> Delta:
+def by_delta(
+    of: str, size: float | str | timedelta, *, absolute: bool = False, first: float | None = None
+) -> Delta:
     """When `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall
     never counts.
 
@@ -118,7 +121,12 @@ def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False, 
     """
     of = expression(of, "by_delta")
     if first is not None:
-        if not isinstance(size, str) or not isinstance(first, int | float) or isinstance(first, bool) or not 0 <= first < float("inf"):
+        if (
+            not isinstance(size, str)
+            or not isinstance(first, int | float)
+            or isinstance(first, bool)
+            or not 0 <= first < float("inf")
+        ):
             raise DefinitionError(
                 f"by_delta: first={first!r} with {size!r}; give a number of 0 or more, and an expression, "
                 'as by_delta("v", "2 * stddev_v", first=1.0)'
@@ -128,9 +136,14 @@ def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False, 
         try:
             return Delta(of, not_negative(size, "by_delta"), absolute, in_time=True)
         except DefinitionError as wrong:
-            raise DefinitionError(f"{wrong}; if it is an expression over the window before, give first= for the first window") from None
+            raise DefinitionError(
+                f"{wrong}; if it is an expression over the window before, give first= for the first window"
+            ) from None
     if not isinstance(size, int | float) or isinstance(size, bool) or not 0 <= size < float("inf"):
-        raise DefinitionError(f'by_delta: {size!r} is no difference; give a number of 0 or more, or a duration as "60s" for instants')
+        raise DefinitionError(
+            f'by_delta: {size!r} is no difference; give a number of 0 or more, or a duration as "60s" for '
+            "instants"
+        )
     return Delta(of, size, absolute)
 
 
@@ -143,7 +156,9 @@ def by_punctuation(at: str) -> Punctuation:
     return Punctuation(expression(at, "by_punctuation"))
 
 
-def keep(*, age: Duration | None = None, count: int | None = None, rows: int | None = None, emit: bool = False) -> Keep:
+def keep(
+    *, age: Duration | None = None, count: int | None = None, rows: int | None = None, emit: bool = False
+) -> Keep:
     """The partitions to keep: the partition used least recently is dropped first.
 
     Args:
@@ -156,8 +171,16 @@ def keep(*, age: Duration | None = None, count: int | None = None, rows: int | N
         DefinitionError: no limit at all, a limit that is not positive, or age together with another limit.
     """
     if (age is None) == (count is None and rows is None):
-        raise DefinitionError(f"keep: age={age!r}, count={count!r}, rows={rows!r}; give an age, or a count of partitions, of rows, or both")
+        raise DefinitionError(
+            f"keep: age={age!r}, count={count!r}, rows={rows!r}; give an age, or a count of partitions, of "
+            "rows, or both"
+        )
     for what, limit in (("count", count), ("rows", rows)):
         if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit <= 0):
             raise DefinitionError(f"keep: {what}={limit!r} is no limit; give 1 or more")
-    return Keep(positive(age, "age") if age is not None else 0, emit, -1 if count is None else count, -1 if rows is None else rows)
+    return Keep(
+        positive(age, "age") if age is not None else 0,
+        emit,
+        -1 if count is None else count,
+        -1 if rows is None else rows,
+    )

@@ -68,10 +68,14 @@ class ProgressiveSort(Plain):
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:  # noqa: ARG002 - no instant says
-        raise DefinitionError("windows_for: when a row comes out depends on the rows around it; see `muntin explain`")
+        raise DefinitionError(
+            "windows_for: when a row comes out depends on the rows around it; see `muntin explain`"
+        )
 
 
-def progressive_sort(n: int, by: str, *, descending: bool = False, flush: bool = False, having: str | None = None) -> ProgressiveSort:
+def progressive_sort(
+    n: int, by: str, *, descending: bool = False, flush: bool = False, having: str | None = None
+) -> ProgressiveSort:
     """Rows come out sorted as far as `n` held rows can decide, apart for each key, across batches.
 
     The first `n` rows of a partition are held. When another row comes, the least of the held rows comes out;
@@ -95,5 +99,7 @@ def progressive_sort(n: int, by: str, *, descending: bool = False, flush: bool =
         DefinitionError: a number of rows that is not a whole number from 1, or no SQL expression.
     """
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise DefinitionError(f'n: {n!r} is not a number of rows; give a whole number from 1, as progressive_sort(100, by="v")')
+        raise DefinitionError(
+            f'n: {n!r} is not a number of rows; give a whole number from 1, as progressive_sort(100, by="v")'
+        )
     return ProgressiveSort(n, expression(by, "progressive_sort"), descending, flush, having=having)

@@ -39,15 +39,27 @@ def lifts(window: Parameters) -> Mapping[str, str]:
             value = f"epoch_us(({policy.of})::TIMESTAMPTZ)" if policy.in_time else policy.of
             columns[_value(policy)] = Plain(f"any_value({value})", "value", value)
         elif isinstance(policy, Punctuation) and policy.at not in BORDERS:
-            columns[_marker(policy)] = Plain(f"coalesce(bool_or({policy.at}), false)", "value", f"coalesce({policy.at}, false)")
-    return columns | {_group(name): Plain(f'any_value("{name}")', "value", f'"{name}"') for name in window.group_by}
+            columns[_marker(policy)] = Plain(
+                f"coalesce(bool_or({policy.at}), false)", "value", f"coalesce({policy.at}, false)"
+            )
+    return columns | {
+        _group(name): Plain(f'any_value("{name}")', "value", f'"{name}"') for name in window.group_by
+    }
 
 
 def needs(window: Parameters) -> list[tuple[str, str]]:
     """The SQL expressions of the policies, with what each must be."""
-    expressions = [(policy.of, "instant" if policy.in_time else "number") for policy in window.policies if isinstance(policy, Delta)]
+    expressions = [
+        (policy.of, "instant" if policy.in_time else "number")
+        for policy in window.policies
+        if isinstance(policy, Delta)
+    ]
     expressions += [(f'"{name}"', "order") for name in window.group_by]
-    return expressions + [(each.at, "condition") for each in window.policies if isinstance(each, Punctuation) and each.at not in BORDERS]
+    return expressions + [
+        (each.at, "condition")
+        for each in window.policies
+        if isinstance(each, Punctuation) and each.at not in BORDERS
+    ]
 
 
 def of_results(window: Parameters) -> list[str]:
@@ -64,7 +76,11 @@ def rules(window: Parameters) -> Rules:
         trigger=None if window.trigger is None else _measure(window.trigger),
         following=evict.following if isinstance(evict, Delta) else "",
         marker=_marker(evict) if isinstance(evict, Punctuation) and at not in BORDERS else "",
-        ends_with="batch" if at == "batch" else "file" if at in BORDERS else "",  # windows upstream are a file each
+        ends_with="batch"
+        if at == "batch"
+        else "file"
+        if at in BORDERS
+        else "",  # windows upstream are a file each
         incomplete=window.incomplete,
         flush=window.flush,
         dense=window.dense,
@@ -110,16 +126,19 @@ def mixtures(window: Parameters, *, slides: bool) -> list[tuple[bool, str]]:
     return [
         (
             slides and any(isinstance(policy, Punctuation) for policy in window.policies),
-            "punctuation only ends tumbling windows; leave out the trigger, or evict and trigger by count, time or delta",
+            "punctuation only ends tumbling windows; leave out the trigger, or take count, time or delta",
         ),
         (
             slides and any(isinstance(policy, Count) and policy.or_time_us > 0 for policy in window.policies),
             "or_time= is for tumbling windows; leave out the trigger, or or_time=",
         ),
-        (slides and adapts, "a difference that each window sets for the next is for tumbling windows; leave out the trigger"),
+        (
+            slides and adapts,
+            "a difference that each window sets for the next is for tumbling windows; leave out the trigger",
+        ),
         (
             not slides and window.incomplete,
-            "incomplete=True is for sliding windows, which have a trigger; tumbling ones come out full; flush=True gives the rest",
+            "incomplete=True is for sliding windows; tumbling windows are full; flush=True gives the rest",
         ),
         (
             window.dense and (slides or not isinstance(window.evict, Time)),
@@ -127,17 +146,25 @@ def mixtures(window: Parameters, *, slides: bool) -> list[tuple[bool, str]]:
         ),
         (
             window.partitions is not None and isinstance(window.evict, Punctuation),
-            "keep(...) is for windows by count, time or delta: punctuation ends those of all partitions, and nothing is kept for long",
+            "keep(...) is for count, time or delta: punctuation ends all, and nothing is kept for long",
         ),
         (
-            window.partitions is not None and window.partitions.together and any(_by_clock(policy) for policy in window.policies),
+            window.partitions is not None
+            and window.partitions.together
+            and any(_by_clock(policy) for policy in window.policies),
             "keep(count=, rows=) is for windows by count and delta; for windows by time give keep(age=...)",
         ),
         (
-            window.partitions is not None and window.partitions.rows >= 0 and slides and isinstance(window.evict, Delta),
+            window.partitions is not None
+            and window.partitions.rows >= 0
+            and slides
+            and isinstance(window.evict, Delta),
             "keep(rows=) does not go with a sliding window by delta; give keep(count=...) or keep(age=...)",
         ),
-        (window.partitions is not None and adapts, "keep(...) does not go with a difference that each window sets for the next"),
+        (
+            window.partitions is not None and adapts,
+            "keep(...) does not go with a difference that each window sets for the next",
+        ),
         (
             window.partitions is not None and window.partitions.emit and slides,
             "keep(emit=True) is for tumbling windows; a sliding one has given its results already",

@@ -58,9 +58,14 @@ class Arrival(Plain):
     @property
     def made_of(self) -> RowStates:
         files = isinstance(self.evict, Punctuation) and self.evict.at in BORDERS
-        places = ((FILE_NUMBER, files), (ROW_IN_BATCH, self.together))  # which rows of other partitions came before
+        places = (
+            (FILE_NUMBER, files),
+            (ROW_IN_BATCH, self.together),
+        )  # which rows of other partitions came before
         named = [name for name, read in places if read]
-        return RowStates(lifts(self), apart=not self.together, needs=needs(self), of_results=of_results(self), places=named)
+        return RowStates(
+            lifts(self), apart=not self.together, needs=needs(self), of_results=of_results(self), places=named
+        )
 
     @property
     def policies(self) -> list[Policy]:
@@ -91,23 +96,30 @@ class Arrival(Plain):
         at = self.evict.at if isinstance(self.evict, Punctuation) else None
         if self.uses_clock and isinstance(source, SeveralSources):
             return (
-                "rows of several sources arrive source by source, so that their times of arrival go back; take by_count(...), or "
+                "rows of several sources arrive source by source, so that their times of arrival go back; "
+                "take by_count(...), or "
                 "windows.tumbling(...), which goes by event time, or make a pipeline for each source"
             )
         if self.uses_clock and not source.arrival_time:
             return (
-                'by_time goes by when rows arrived; say which column tells, as sources.files(..., arrival_time="received"), '
+                "by_time goes by when rows arrived; say which column tells, as sources.files(..., "
+                'arrival_time="received"), '
                 "or take windows.tumbling(...), which goes by event time"
             )
         if at == "upstream" and source.upstream is None:
-            return 'by_punctuation("upstream") needs the windows of another pipeline as source; give sources.windows(upstream, window)'
+            return (
+                'by_punctuation("upstream") needs the windows of another pipeline as source; '
+                "give sources.windows(upstream, window)"
+            )
         return None
 
     @property
     def uses_clock(self) -> bool:
         """Whether rows need a time of arrival."""
         aged = self.partitions is not None and self.partitions.age_us > 0
-        return aged or any(isinstance(p, Time) or (isinstance(p, Count) and p.or_time_us > 0) for p in self.policies)
+        return aged or any(
+            isinstance(p, Time) or (isinstance(p, Count) and p.or_time_us > 0) for p in self.policies
+        )
 
     @property
     def together(self) -> bool:
@@ -125,7 +137,10 @@ class Arrival(Plain):
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:  # noqa: ARG002 - no instant says
-        raise DefinitionError("windows_for: which arrival windows a row belongs to depends on the rows before it; see `muntin explain`")
+        raise DefinitionError(
+            "windows_for: which arrival windows a row belongs to depends on the rows before it; see `muntin "
+            "explain`"
+        )
 
 
 def arrival(
@@ -150,14 +165,14 @@ def arrival(
         incomplete: whether a sliding window gives results before it was full for the first time.
         flush: whether what is open after the last batch of the history gives a result too. It is taken back
             when another batch follows.
-        dense: whether the empty time windows between two of a partition that are not empty come out too.
+        dense: whether empty windows by time come out between two windows of a partition with rows.
         partitions: which partitions are dropped, as `keep(age="1d")`.
         group_by: columns: the window fills over all rows of the partition and gives a row for each of their
             values.
-
-        output: "windows": a row for each; "rows": a row for each item of the window's lists, with its `position`: with
-            `collect_sorted` this is SPL's Sort.
-        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold is hidden.
+        output: "windows": a row for each; "rows": a row for each item of the window's lists, with its
+            `position`: with `collect_sorted` this is SPL's Sort.
+        having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
+            is hidden.
 
     Rows of the result have `window_index`, 0, 1, ... in each partition by order of firing; window_start and
     window_end are the least and the largest event time of the members. Source: IBM Streams, `Runtime/Window`
@@ -168,7 +183,9 @@ def arrival(
     """
     if isinstance(group_by, str) or not all(isinstance(name, str) and name for name in group_by):
         raise DefinitionError(f'group_by: {group_by!r} is not a list of column names; write ["product"]')
-    window = Arrival(evict, trigger, incomplete, flush, dense, partitions, tuple(group_by), output, having=having)
+    window = Arrival(
+        evict, trigger, incomplete, flush, dense, partitions, tuple(group_by), output, having=having
+    )
     _check(window)
     return window
 
@@ -177,7 +194,8 @@ def _check(window: Arrival) -> None:
     for what, policy in (("evict", window.evict), ("trigger", window.trigger)):
         if not isinstance(policy, Policy) and not (what == "trigger" and policy is None):
             raise DefinitionError(
-                f"{what}: {policy!r} is no policy; give by_count(100), by_time('5m'), by_delta('x', 1.5) or by_punctuation(...)"
+                f"{what}: {policy!r} is no policy; give by_count(100), by_time('5m'), by_delta('x', 1.5) or "
+                "by_punctuation(...)"
             )
     if window.output not in get_args(Output):
         raise DefinitionError(f'output: {window.output!r} is not understood; say "windows" or "rows"')
