@@ -113,7 +113,7 @@ def wrong(seed: int, state_columns: pa.Schema) -> list[Any]:
     rows = questions(case, dice)[:ASKED]
     table = table_of(case, rows)
     stand_ins: dict[str, Any] = {"published_windows": made.published, "unpublished": made.open_then}
-    stand_ins |= {"unpublished_work": lambda *_: None, "lacking": lambda *_: ()}
+    stand_ins |= {"unpublished_work": lambda *_: None, "missing_states": lambda *_: ()}
     with patch.multiple(windows_then, **stand_ins):
         found = made.answers(known, provisional=provisional).of(keys_of(table, case.keys), instants_of(table, "seen"))
     numbers = {batch.start: number for number, batch in enumerate(case.batches)}

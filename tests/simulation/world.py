@@ -17,6 +17,7 @@ from muntin.jobs.publish.publish import publish
 from muntin.jobs.published.staged_windows import load_staged
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.store.state import FORMAT, OWNER_FILE, _mark
 from muntin.tasks import Local
 from tests.simulation import laws, source, stand_ins
 from tests.simulation.actors import Actor, Fault, interleave, meet, pause, raw_errors
@@ -56,7 +57,7 @@ class World:
         self.take_place()
         forget()
         put_together(self.dice.choice((FEW, 2 * FEW)))
-        self.disk.write(f"{HOME}/muntin.json", b"{}")
+        self.disk.write(f"{HOME}/{OWNER_FILE}", _mark({"format": FORMAT, "pipeline": HOME}))
 
     def take_place(self) -> None:
         """From now on the jobs act in this world."""

@@ -13,7 +13,7 @@ import pytest
 from muntin import Pipeline, run
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError, StateError
-from muntin.extensions.kafka import source as kafka
+from muntin.extensions.kafka.source import kafka
 from muntin.jobs.deduplication.kept_decisions import NAME
 from muntin.jobs.deduplication.known import facts_of_ids
 from muntin.jobs.doctor.diagnosis import diagnose
