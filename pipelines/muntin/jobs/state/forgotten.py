@@ -190,7 +190,7 @@ def secrets_of(bound: Bound, now: Forgotten) -> Sequence[bytes]:
 
 
 def _noted(used: Sequence[bytes]) -> dict[str, Any]:
-    """What an event says of the secrets: secrets are random, so that a digest tells nothing of them."""
+    """The digest of the secrets that an event holds: secrets are random, so that it tells nothing of them."""
     return {"secrets": len(used), "ring": digest_of(b"".join(used))}
 
 
