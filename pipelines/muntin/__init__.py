@@ -31,12 +31,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         return import_module(f"muntin.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    from muntin.registry import extension
+    from muntin.registry import attribute_of
 
-    try:
-        return extension("muntin", name)
-    except KeyError:
-        raise AttributeError(f"module 'muntin' has no attribute {name!r}") from None
+    return attribute_of(__name__, "muntin", name)
 
 
 def __dir__() -> list[str]:

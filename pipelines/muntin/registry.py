@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from itertools import chain
@@ -10,16 +11,34 @@ from typing import Any
 GROUP = "muntin.extensions"
 
 
+class NoExtensionError(LookupError):
+    """No extension has a part of this name."""
+
+
 def extension(kind: str, name: str) -> Any:  # noqa: ANN401 - whatever the extension has there
     """The part that an extension has below a name: `extension("sinks", "postgres")`. Names of Muntin's own distribution come first.
 
     Raises:
-        KeyError: no installed distribution has it.
+        NoExtensionError: no installed distribution has it.
     """
     for each in chain.from_iterable(group() for group in (_own, _all)):
         if each.name == f"{kind}.{name}":
             return each.load()
-    raise KeyError(f"{kind}.{name}")
+    lost = "" if _own() else "; Muntin's own extensions are not known either: pip install -e . in its checkout, or install it anew"
+    raise NoExtensionError(f"no extension has {kind}.{name}{lost}")
+
+
+def attribute_of(module: str, kind: str, name: str) -> Any:  # noqa: ANN401 - as above
+    """The attribute that an extension adds to a module, for its `__getattr__`.
+
+    Raises:
+        AttributeError: no installed distribution has it.
+    """
+    try:
+        return extension(kind, name)
+    except NoExtensionError as wrong:
+        text = f"module {module!r} has no attribute {name!r}{str(wrong).partition('; ')[2] and f' ({wrong})'}"
+        raise AttributeError(text, name=name, obj=sys.modules[module]) from None
 
 
 def names_of(kind: str) -> list[str]:

@@ -55,7 +55,8 @@ def command_line(given: Sequence[str] = ()) -> typer.Typer:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
     asked = next((word for word in given if not word.startswith("-")), None)
-    for name in [asked] if asked in COMMANDS else [*COMMANDS, *names_of("commands")]:
+    is_one = asked in COMMANDS or asked in names_of("commands")
+    for name in [asked] if asked and is_one else [*COMMANDS, *names_of("commands")]:
         command = _command(name)
         app.command(name, help=_help(command))(command)
     return app

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-from muntin.registry import extension, names_of
+from muntin.registry import attribute_of, names_of
 from muntin.sinks.declaration import Declared as Sink
 from muntin.sinks.declaration import SparkSink, spark
 
@@ -13,11 +12,7 @@ __all__ = ["Sink", "SparkSink", "spark"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extension
-    try:
-        return extension("sinks", name)
-    except KeyError:
-        ours = sys.modules[__name__]
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=ours) from None
+    return attribute_of(__name__, "sinks", name)
 
 
 def __dir__() -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-from muntin.registry import extension, names_of
+from muntin.registry import attribute_of, names_of
 from muntin.sources.file_source import FileSource
 from muntin.sources.files import files
 from muntin.sources.reading.dimensions.lookup import Lookup, lookup
@@ -30,11 +29,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extension
-    try:
-        return extension("sources", name)
-    except KeyError:
-        ours = sys.modules[__name__]
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=ours) from None
+    return attribute_of(__name__, "sources", name)
 
 
 def __dir__() -> list[str]:

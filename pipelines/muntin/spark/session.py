@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from muntin.definition.extras import need
 from muntin.errors import DefinitionError, StateError
-from muntin.registry import extension
+from muntin.registry import NoExtensionError, extension
 from muntin.spark.java import check_java, name_java
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def opened(address: str, *, computes: bool = True) -> Iterator[SparkSession]:
 
 def _daemon() -> dict[str, str]:
     """The setting by which Spark starts the processes of Python that an extension has."""
-    with suppress(KeyError):
+    with suppress(NoExtensionError):
         return {"spark.python.daemon.module": extension("spark", "daemon")}
     return {}
 
