@@ -19,9 +19,9 @@ MEASURED: dict[str, dict[str, float]] = json.loads(FILE.read_text(encoding="utf-
 SHARED = "tests/conftest.py"
 """Stands for the servers that start once for a run."""
 NOT_MEASURED = 30.0
-QUICK = 1.0
+QUICK = 0.7
 """Seconds that a file of `make check` takes at most."""
-CHECK, TEST = 60.0, 1500.0
+CHECK, TEST = 25.0, 1500.0
 """Seconds that all files of `make check` and of `make test` take at most; beside them lint, kernels and collecting."""
 LONGEST = 15.0
 """Seconds that a file of `make test` takes at most, but for LONGER."""
