@@ -96,6 +96,7 @@ class World:
             schedule="1m",
             start=START,
             keys=["k"],
+            max_quarantined=None,
             **self.definition(self.folder),
         )
 

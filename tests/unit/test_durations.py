@@ -38,11 +38,13 @@ def test_exceptions_are_files_that_need_them_and_keep_their_budget() -> None:
     assert took <= durations.LONGER_TOGETHER, shortest_of(took)
 
 
-@pytest.mark.parametrize(("name", "seconds"), [("tests/unit/test_durations.py", 1), ("tests/unit/test_new.py", durations.NOT_MEASURED)])
+@pytest.mark.parametrize(
+    ("name", "seconds"), [("tests/unit/test_durations.py", durations.QUICK), ("tests/unit/test_new.py", durations.NOT_MEASURED)]
+)
 def test_a_file_that_nobody_measured_takes_long(name: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(durations, "MEASURED", {"tests/unit/test_durations.py": {"test": 1}})
+    monkeypatch.setattr(durations, "MEASURED", {"tests/unit/test_durations.py": {"test": durations.QUICK}})
     assert durations.seconds(durations.ROOT / name) == seconds
-    assert durations.is_quick(durations.ROOT / name) == (seconds < 2)
+    assert durations.is_quick(durations.ROOT / name) == (seconds <= durations.QUICK)
 
 
 def test_what_is_long_is_there() -> None:
