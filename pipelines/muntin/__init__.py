@@ -1,6 +1,8 @@
-"""Muntin: windowed aggregation on micro-batches. Airflow or a command runs a batch, in its process or on Spark; Delta tables remember.
+"""Muntin: windowed aggregation on micro-batches. Airflow or a command runs a batch, in its process or on
+Spark; Delta tables remember.
 
-Importing this imports nothing else: each name is loaded when it is first used, and what defines a pipeline loads nothing heavy.
+Importing this imports nothing else: each name is loaded when it is first used, and what defines a pipeline
+loads nothing heavy.
 """
 
 from importlib import import_module

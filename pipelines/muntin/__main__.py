@@ -7,8 +7,8 @@ import sys
 def main() -> int:
     """Run the command and return its exit status.
 
-    Ctrl-C ends the process at once until the modules are there. Python's own handler would raise in the middle of an import, which
-    prints a traceback, or is lost where the import system lets go of a lock.
+    Ctrl-C ends the process at once until the modules are there. Python's own handler would raise in the
+    middle of an import, which prints a traceback, or is lost where the import system lets go of a lock.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,6 @@
-"""The names that DAG files import beside `airflow_dag`, as `from muntin.airflow import by_window`: of the extension for Airflow."""
+"""The names that DAG files import beside `airflow_dag`, as `from muntin.airflow import by_window`: of the
+extension for Airflow.
+"""
 
 import sys
 

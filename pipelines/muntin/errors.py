@@ -38,11 +38,15 @@ class StateError(MuntinError):
 
 
 class StorageError(MuntinError):
-    """An object store or a catalog of tables cannot be used: no such bucket, refused credentials, no answer, a path nobody can open."""
+    """An object store or a catalog of tables cannot be used: no such bucket, refused credentials, no answer,
+    a path nobody can open.
+    """
 
 
 class BrokerError(MuntinError):
-    """A broker of Kafka or its schema registry cannot be used: no answer, no such topic, or credentials that it refuses."""
+    """A broker of Kafka or its schema registry cannot be used: no answer, no such topic, or credentials that
+    it refuses.
+    """
 
 
 class ConflictError(StateError):
@@ -54,7 +58,10 @@ class VersionGoneError(StateError):
 
 
 class OutOfMemoryError(MuntinError):
-    """More memory is needed than there is, or a process was ended for its memory. What was published before is whole."""
+    """More memory is needed than there is, or a process was ended for its memory.
+
+    What was published before is whole.
+    """
 
 
 class ExpectationsError(MuntinError):
@@ -64,6 +71,8 @@ class ExpectationsError(MuntinError):
 
 
 class LawError(MuntinError, AssertionError):
-    """An aggregate breaks a law that the engine counts on: its windows would depend on how batches were cut."""
+    """An aggregate breaks a law that the engine counts on: its windows would depend on
+    how batches were cut.
+    """
 
     exit_status = 2

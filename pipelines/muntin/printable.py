@@ -1,4 +1,6 @@
-"""Data as a person can read it: of texts each character that does not show itself as its escape sequence, of numbers all digits."""
+"""Data as a person can read it: of texts each character that does not show itself as its escape sequence, of
+numbers all digits.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
-"""Controls, marks of direction, halves of characters, characters that Unicode does not have, ends of lines."""
+"""Controls, marks of direction, halves of characters, characters that Unicode does not have, ends of lines.
+"""
 _JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 """Letters of Persian and pictures are joined by these."""
 
 
-def printable(text: str, escaped: Callable[[str], str] = lambda each: each.encode("unicode_escape").decode("ascii")) -> str:
-    r"""A text without escape sequences of terminals, ends of lines, marks of direction and what XML cannot hold.
+def printable(
+    text: str, escaped: Callable[[str], str] = lambda each: each.encode("unicode_escape").decode("ascii")
+) -> str:
+    r"""A text without escape sequences of terminals, ends of lines, marks of direction and what XML cannot
+    hold.
 
     >>> printable("a\x1b[2J\nb"), printable("naïve 東京 🛫")
     ('a\\x1b[2J\\nb', 'naïve 東京 🛫')
     """
     if text.isprintable():
         return text
-    return "".join(each if each in _JOINERS or category(each) not in _UNSEEN else escaped(each) for each in text)
+    return "".join(
+        each if each in _JOINERS or category(each) not in _UNSEEN else escaped(each) for each in text
+    )
 
 
 def lines(text: str) -> str:
@@ -48,7 +56,8 @@ def number(value: float | Decimal) -> str:
 
 
 def make_printable(wrong: BaseException | None) -> None:
-    r"""Make the text of an error printable in place, and of all errors that it came of, for whoever shows the trace of all of them.
+    r"""Make the text of an error printable in place, and of all errors that it came of, for whoever shows the
+    trace of all of them.
 
     >>> wrong = ValueError("a\x1b[2J")
     >>> make_printable(wrong)

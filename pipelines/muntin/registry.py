@@ -1,4 +1,6 @@
-"""The parts of extensions: entry points of the group `muntin.extensions`, as `muntin.extensions.interface` has them."""
+"""The parts of extensions: entry points of the group `muntin.extensions`, as `muntin.extensions.interface`
+has them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ class NoExtensionError(LookupError):
 
 
 def extension(kind: str, name: str) -> Any:  # noqa: ANN401 - whatever the extension has there
-    """The part that an extension has below a name: `extension("sinks", "postgres")`. Names of Muntin's own distribution come first.
+    """The part that an extension has below a name: `extension("sinks", "postgres")`. Names of Muntin's own
+    distribution come first.
 
     Raises:
         NoExtensionError: no installed distribution has it.
@@ -24,7 +27,14 @@ def extension(kind: str, name: str) -> Any:  # noqa: ANN401 - whatever the exten
     for each in chain.from_iterable(group() for group in (_own, _all)):
         if each.name == f"{kind}.{name}":
             return each.load()
-    lost = "" if _own() else "; Muntin's own extensions are not known either: pip install -e . in its checkout, or install it anew"
+    lost = (
+        ""
+        if _own()
+        else (
+            "; Muntin's own extensions are not known either: pip install -e . in its checkout, or install it"
+            " anew"
+        )
+    )
     raise NoExtensionError(f"no extension has {kind}.{name}{lost}")
 
 

@@ -37,6 +37,11 @@ flow = Pipeline(name="flow", source=sources.files("{start:%d}.csv", event_time="
 """
 
 
+def _unmarked(line: str) -> str:
+    """A line without the mark of a checker at its end, as ruff measures it."""
+    return re.split(r"  # (?:noqa|type: ignore)", line)[0]
+
+
 def room_of(file: Path) -> str:
     """The room of a file: a folder of the package; below `jobs` and `extensions` a folder of these."""
     folders = file.relative_to(PACKAGE).parts[:-1]
@@ -68,7 +73,9 @@ def size() -> dict[str, object]:
         "files": files,
         "functions per 1,000 nodes": round(1_000 * functions / sum(nodes.values()), 2),
         "share of lines that are no bodies": round(1 - bodies / lines, 3),
-        "lines over 110 columns": sum(len(line) > 110 for file in PACKAGE.rglob("*.py") for line in file.read_text().splitlines()),
+        "lines over 110 columns": sum(
+            len(_unmarked(line)) > 110 for file in PACKAGE.rglob("*.py") for line in file.read_text().splitlines()
+        ),
         "variables that do not say what they hold": words,
         "docstrings that hang on a pronoun": hanging,
         "modules of a run": modules_of_a_run(),

@@ -30,8 +30,12 @@ def _on_clock(given: datetime, timezone: str) -> datetime:
     shown = f"the clock of {timezone}, which the schedule is by,"
     moved = first.astimezone(UTC).astimezone(where)
     if moved.replace(tzinfo=None) != given:
-        raise DefinitionError(f"{shown} never shows {_spelled(given)}, as it is put forward; write {_spelled(moved)}")
-    raise DefinitionError(f"{shown} shows {_spelled(given)} twice; write {_spelled(first)} or {_spelled(second)}")
+        raise DefinitionError(
+            f"{shown} never shows {_spelled(given)}, as it is put forward; write {_spelled(moved)}"
+        )
+    raise DefinitionError(
+        f"{shown} shows {_spelled(given)} twice; write {_spelled(first)} or {_spelled(second)}"
+    )
 
 
 def _spelled(moment: datetime) -> str:

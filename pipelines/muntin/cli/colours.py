@@ -8,7 +8,9 @@ import typer
 
 
 def coloured(text: str, colour: str, *, stream: TextIO | None = None) -> str:
-    """The text in a colour of the terminal ("red", "yellow", ...) that the stream, else stdout, is; as it stands anywhere else."""
+    """The text in a colour of the terminal ("red", "yellow", ...) that the stream, else stdout, is; as it
+    stands anywhere else.
+    """
     return typer.style(text, fg=colour) if wanted(stream or sys.stdout) else text
 
 

@@ -11,7 +11,9 @@ _PATIENCE_MS = 5_000
 
 @contextmanager
 def exported() -> Iterator[None]:
-    """Send the metrics of a run over OTLP/HTTP when it ends, well or not; nothing unless the environment names a receiver."""
+    """Send the metrics of a run over OTLP/HTTP when it ends, well or not; nothing unless the environment
+    names a receiver.
+    """
     if not _asked():
         yield
         return
@@ -20,7 +22,10 @@ def exported() -> Iterator[None]:
         from opentelemetry.sdk.metrics import MeterProvider
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
     except ImportError:
-        print("metrics: not sent: OpenTelemetry is not installed: pip install 'muntin[metrics]'", file=sys.stderr)
+        print(
+            "metrics: not sent: OpenTelemetry is not installed: pip install 'muntin[metrics]'",
+            file=sys.stderr,
+        )
         yield
         return
     from muntin.jobs.records.telemetry import to_meter
@@ -34,5 +39,8 @@ def exported() -> Iterator[None]:
 
 
 def _asked() -> bool:
-    off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or os.environ.get("OTEL_METRICS_EXPORTER") == "none"
+    off = (
+        os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+        or os.environ.get("OTEL_METRICS_EXPORTER") == "none"
+    )
     return not off and any(os.environ.get(name) for name in ENDPOINTS)

@@ -32,7 +32,10 @@ _KINDS = {
     BrokerError: "kafka",
     OutOfMemoryError: "memory",
 }
-_JAVA = "Spark's Java ended before Spark was there; see what it said above. Spark needs Java 17 or newer, by JAVA_HOME or on the PATH"
+_JAVA = (
+    "Spark's Java ended before Spark was there; see what it said above. Spark needs Java 17 or newer, by"
+    " JAVA_HOME or on the PATH"
+)
 
 
 def exit_status(wrong: Exception) -> int:
@@ -67,9 +70,13 @@ def explained(wrong: Exception) -> str:
     if problem := lack_of_memory(wrong):
         return f"{problem}; {MEND}"
     if isinstance(wrong, PermissionError) and wrong.filename:
-        return f"{wrong.filename}: {wrong.strerror}; let the user that runs this command read and write it, and run again"
+        return (
+            f"{wrong.filename}: {wrong.strerror}; let the user that runs this command read and write it, and"
+            " run again"
+        )
     lines = [line.strip() for line in str(wrong).splitlines() if line.strip()] or ["no message"]
-    detail = next((line for line in lines if line.startswith("details = ")), lines[0])  # where gRPC says what it means
+    # where gRPC says what it means
+    detail = next((line for line in lines if line.startswith("details = ")), lines[0])
     return f"{type(wrong).__name__}: {detail}; run again with --debug for the traceback"
 
 

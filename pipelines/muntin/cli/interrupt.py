@@ -1,4 +1,6 @@
-"""A command that is interrupted, by Ctrl-C or by whoever ends processes, stops Spark's jobs and says in a line what that means."""
+"""A command that is interrupted, by Ctrl-C or by whoever ends processes, stops Spark's jobs and says in a
+line what that means.
+"""
 
 import signal
 import sys
@@ -24,7 +26,10 @@ _again: dict[int, Timer] = {}
 
 
 class Interrupted(BaseException):
-    """Raised in the main thread by a signal. It is no `Exception`, so that nothing takes it for a failed attempt."""
+    """Raised in the main thread by a signal.
+
+    It is no `Exception`, so that nothing takes it for a failed attempt.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -59,7 +64,10 @@ def reached(step: str) -> None:
 
 
 def caught() -> Interrupted | None:
-    """The error that a signal raised; None: no signal came. A library may have turned it into another error."""
+    """The error that a signal raised; None: no signal came.
+
+    A library may have turned it into another error.
+    """
     return _caught[0] if _caught else None
 
 
@@ -88,7 +96,10 @@ def _listen() -> None:
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
-    """Stop what Spark does, in another thread, for this one may be in a call to Java; and leave. Another signal ends the process."""
+    """Stop what Spark does, in another thread, for this one may be in a call to Java; and leave.
+
+    Another signal ends the process.
+    """
     for each in _heard:
         signal.signal(each, signal.SIG_DFL)
     _caught.append(Interrupted(number))
@@ -98,7 +109,10 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _ignored(lost: "sys.UnraisableHookArgs", hook: Callable[["sys.UnraisableHookArgs"], object]) -> None:
-    """Python ignores what is raised while it frees an object. A signal that came then is sent once more, after this has returned."""
+    """Python ignores what is raised while it frees an object.
+
+    A signal that came then is sent once more, after this has returned.
+    """
     if not isinstance(lost.exc_value, Interrupted):
         hook(lost)
         return

@@ -20,13 +20,17 @@ class NoSuchKeyError(StateError):
 
 
 def check_keys(table: "pa.Table", asked: Mapping[str, Sequence[str]], holder: str) -> None:
-    """Refuse a key that no window has, and name similar keys; warn of the values of a column that no window has.
+    """Refuse a key that no window has, and name similar keys; warn of the values of a column that no window
+    has.
 
     `asked`: key column -> values as texts, "" is null; `holder`: what has keys, as "window of 'day'".
     """
     for column, values in asked.items():
         absent_values = absent(table, column, values)
-        warnings = [f"--key {column}: no {holder} has {value!r}{_instead(table, column, value)}" for value in absent_values]
+        warnings = [
+            f"--key {column}: no {holder} has {value!r}{_instead(table, column, value)}"
+            for value in absent_values
+        ]
         if warnings and len(absent_values) == len(values):
             raise NoSuchKeyError(warnings[0])
         for each in warnings:
@@ -47,7 +51,9 @@ def absent(table: "pa.Table", column: str, values: Sequence[str]) -> list[str]:
 
 
 def _instead(table: "pa.Table", column: str, value: str) -> str:
-    """The keys that exist, and the keys similar to a value; of very many texts only keys with the same first letter are compared."""
+    """The keys that exist, and the keys similar to a value; of very many texts only keys with the same first
+    letter are compared.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -61,4 +67,6 @@ def _instead(table: "pa.Table", column: str, value: str) -> str:
     if len(parts) > 1 and {*parts} <= {*names}:
         return f"; of several keys say each, as {' '.join(f'--key {part}' for part in parts)}"
     shown = [str(plain(each)) for each in keys.slice(0, _SHOWN).to_pylist()]
-    return f"; there are {', '.join(shown)}{', ...' if len(keys) > _SHOWN else ''}{did_you_mean(value, names)}"
+    return (
+        f"; there are {', '.join(shown)}{', ...' if len(keys) > _SHOWN else ''}{did_you_mean(value, names)}"
+    )

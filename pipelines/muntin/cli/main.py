@@ -51,7 +51,9 @@ COMMANDS = {
 
 
 def command_line(given: Sequence[str] = ()) -> typer.Typer:
-    """The command that some words ask for, as Typer has it; all commands, for help and suggestions, where the words name none."""
+    """The command that some words ask for, as Typer has it; all commands, for help and suggestions, where the
+    words name none.
+    """
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
     asked = next((word for word in given if not word.startswith("-")), None)
@@ -75,8 +77,12 @@ def _help(command: Callable[..., int | None]) -> str:
 
 def muntin(
     context: typer.Context,
-    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error; may stand anywhere.")] = False,  # noqa: ARG001 - taken by main
-    quiet: Annotated[bool, typer.Option(QUIET, help="Results and errors alone, no progress; may stand anywhere.")] = False,  # noqa: ARG001 - as above
+    debug: Annotated[  # noqa: ARG001 - taken by main
+        bool, typer.Option(DEBUG, help="Show the traceback of an error; may stand anywhere.")
+    ] = False,
+    quiet: Annotated[  # noqa: ARG001 - as above
+        bool, typer.Option(QUIET, help="Results and errors alone, no progress; may stand anywhere.")
+    ] = False,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     """Windowed aggregation on micro-batches.
@@ -108,7 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave(status: int) -> int:
-    """End the process at once where a task may still compute, and a thread cannot be stopped; nothing of it is committed."""
+    """End the process at once where a task may still compute, and a thread cannot be stopped; nothing of it
+    is committed.
+    """
     local = sys.modules.get("muntin.tasks.local")
     if local and local.may_be_at_work():
         sys.stdout.flush()

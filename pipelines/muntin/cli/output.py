@@ -67,7 +67,8 @@ def cell(value: object) -> str:
 
 
 def moment(value: datetime) -> str:
-    """An instant in UTC, as long as it needs to be; with its offset where it is of a zone that the user named.
+    """An instant in UTC, as long as it needs to be; with its offset where it is of a zone that the user
+    named.
 
     >>> moment(datetime(2013, 1, 1, 6, tzinfo=ZoneInfo("Europe/Berlin")))
     '2013-01-01 06:00+01:00'
@@ -88,7 +89,10 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     out = []
     for line in texts:
         gaps = [" " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
-        cells = (gap + text if to_right else text + gap for text, gap, to_right in zip(line, gaps, right, strict=True))
+        cells = (
+            gap + text if to_right else text + gap
+            for text, gap, to_right in zip(line, gaps, right, strict=True)
+        )
         out.append("  ".join(cells).rstrip())
     return "\n".join(out)
 
@@ -125,4 +129,6 @@ def stretches(holes: Sequence[tuple[datetime, datetime]], zone: str | None = Non
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))
-    return ", ".join(f"[{moment(in_zone(start, zone))}, {moment(in_zone(end, zone))})" for start, end in joined)
+    return ", ".join(
+        f"[{moment(in_zone(start, zone))}, {moment(in_zone(end, zone))})" for start, end in joined
+    )

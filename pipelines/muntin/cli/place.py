@@ -1,4 +1,6 @@
-"""Where a command works: the definition with absolute paths, and the root of the state, as Airflow would have them."""
+"""Where a command works: the definition with absolute paths, and the root of the state, as Airflow would have
+them.
+"""
 
 import sys
 from contextlib import suppress
@@ -26,7 +28,9 @@ def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipel
 
 
 def inspected(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
-    """The place of a command that only reads tables, as `placed` gives it; two files with definitions of one pipeline may be compared."""
+    """The place of a command that only reads tables, as `placed` gives it; two files with definitions of one
+    pipeline may be compared.
+    """
     pipeline_and_root = _located(file, name, root)
     without_pandas()
     return pipeline_and_root
@@ -37,12 +41,16 @@ def _located(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pip
 
 
 def home_of(file: Path | None) -> Path:
-    """`MUNTIN_HOME`, else the folder that holds the folder `dags` of the file, else the folder that the command runs in."""
+    """`MUNTIN_HOME`, else the folder that holds the folder `dags` of the file, else the folder that the
+    command runs in.
+    """
     return home.named_home() or (home.dags_holder(file) if file else None) or Path.cwd()
 
 
 def root_of(root: "AnyPath | None", file: Path | None = None) -> "AnyPath":
-    """The root: as given, relative to where the command runs; else `MUNTIN_ROOT`, else `state`, relative to the project's folder."""
+    """The root: as given, relative to where the command runs; else `MUNTIN_ROOT`, else `state`, relative to
+    the project's folder.
+    """
     return home.root_of(Path.cwd() if root else home_of(file), root)
 
 
@@ -56,10 +64,12 @@ class _Refused:
 
 
 def without_pandas() -> None:
-    """Let Arrow try to import pandas once, in vain; from then on it goes without. Other modules can import pandas as before.
+    """Let Arrow try to import pandas once, in vain; from then on it goes without. Other modules can import
+    pandas as before.
 
-    For commands that read tables: Arrow imports pandas, where it is installed, as soon as it is given a Python value, and that takes half
-    a second. It does nothing where pandas is there already, as after a definition that imports it.
+    For commands that read tables: Arrow imports pandas, where it is installed, as soon as it is given a
+    Python value, and that takes half a second. It does nothing where pandas is there already, as after a
+    definition that imports it.
     """
     if "pandas" in sys.modules:
         return

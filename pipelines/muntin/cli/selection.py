@@ -28,8 +28,9 @@ def selected(
 ) -> "pa.Table":
     """Published windows of these keys that start at or after `low` and end at or before `high`.
 
-    `keys`: "NAME=VALUE", or "VALUE" where there is one key column; values of one column are alternatives, and a value that no
-    published window ever had is refused. `changes_since`: a version of the table, for what changed since.
+    `keys`: "NAME=VALUE", or "VALUE" where there is one key column; values of one column are alternatives, and
+    a value that no published window ever had is refused. `changes_since`: a version of the table, for what
+    changed since.
     """
     from muntin.jobs.inspect.read import read
     from muntin.jobs.inspect.unknown import no_window
@@ -40,19 +41,28 @@ def selected(
     columns = pipeline.keys_of(window)
     asked = by_column(columns, keys or ())
     bind_existing(pipeline, root)
-    table = read(pipeline, window, root=root, provisional=provisional, start=low, end=high, changes_since=changes_since)
+    table = read(
+        pipeline, window, root=root, provisional=provisional, start=low, end=high, changes_since=changes_since
+    )
     chosen = table
     for column, values in asked.items():
         chosen = chosen.filter(_matches(chosen[column], column, values))
     if any(absent(table, column, values) for column, values in asked.items()):
         narrow = low or high or changes_since is not None
-        all_keys = read(pipeline, window, root=root, provisional=provisional, columns=[*columns]) if narrow else table
+        all_keys = (
+            read(pipeline, window, root=root, provisional=provisional, columns=[*columns])
+            if narrow
+            else table
+        )
         check_keys(all_keys, asked, f"window of {window!r}")
     return chosen
 
 
 def one_key(columns: Sequence[str], keys: Sequence[str]) -> list[str | None]:
-    """One value for each key column, in their order; None for an empty one. A column with several values is refused."""
+    """One value for each key column, in their order; None for an empty one.
+
+    A column with several values is refused.
+    """
     asked = by_column(columns, keys)
     for column in columns:
         if len(asked.get(column, ())) != 1:
@@ -67,7 +77,11 @@ def key_hint(pipeline: "Pipeline", window: str, root: "AnyPath", key: Sequence[s
     columns = pipeline.keys_of(window)
     table = read(pipeline, window, root=root, columns=[*columns])
     try:
-        check_keys(table, {name: [value or ""] for name, value in zip(columns, key, strict=True)}, f"window of {window!r}")
+        check_keys(
+            table,
+            {name: [value or ""] for name, value in zip(columns, key, strict=True)},
+            f"window of {window!r}",
+        )
     except NoSuchKeyError as wrong:
         return f"; {wrong}"
     return ""
@@ -82,7 +96,9 @@ def by_column(columns: Sequence[str], keys: Sequence[str]) -> dict[str, list[str
             column, value = columns[0], text
         if column not in columns:
             there = f"there are {', '.join(columns)}; write --key NAME=VALUE" if columns else "there are none"
-            raise DefinitionError(f"--key {text}: no key column {column!r}; {there}{did_you_mean(column, columns)}")
+            raise DefinitionError(
+                f"--key {text}: no key column {column!r}; {there}{did_you_mean(column, columns)}"
+            )
         asked.setdefault(column, []).append(value)
     return asked
 
@@ -97,6 +113,8 @@ def _matches(column: "pa.ChunkedArray", name: str, values: Sequence[str]) -> "pa
     try:
         wanted = pa.array(named, pa.string()).cast(column.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DefinitionError(f"--key {name}: {', '.join(values)} cannot be read as {column.type}, which that column is") from None
+        raise DefinitionError(
+            f"--key {name}: {', '.join(values)} cannot be read as {column.type}, which that column is"
+        ) from None
     matches = pc.is_in(column, value_set=wanted)
     return pc.or_(matches, pc.is_null(column)) if "" in values else matches

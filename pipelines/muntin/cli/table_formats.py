@@ -21,14 +21,25 @@ if TYPE_CHECKING:
 Format = Literal["parquet", "csv", "json", "arrow"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 _BINARY = ("parquet", "arrow")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}", "\N{FULLWIDTH COMMERCIAL AT}")
+_FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "\N{FULLWIDTH EQUALS SIGN}",
+    "\N{FULLWIDTH PLUS SIGN}",
+    "\N{FULLWIDTH COMMERCIAL AT}",
+)
 
 
 def content(table: pa.Table, form: Format) -> bytes:
     """The table in a format.
 
-    csv: a head, instants in ISO 8601; a spreadsheet shows all of it and computes none of it. json: a list of objects. parquet: a file.
-    arrow: a file of Arrow's IPC format (Feather 2).
+    csv: a head, instants in ISO 8601; a spreadsheet shows all of it and computes none of it. json: a list of
+    objects. parquet: a file. arrow: a file of Arrow's IPC format (Feather 2).
     """
     match form:
         case "csv":
@@ -50,7 +61,9 @@ def print_table(table: pa.Table, form: Format) -> None:
 def check_place(form: Format | None) -> None:
     """Refuse to write a binary format to a terminal."""
     if form in _BINARY and sys.stdout.isatty():
-        raise typer.BadParameter(f"--format {form} is not for a terminal: name a file with --out, or send it to another program")
+        raise typer.BadParameter(
+            f"--format {form} is not for a terminal: name a file with --out, or send it to another program"
+        )
 
 
 def write_table(table: pa.Table, form: Format, path: Path) -> None:
@@ -70,7 +83,8 @@ def _csv(table: pa.Table) -> str:
 
 
 def no_formula(value: object) -> object:
-    """A value that no spreadsheet takes for a formula: a text that begins as a formula begins stands behind an apostrophe, which they hide.
+    """A value that no spreadsheet takes for a formula: a text that begins as a formula begins stands behind
+    an apostrophe, which they hide.
 
     >>> [no_formula(value) for value in ("=1+1", "-", "a=b", -1, None)]
     ["'=1+1", "'-", 'a=b', -1, None]

@@ -13,17 +13,33 @@ _ENDINGS = {f".{form}": form for form in FORMATS}
 
 def _format(text: str) -> Format:
     if text not in FORMATS:
-        raise typer.BadParameter(f"there is no format {text!r}; there are {', '.join(FORMATS)}{did_you_mean(text, FORMATS)}")
+        raise typer.BadParameter(
+            f"there is no format {text!r}; there are {', '.join(FORMATS)}{did_you_mean(text, FORMATS)}"
+        )
     return text
 
 
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help=f"Write all windows to a file; {', '.join(_ENDINGS)}.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help=f"Write all windows to a file; {', '.join(_ENDINGS)}."),
+]
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", min=0, metavar="ROWS", help="At most so many; 0 is all. 20, or all with a format or a file."),
+    typer.Option(
+        "--limit",
+        min=0,
+        metavar="ROWS",
+        help="At most so many; 0 is all. 20, or all with a format or a file.",
+    ),
 ]
 Form = Annotated[
-    str | None, typer.Option("--format", parser=_format, metavar="FORMAT", help=f"How the windows are written; {', '.join(FORMATS)}.")
+    str | None,
+    typer.Option(
+        "--format",
+        parser=_format,
+        metavar="FORMAT",
+        help=f"How the windows are written; {', '.join(FORMATS)}.",
+    ),
 ]
 Csv = Annotated[bool, typer.Option("--csv", help="As --format csv.")]
 

@@ -1,4 +1,6 @@
-"""The table that a command computes, as its options ask for it: for people, as a document, in a format, in a file."""
+"""The table that a command computes, as its options ask for it: for people, as a document, in a format, in a
+file.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,5 +57,9 @@ def give(result: Result, written: Format | None, out: Path | None, *, as_json: b
 def _say_table(shown: "pa.Table", result: Result) -> None:
     if len(shown):
         say(columns(shown.column_names, [[*row.values()] for row in shown.to_pylist()]) + "\n")
-    more = f"; {len(result.rows) - len(shown):,} more, --limit 0 shows all" if len(result.rows) > len(shown) else ""
+    more = (
+        f"; {len(result.rows) - len(shown):,} more, --limit 0 shows all"
+        if len(result.rows) > len(shown)
+        else ""
+    )
     say(f"{many(len(result.rows), result.noun)}{more}; instants in {result.timezone or 'UTC'}")

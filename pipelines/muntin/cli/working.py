@@ -20,7 +20,8 @@ Tell = Callable[[str], None]
 def working(*steps: str) -> Iterator[Tell]:
     """Work that may take a while; yields the function to call with each step's name as it begins.
 
-    A person gets a progress bar after a second, anything else a line a step, both on stderr; in quiet neither.
+    A person gets a progress bar after a second, anything else a line a step, both on stderr; in quiet
+    neither.
     """
     with _stdout_kept(), (_nothing if is_quiet() else _bar if _watched() else _lines)(steps) as show:
 
@@ -33,11 +34,17 @@ def working(*steps: str) -> Iterator[Tell]:
 
 @contextmanager
 def _stdout_kept() -> Iterator[None]:
-    """Whatever prints meanwhile (a definition, Spark's Java, Great Expectations) prints to stderr; in quiet, nowhere."""
+    """Whatever prints meanwhile (a definition, Spark's Java, Great Expectations) prints to stderr; in quiet,
+    nowhere.
+    """
     sys.stdout.flush()
     stdout_copy = os.dup(1)
     try:
-        with Path(os.devnull).open("w", encoding="utf-8") if is_quiet() else nullcontext(sys.stderr) as elsewhere:
+        with (
+            Path(os.devnull).open("w", encoding="utf-8")
+            if is_quiet()
+            else nullcontext(sys.stderr) as elsewhere
+        ):
             os.dup2(elsewhere.fileno() if is_quiet() else 2, 1)
             with redirect_stdout(elsewhere):
                 yield
@@ -66,12 +73,19 @@ def _bar(steps: Sequence[str]) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    style = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    style = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+    )
     bar = Progress(*style, console=Console(stderr=True), transient=True)
     task = bar.add_task("muntin", total=len(steps) or None)
 
     def tell(step: str) -> None:
-        bar.update(task, description=step, completed=steps.index(step) if step in steps else None, refresh=True)
+        bar.update(
+            task, description=step, completed=steps.index(step) if step in steps else None, refresh=True
+        )
 
     timer = Timer(DELAY_S, bar.start)
     timer.daemon = True

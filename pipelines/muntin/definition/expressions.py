@@ -41,7 +41,8 @@ BARE = frozenset(
 )
 # Strings, quoted names, comments, words, blanks; any other character alone.
 TOKEN = re.compile(
-    r"[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|\w+|\s+|.",
+    r"[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$|"
+    r"--[^\n]*|/\*.*?\*/|\w+|\s+|.",
     re.DOTALL,
 )
 

@@ -1,16 +1,21 @@
-"""The interface of an extension. A distribution names its parts as entry points of the group `muntin.extensions`:
+"""The interface of an extension. A distribution names its parts as entry points of the group
+`muntin.extensions`:
 
-| entry point | what it names | protocol |
-| --- | --- | --- |
-| `sources.NAME` | a function that returns a frozen dataclass: `muntin.sources.NAME(...)` | `Source`, on `RowSource`; `Listing` |
-| `sinks.NAME` | a function that returns a frozen dataclass: `muntin.sinks.NAME(...)` | `Sink`, which opens an `Opened` |
-| `commands.NAME` | a function with options of Typer: `muntin NAME` | its docstring is its help |
-| `muntin.NAME` | anything: `from muntin import NAME` | a listener of runs has `ended` and `failed`, as `Listener` has them |
-| `mirrors.NAME` | a module that reads tables which name files of windows | as `muntin.extensions.iceberg.mirrors` has it |
-| `spark.daemon` | the name of the module that starts Spark's processes of Python | |
-| `page.host`, `alerts.host` | a module for a program that shows the page, or runs pipelines itself | as Airflow's extension calls them |
+- `sources.NAME`: a function that returns a frozen dataclass, for `muntin.sources.NAME(...)`: a `Source`, on
+  `RowSource`; its files by `Listing`.
+- `sinks.NAME`: a function that returns a frozen dataclass, for `muntin.sinks.NAME(...)`: a `Sink`, which
+  opens an `Opened`.
+- `commands.NAME`: a function with options of Typer, for `muntin NAME`; its docstring is its help.
+- `muntin.NAME`: anything, for `from muntin import NAME`; a listener of runs has `ended` and `failed`, as
+  `Listener` has them.
+- `mirrors.NAME`: a module that reads tables which name files of windows, as
+  `muntin.extensions.iceberg.mirrors`.
+- `spark.daemon`: the name of the module that starts Spark's processes of Python.
+- `page.host`, `alerts.host`: a module for a program that shows the page, or runs pipelines itself, as
+  Airflow's extension calls them.
 
-A name is imported when a definition or a command asks for it, and not before. An extension imports the core and no other extension.
+A name is imported when a definition or a command asks for it, and not before. An extension imports the core
+and no other extension.
 """
 
 from muntin.definition.parts import Alerts as Listener

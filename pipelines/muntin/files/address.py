@@ -1,4 +1,7 @@
-"""An address in an object store, as `s3://bucket/prefix`: its parts and its neighbours. Nothing is asked of the store."""
+"""An address in an object store, as `s3://bucket/prefix`: its parts and its neighbours.
+
+Nothing is asked of the store.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Connections of Airflow in the environment, as a URI or as JSON. No error of this module repeats a text: it may hold a password."""
+"""Connections of Airflow in the environment, as a URI or as JSON.
+
+No error of this module repeats a text: it may hold a password.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ CONNECTION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Connection:
-    """A connection as Airflow has it. `schema`: the name of a database. It has no repr, as it holds a password."""
+    """A connection as Airflow has it.
+
+    `schema`: the name of a database. It has no repr, as it holds a password.
+    """
 
     kind: str
     host: str | None = None
@@ -59,12 +65,25 @@ def _of_json(text: str) -> Connection:
 
 
 def connection_of_uri(text: str) -> Connection:
-    """A connection as a URI; its extra is the query, or JSON in `__extra__`. ValueError: the text is no such URI."""
+    """A connection as a URI; its extra is the query, or JSON in `__extra__`.
+
+    ValueError: the text is no such URI.
+    """
     parts = urlsplit(text)
     query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     extra = json.loads(query["__extra__"]) if "__extra__" in query else query
-    plain = [None if text is None else unquote(text) for text in (parts.hostname, parts.username, parts.password)]
-    return Connection(parts.scheme, plain[0], parts.port, plain[1], plain[2], unquote(parts.path.strip("/")) or None, dict(extra))
+    plain = [
+        None if text is None else unquote(text) for text in (parts.hostname, parts.username, parts.password)
+    ]
+    return Connection(
+        parts.scheme,
+        plain[0],
+        parts.port,
+        plain[1],
+        plain[2],
+        unquote(parts.path.strip("/")) or None,
+        dict(extra),
+    )
 
 
 def without(text: str, secrets: list[str]) -> str:

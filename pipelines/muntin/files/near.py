@@ -30,7 +30,9 @@ def plain(pattern: str) -> str:
 
 
 def near(pattern: str) -> str:
-    """How far an absolute path or glob leads, what is there, and names similar to the rest; "" for an object store."""
+    """How far an absolute path or glob leads, what is there, and names similar to the rest; "" for an object
+    store.
+    """
     if is_object_store(pattern):
         return ""
     parts = Path(pattern).parts
@@ -39,7 +41,9 @@ def near(pattern: str) -> str:
     if depth + 1 < len(parts):
         folders = _names(folder, folders=True)
         holds = _some(wanted, folders) or f"no folder, but {_some(wanted, _names(folder)) or 'nothing else'}"
-        return f"there is no folder {wanted!r} in {folder}, which holds {holds}{did_you_mean(wanted, folders)}"
+        return (
+            f"there is no folder {wanted!r} in {folder}, which holds {holds}{did_you_mean(wanted, folders)}"
+        )
     return f"{folder} holds {_some(wanted, _names(folder)) or 'nothing'}"
 
 
@@ -55,10 +59,16 @@ def _folder(parts: tuple[str, ...]) -> Path:
 
 
 def _is_folder(parts: tuple[str, ...]) -> bool:
-    return len(parts) == 1 or (not has_magic(_ESCAPED.sub("", os.path.join(*parts))) and _folder(parts).is_dir())  # noqa: PTH118 - a pattern
+    return len(parts) == 1 or (
+        not has_magic(_ESCAPED.sub("", os.path.join(*parts))) and _folder(parts).is_dir()  # noqa: PTH118 - a pattern
+    )
 
 
 def _names(folder: Path, *, folders: bool = False) -> list[str]:
     with suppress(OSError):
-        return sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and (path.is_dir() or not folders))
+        return sorted(
+            path.name
+            for path in folder.iterdir()
+            if not path.name.startswith(".") and (path.is_dir() or not folders)
+        )
     return []

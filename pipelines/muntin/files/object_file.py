@@ -36,7 +36,9 @@ class ObjectFile(Address):
         return True
 
     def content(self, most: float = inf) -> tuple[ObjectStat, memoryview]:
-        """The facts of the file and its content, by one request; the content is left out if it has more than `most` bytes."""
+        """The facts of the file and its content, by one request; the content is left out if it has more than
+        `most` bytes.
+        """
         import obstore
 
         with told(self.address):
@@ -94,7 +96,10 @@ class ObjectFile(Address):
             return [memoryview(content) for content in contents]
 
     def write_bytes(self, content: bytes | memoryview) -> int:
-        """Write the file: whole, or not at all. Up to `_ONE_REQUEST` by one request, which leaves nothing behind if it is cut off."""
+        """Write the file: whole, or not at all.
+
+        Up to `_ONE_REQUEST` by one request, which leaves nothing behind if it is cut off.
+        """
         import obstore
 
         view = memoryview(content).cast("B")
@@ -114,9 +119,11 @@ class ObjectFile(Address):
                 raise FileExistsError(errno.EEXIST, "there is a file", self.address) from None
 
     def change(self, changed: Callable[[bytes | None], bytes | None]) -> None:
-        """Write what becomes of the content, by a condition: where another writer comes between, it is read again.
+        """Write what becomes of the content, by a condition: where another writer comes between, it is read
+        again.
 
-        `changed`: gets the content, None where there is no file; returns the new content, None to leave the file as it is.
+        `changed`: gets the content, None where there is no file; returns the new content, None to leave the
+            file as it is.
         """
         import obstore
         from obstore.exceptions import AlreadyExistsError, NotSupportedError, PreconditionError
@@ -174,5 +181,7 @@ class ObjectFile(Address):
 
 
 def _as_is(meta: Any) -> dict[str, str]:  # noqa: ANN401 - of a store
-    """The condition that a file is as these facts say: its ETag, and its version where the store counts them."""
+    """The condition that a file is as these facts say: its ETag, and its version where
+    the store counts them.
+    """
     return {name: meta[name] for name in ("e_tag", "version") if meta[name]}

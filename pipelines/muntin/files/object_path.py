@@ -73,7 +73,10 @@ class ObjectPath(ObjectFile):
 
         with told(self.address):
             listing = obstore.list_with_delimiter(to_ask(self.bucket), self.key or None)
-        names = {posixpath.basename(path.rstrip("/")): ObjectStat(0, 0, "", S_IFDIR) for path in listing["common_prefixes"]}
+        names = {
+            posixpath.basename(path.rstrip("/")): ObjectStat(0, 0, "", S_IFDIR)
+            for path in listing["common_prefixes"]
+        }
         names |= {posixpath.basename(meta["path"]): stat_in(meta) for meta in listing["objects"]}
         return dict(sorted(names.items()))
 
@@ -82,13 +85,24 @@ class ObjectPath(ObjectFile):
         return iter([self / name for name in self.entries()])
 
     def glob(self, pattern: str) -> Iterator[ObjectPath]:
-        """The files and folders that a pattern with `*`, `?`, `[...]` and `**` names. Hidden names count, as in `Path.glob`."""
+        """The files and folders that a pattern with `*`, `?`, `[...]` and `**` names.
+
+        Hidden names count, as in `Path.glob`.
+        """
         head, _, rest = pattern.partition("/")
         if head == "**":
-            return iter(sorted({path for path in self._all() if fits(path.address[len(self.address) + 1 :], pattern)}))
-        paths = [self / head] if not set(head) & set("*?[") else [path for path in self.iterdir() if fnmatchcase(path.name, head)]
+            return iter(
+                sorted({path for path in self._all() if fits(path.address[len(self.address) + 1 :], pattern)})
+            )
+        paths = (
+            [self / head]
+            if not set(head) & set("*?[")
+            else [path for path in self.iterdir() if fnmatchcase(path.name, head)]
+        )
         if not rest:
-            return iter([path for path in paths if (path.is_dir() if pattern.endswith("/") else path.exists())])
+            return iter(
+                [path for path in paths if (path.is_dir() if pattern.endswith("/") else path.exists())]
+            )
         return iter([deeper for path in paths for deeper in path.glob(rest)])
 
     def rglob(self, name: str) -> Iterator[ObjectPath]:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ObjectStat:
-    """Facts of a file in a store, named as `os.stat_result` has them. `st_ino` is the ETag: another content, another ETag."""
+    """Facts of a file in a store, named as `os.stat_result` has them.
+
+    `st_ino` is the ETag: another content, another ETag.
+    """
 
     st_size: int
     st_mtime_ns: int

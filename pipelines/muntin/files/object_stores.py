@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _SETTINGS = ("AWS_", "AZURE_", "GOOGLE_")
 _REQUEST = "Error performing"
-_DENIED = ("AccessDenied", "Forbidden", "SignatureDoesNotMatch", "XAdminUserNotFound", "ExpiredToken", "InvalidToken")
+_DENIED = (
+    "AccessDenied",
+    "Forbidden",
+    "SignatureDoesNotMatch",
+    "XAdminUserNotFound",
+    "ExpiredToken",
+    "InvalidToken",
+)
 
 
 def to_ask(bucket: str) -> ObjectStore:
@@ -35,7 +42,9 @@ def to_move(bucket: str) -> ObjectStore:
 
 def _surroundings() -> int:
     """A number for the process and its settings of object stores; another number needs a new client."""
-    return hash((os.getpid(), *((name, value) for name, value in os.environ.items() if name.startswith(_SETTINGS))))
+    return hash(
+        (os.getpid(), *((name, value) for name, value in os.environ.items() if name.startswith(_SETTINGS)))
+    )
 
 
 @lru_cache(maxsize=64)
@@ -43,12 +52,20 @@ def _store(bucket: str, timeout_s: int, _surroundings: int) -> ObjectStore:
     from obstore.store import from_url
 
     with told(bucket):
-        return from_url(bucket, config=profile(bucket) or None, client_options=client_options(timeout_s), retry_config=retries())  # type: ignore[call-overload, no-any-return]
+        return from_url(
+            bucket,
+            config=profile(bucket) or None,
+            client_options=client_options(timeout_s),
+            retry_config=retries(),
+        )  # type: ignore[call-overload, no-any-return]
 
 
 @contextmanager
 def told(address: str) -> Iterator[None]:
-    """Errors of an object store, as errors of a disk or in a sentence. The store's own text may hold a key: it is left out."""
+    """Errors of an object store, as errors of a disk or in a sentence.
+
+    The store's own text may hold a key: it is left out.
+    """
     from obstore.exceptions import BaseError
 
     try:
@@ -62,12 +79,16 @@ def told(address: str) -> Iterator[None]:
 
 
 def refusal(address: str, text: str) -> StorageError | None:
-    """The error for a text of deltalake's that tells of a request which failed; None if it tells of something else."""
+    """The error for a text of deltalake's that tells of a request which failed; None if it tells of something
+    else.
+    """
     return _refused(address, text) if _REQUEST in text else None
 
 
 def _refused(address: str, text: str) -> StorageError:
-    return StorageError(f"{address}: {problem_of(address, text)}. Nothing was published; mend that and run again")
+    return StorageError(
+        f"{address}: {problem_of(address, text)}. Nothing was published; mend that and run again"
+    )
 
 
 def problem_of(address: str, text: str) -> str:
@@ -79,15 +100,25 @@ def problem_of(address: str, text: str) -> str:
     if code == "NoSuchBucket":
         return f"there is no bucket {bucket!r}; make it, or give another address"
     if "169.254.169.254" in text or "Missing" in words or "metadata" in words:
-        return "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or those of your store), or a profile"
+        return (
+            "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or those of your"
+            " store), or a profile"
+        )
     if code.startswith("Invalid") or code in _DENIED or (status and status[1] in ("401", "403")):
-        return f"the credentials are refused ({code or (status and status[1])}); give credentials that may list, read and write {bucket!r}"
+        return (
+            f"the credentials are refused ({code or (status and status[1])}); give credentials that may list,"
+            f" read and write {bucket!r}"
+        )
     if "error sending request" in text or "timed out" in text or "operation timed" in text:
         return (
-            f"{_endpoint(text)} does not answer; see to the network, or set AWS_ENDPOINT_URL (or that of your store) to the right address"
+            f"{_endpoint(text)} does not answer; see to the network, or set AWS_ENDPOINT_URL (or that of your"
+            " store) to the right address"
         )
     if status:
-        return f"the store answers {status[1]}{f' ({code})' if code else ''}; see whether the bucket {bucket!r} and the endpoint are right"
+        return (
+            f"the store answers {status[1]}{f' ({code})' if code else ''}; see whether the bucket {bucket!r}"
+            " and the endpoint are right"
+        )
     return f"the store refuses ({code or ' '.join(text.partition('Debug source')[0].split())[:200]})"
 
 

@@ -31,7 +31,8 @@ Item = TypeVar("Item")
 Done = TypeVar("Done")
 Stat = os.stat_result | ObjectStat
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")  # deltalake 1.6 decodes it once too often
-_BROKEN = re.compile(r"[\x00-\x1f\x7f\\]|[][|^](?=[^/]*/*$)")  # it takes \ for a slash; [, in a table's own name, is no host of a URL
+# it takes \ for a slash; [, in a table's own name, is no host of a URL
+_BROKEN = re.compile(r"[\x00-\x1f\x7f\\]|[][|^](?=[^/]*/*$)")
 _NOTHING = (ENOENT, ENOTDIR, ELOOP)
 _AT_ONCE = 16  # questions
 
@@ -47,7 +48,9 @@ def path_of(place: str | AnyPath, *parts: str) -> AnyPath:
     if isinstance(place, ObjectPath) or (isinstance(place, str) and is_object_store(place)):
         need("obstore")
         scheme, _, rest = str(place).partition("://")
-        return ObjectPath("/".join([f"{scheme}:/", *filter(None, [*rest.split("/"), *"/".join(parts).split("/")])]))
+        return ObjectPath(
+            "/".join([f"{scheme}:/", *filter(None, [*rest.split("/"), *"/".join(parts).split("/")])])
+        )
     return Path(place, *parts)
 
 
@@ -64,7 +67,10 @@ def _(path: ObjectPath) -> None:
 
 @singledispatch
 def sizes_below(path: AnyPath) -> list[tuple[AnyPath, int, float]]:
-    """All files below a folder: path, bytes, and when it was written, in seconds since 1970. Files removed meanwhile are left out."""
+    """All files below a folder: path, bytes, and when it was written, in seconds since 1970.
+
+    Files removed meanwhile are left out.
+    """
     sizes: list[tuple[AnyPath, int, float]] = []
     for folder, _, names in os.walk(str(path)):
         for name in names:
@@ -99,8 +105,8 @@ def move_folder(path: AnyPath, target: AnyPath) -> None:
 @move_folder.register(ObjectPath)
 def _(path: ObjectPath, target: AnyPath) -> None:
     raise StateError(
-        f"{path} is to become {target}, and an object store cannot rename a folder in one step; stop all runs, move it "
-        "with the store's own tool (as aws s3 mv --recursive), and run again"
+        f"{path} is to become {target}, and an object store cannot rename a folder in one step; stop all"
+        " runs, move it with the store's own tool (as aws s3 mv --recursive), and run again"
     )
 
 
@@ -113,7 +119,9 @@ def matching(pattern: str) -> list[str]:
 
 
 def names_in(folder: str) -> dict[str, Stat | None]:
-    """The names in a folder, ascending, each with its facts where listing tells them; none where there is no such folder."""
+    """The names in a folder, ascending, each with its facts where listing tells them; none where there is no
+    such folder.
+    """
     path = path_of(folder)
     if isinstance(path, ObjectPath):
         return dict(path.entries())
@@ -137,7 +145,10 @@ def stat_of(path: str) -> Stat:
 
 
 def _stat(path: str) -> Stat | None:
-    """Facts of a path on the disk or in the store; None if nothing is there. A run asks for each file of its batches."""
+    """Facts of a path on the disk or in the store; None if nothing is there.
+
+    A run asks for each file of its batches.
+    """
     try:
         return stat_of(path)
     except OSError as wrong:
@@ -152,7 +163,10 @@ def etag(stat: Stat) -> str | None:
 
 
 def rename(path: AnyPath, target: AnyPath) -> None:
-    """Give a file or a folder another name on its disk or in its bucket. In an object store it is copied, and the old one removed."""
+    """Give a file or a folder another name on its disk or in its bucket.
+
+    In an object store it is copied, and the old one removed.
+    """
     path.rename(target)  # type: ignore[arg-type]
 
 
@@ -163,11 +177,16 @@ def ascending(paths: Iterable[AnyPath]) -> list[AnyPath]:
 
 def relative(path: AnyPath, folder: AnyPath) -> str:
     """The path of something below a folder."""
-    return os.path.relpath(path, folder) if isinstance(path, Path) and isinstance(folder, Path) else str(path)[len(str(folder)) + 1 :]
+    return (
+        os.path.relpath(path, folder)
+        if isinstance(path, Path) and isinstance(folder, Path)
+        else str(path)[len(str(folder)) + 1 :]
+    )
 
 
 def side_by_side(do: Callable[[Item], Done], items: Sequence[Item], place: str) -> list[Done]:
-    """The results of a function for each item, in turn; several at once where `place` is in an object store, whose answers take their time.
+    """The results of a function for each item, in turn; several at once where `place` is in an object store,
+    whose answers take their time.
 
     The error of the first item that raises one is raised.
     """
@@ -178,14 +197,16 @@ def side_by_side(do: Callable[[Item], Done], items: Sequence[Item], place: str) 
 
 
 def table_address(place: str) -> str:
-    """The address by which deltalake opens the Delta table at a place, no character of which begins a query or a fragment.
+    """The address by which deltalake opens the Delta table at a place, no character of which begins a query
+    or a fragment.
 
     >>> table_address("s3://bucket/a#b"), table_address("/data/a#b")
     ('s3://bucket/a%23b', '/data/a#b')
     """
     if (odd := _ENCODED.search(place)) or (not is_object_store(place) and (odd := _BROKEN.search(place))):
         raise StorageError(
-            f"{printable(place)}: deltalake cannot open a Delta table with {odd[0]!r} in its path; give the folder another name"
+            f"{printable(place)}: deltalake cannot open a Delta table with {odd[0]!r} in its path; give the"
+            " folder another name"
         )
     return quote(place, safe=":/") if is_object_store(place) else place
 

@@ -1,4 +1,6 @@
-"""The object that Arrow reads a file from: a local file by its path, as fast as ever; a file of an object store by its content."""
+"""The object that Arrow reads a file from: a local file by its path, as fast as ever; a file of an object
+store by its content.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ _LENGTH = 8  # bytes at the end of a Parquet file: the length of its footer, and
 
 
 def readable(place: str | Path | ObjectPath) -> str | pa.BufferReader:
-    """A file for Arrow to read, all of it or much of it. A local file that is missing is Arrow's error, later."""
+    """A file for Arrow to read, all of it or much of it.
+
+    A local file that is missing is Arrow's error, later.
+    """
     return pa.BufferReader(ObjectPath(str(place)).readable()) if is_object_store(str(place)) else str(place)
 
 

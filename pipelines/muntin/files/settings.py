@@ -1,7 +1,7 @@
 """How an object store is asked: credentials by the ordinary chain, few retries, short waits.
 
-Credentials are searched in the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`), then in the profile of AWS's own files, then at the
-instance. They are never kept, written or reported.
+Credentials are searched in the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`), then in the profile of AWS's own
+files, then at the instance. They are never kept, written or reported.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def table_options(address: str) -> dict[str, str]:
 
 
 def profile(address: str) -> dict[str, str]:
-    """The settings in AWS's files under the profile of `AWS_PROFILE`, else `default`; none where the environment has credentials.
+    """The settings in AWS's files under the profile of `AWS_PROFILE`, else `default`; none where the
+    environment has credentials.
 
     https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
     """
@@ -69,5 +70,7 @@ def _profile(name: str, credentials: str, config: str) -> Mapping[str, str]:
         parser = configparser.RawConfigParser()
         parser.read(file, encoding="utf-8")
         if parser.has_section(section):
-            settings |= {_BY_PROFILE[key]: value for key, value in parser.items(section) if key in _BY_PROFILE}
+            settings |= {
+                _BY_PROFILE[key]: value for key, value in parser.items(section) if key in _BY_PROFILE
+            }
     return settings

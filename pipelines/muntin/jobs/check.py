@@ -1,4 +1,6 @@
-"""Check: what can be known to be wrong before a row is read, by DuckDB on one file and by the suites' text."""
+"""Check: what can be known to be wrong before a row is read, by DuckDB on one file and by
+the suites' text.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +53,20 @@ _TRIED = 20  # files, until one has rows
 
 
 def check(
-    bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, allow_missing: bool = False, columns: bool = False
+    bound: Bound,
+    intervals: Sequence[Interval],
+    *,
+    validate: bool = True,
+    allow_missing: bool = False,
+    columns: bool = False,
 ) -> None:
-    """See that a run of some intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
+    """See that a run of some intervals has its files, that SQL, keys and columns fit them, and that the
+    suites can be used.
 
-    Nothing is changed. A text file of more than 64 MB is not read: the run itself does that. An error names all intervals without files.
-    `validate`: expectations will guard what is published. `columns`: hold SQL, keys and columns against the files of a definition that has
-    run before, too; a run leaves that to accumulate, which binds to the files that it reads.
+    Nothing is changed. A text file of more than 64 MB is not read: the run itself does that. An error names
+    all intervals without files. `validate`: expectations will guard what is published. `columns`: hold SQL,
+    keys and columns against the files of a definition that has run before, too; a run leaves that to
+    accumulate, which binds to the files that it reads.
     """
     check_not_superseded(bound)
     check_packages(bound.pipeline)
@@ -75,7 +84,13 @@ def check(
 
 
 def check_range(
-    pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, allow_missing: bool = False
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    start: datetime,
+    end: datetime,
+    validate: bool = True,
+    allow_missing: bool = False,
 ) -> None:
     """`check` of a run of `[start, end)`."""
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
@@ -107,7 +122,9 @@ def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
     read = lacks or not files or check_columns(bound, given)
     check_suites(bound)
     tables_read(bound)
-    remark_texts = remarked(bound, given) if read else [*remarks(pipeline), unreadable(bound.source, files[0].path)]
+    remark_texts = (
+        remarked(bound, given) if read else [*remarks(pipeline), unreadable(bound.source, files[0].path)]
+    )
     return Examined(tuple(file.path for file in files), tuple(remark_texts), tuple(lacks))
 
 
@@ -117,8 +134,16 @@ def all_inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bo
         return inputs(bound, intervals, allow_missing=allow_missing, there=True)
     except SourceError as first:
         missing = [interval for interval in intervals if _lacks(bound, interval)]
-        others = f"\n{len(missing)} intervals are without: {', '.join(map(str, missing))}" if len(missing) > 1 else ""
-        none = isinstance(bound.source, FileSource) and len(missing) == len(intervals) and near(bound.source.patterns(intervals[0]))
+        others = (
+            f"\n{len(missing)} intervals are without: {', '.join(map(str, missing))}"
+            if len(missing) > 1
+            else ""
+        )
+        none = (
+            isinstance(bound.source, FileSource)
+            and len(missing) == len(intervals)
+            and near(bound.source.patterns(intervals[0]))
+        )
         raise type(first)(f"{first}{others}" + (f"\n{none}" if none else "")) from first
 
 
@@ -131,7 +156,8 @@ def _lacks(bound: Bound, interval: Interval) -> bool:
 
 
 def check_columns(bound: Bound, given: Inputs) -> bool:
-    """Bind SQL, keys and columns to one small file with rows; if it does not fit, to what a run would bind to.
+    """Bind SQL, keys and columns to one small file with rows; if it does not fit, to what a run would bind
+    to.
 
     Returns whether the files have a row that can be read, as far as the check read them.
     """
@@ -140,16 +166,23 @@ def check_columns(bound: Bound, given: Inputs) -> bool:
 
 
 def types_bound(bound: Bound, given: Inputs) -> Types | None:
-    """The SQL types of the columns of each frame set's states, lifted of one small file with rows; {} where it has no row that can be read.
+    """The SQL types of the columns of each frame set's states, lifted of one small file with rows; {} where
+    it has no row that can be read.
 
     None: there is no file, or its columns cannot be known soon.
     """
     parts = parts_of(with_dimensions(bound), given)
     files = {name: _smallest(*part) for name, part in parts.items()}
-    if not any(files.values()) or any(_takes_long(parts[name][0], files_of_source) for name, files_of_source in files.items()):
+    if not any(files.values()) or any(
+        _takes_long(parts[name][0], files_of_source) for name, files_of_source in files.items()
+    ):
         return None
-    bounds = bounds_of(parts, {name: [[file.path] for file in files_of_source] for name, files_of_source in files.items()})
-    state_schemas: dict[str, pa.Schema | None] = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
+    bounds = bounds_of(
+        parts, {name: [[file.path] for file in files_of_source] for name, files_of_source in files.items()}
+    )
+    state_schemas: dict[str, pa.Schema | None] = {
+        frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets
+    }
     return common_types(
         {
             name: _types(bounds[name], parts[name][1], files_of_source, state_schemas)
@@ -159,7 +192,9 @@ def types_bound(bound: Bound, given: Inputs) -> Types | None:
     )
 
 
-def _types(bound: Bound, given: Inputs, files: Sequence[SourceFile], state_schemas: Mapping[str, pa.Schema | None]) -> Types:
+def _types(
+    bound: Bound, given: Inputs, files: Sequence[SourceFile], state_schemas: Mapping[str, pa.Schema | None]
+) -> Types:
     try:
         return types_of(bound, state_schemas, [[file.path] for file in files])
     except MuntinError:  # the files of a split may have more columns together
@@ -167,13 +202,20 @@ def _types(bound: Bound, given: Inputs, files: Sequence[SourceFile], state_schem
         return types_of(
             bound,
             state_schemas,
-            [[file.path for file in split] for files_of_batch in given.files.values() for split in splits(files_of_batch, whole=whole)],
+            [
+                [file.path for file in split]
+                for files_of_batch in given.files.values()
+                for split in splits(files_of_batch, whole=whole)
+            ],
         )
 
 
 def _smallest(bound: Bound, given: Inputs) -> list[SourceFile]:
     """Some files of a source, the smallest first."""
-    return sorted((file for files_of_batch in given.files.values() for file in files_of_batch), key=_smallest_first(bound))[:_TRIED]
+    return sorted(
+        (file for files_of_batch in given.files.values() for file in files_of_batch),
+        key=_smallest_first(bound),
+    )[:_TRIED]
 
 
 def _takes_long(bound: Bound, files: Sequence[SourceFile]) -> bool:
@@ -189,7 +231,9 @@ def _smallest_first(bound: Bound) -> Callable[[SourceFile], int]:
 
 
 def check_suites(bound: Bound) -> None:
-    """See that the suite of each window can be read, and that its critical expectations are known and speak of columns of the window."""
+    """See that the suite of each window can be read, and that its critical expectations are known and speak
+    of columns of the window.
+    """
     if bound.pipeline.expectations:
         need("great_expectations")
     for window, path in bound.pipeline.expectations.items():
@@ -205,7 +249,8 @@ def _check_suite(bound: Bound, window: str, suite: Suite) -> None:
         for name in each.columns if each.severity == "critical" else ():
             if name not in columns and not (bound.pipeline.keep_states and name.startswith("state_")):
                 raise SuiteError(
-                    f"{where}: no column {name!r} in window {window!r}; there are {', '.join(columns)}{did_you_mean(name, columns)}"
+                    f"{where}: no column {name!r} in window {window!r}; there are"
+                    f" {', '.join(columns)}{did_you_mean(name, columns)}"
                 )
 
 
@@ -220,5 +265,9 @@ def _check_type(each: Expectation, where: str) -> None:
 def _core_expectations() -> frozenset[str]:
     """The expectations that come with Great Expectations, by its files' names: importing it takes seconds."""
     package_spec = find_spec("great_expectations")
-    folder = Path(package_spec.origin).parent / "expectations" / "core" if package_spec and package_spec.origin else None
+    folder = (
+        Path(package_spec.origin).parent / "expectations" / "core"
+        if package_spec and package_spec.origin
+        else None
+    )
     return frozenset(file.stem for file in folder.glob("*expect*.py")) if folder else frozenset()

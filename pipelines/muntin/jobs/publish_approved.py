@@ -1,4 +1,6 @@
-"""Publish despite a failed suite, without Airflow: a person names the verdict, and what it holds is published as it was staged."""
+"""Publish despite a failed suite, without Airflow: a person names the verdict, and what it holds is published
+as it was staged.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +42,18 @@ def publish_approved(
 ) -> RunReport:
     """Publish the windows that a suite holds, exactly as they were when it failed. No source is read.
 
-    If another run publishes meanwhile, the windows are finalized and validated again; then the approval counts only if the verdict is the
-    same. `verdict`: its name, as the failed run, `muntin status` and `muntin publish` tell it. `by`, `reason`: who lets them be published,
-    and why; both must be given, and are in the report for good. `spark`: who runs tasks, as `run` takes it. `progress`: called with the
-    name of each step.
+    If another run publishes meanwhile, the windows are finalized and validated again; then the approval
+    counts only if the verdict is the same. `verdict`: its name, as the failed run, `muntin status` and
+    `muntin publish` tell it. `by`, `reason`: who lets them be published, and why; both must be given, and are
+    in the report for good. `spark`: who runs tasks, as `run` takes it. `progress`: called with the name of
+    each step.
     """
     approval = Approval(verdict, by.strip(), reason.strip())
     if not approval.by or not approval.reason:
-        raise DefinitionError("publish despite a failed suite: say who and why, as --reason 'the sensor was down, known to readers'")
+        raise DefinitionError(
+            "publish despite a failed suite: say who and why, as --reason 'the sensor was down, known to"
+            " readers'"
+        )
     bound = bind_existing(pipeline, root)
     every = held_windows(bound)
     held = next((each for each in every if each.name == verdict), None)
@@ -58,7 +64,13 @@ def publish_approved(
     intervals = [Interval(start, pipeline.intervals.after(start)) for start in held.starts]
     with metered() as meter, runner_for(spark, needed=spark_needed(pipeline)) as runner:
         finished = finish(
-            bound, runner, intervals, validate=True, tell=progress or (lambda _: None), approval=approval, staged=(held.staged, quality)
+            bound,
+            runner,
+            intervals,
+            validate=True,
+            tell=progress or (lambda _: None),
+            approval=approval,
+            staged=(held.staged, quality),
         )
         report = concluded(bound, runner, intervals, finished, meter)
     forget(bound.folder, begun(verdict, intervals, "publish"))

@@ -39,7 +39,9 @@ def remarked(bound: Bound, given: Inputs) -> list[str]:
     """Remarks on the definition, and on the times of a small file of each source."""
     texts = remarks(bound.pipeline)
     for part, inputs in parts_of(bound, given).values():
-        files = sorted((file for each in inputs.files.values() for file in each), key=lambda file: file.size)[:_TRIED]
+        files = sorted((file for each in inputs.files.values() for file in each), key=lambda file: file.size)[
+            :_TRIED
+        ]
         small = [[file.path] for file in files if file.size <= LARGE or part.source.format == "parquet"]
         if small and isinstance(part.source, FileSource | TableSource):
             with suppress(duckdb.Error, SourceError, OSError):  # reading says what is wrong
@@ -55,29 +57,48 @@ def _of_times(bound: Bound, pieces: Sequence[Sequence[str]]) -> list[str]:
     with asked_once(paths):
         read_as, columns = told_columns(session, source, paths, bound.may_use, declared=False)
         naive = of_naive_times(source, columns, bound.pipeline.windows)
-        unread = _unread(session, source, columns, paths, read_as) if columns.get(source.event_time) == "VARCHAR" else None
+        unread = (
+            _unread(session, source, columns, paths, read_as)
+            if columns.get(source.event_time) == "VARCHAR"
+            else None
+        )
     return [each for each in (naive, unread) if each]
 
 
 def _unread(
-    session: duckdb.DuckDBPyConnection, source: Source, columns: Mapping[str, str], paths: Sequence[str], read_as: Reading
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    columns: Mapping[str, str],
+    paths: Sequence[str],
+    read_as: Reading,
 ) -> str | None:
     """A remark on texts of which none can be read as a time."""
     time, text = event_time(source, columns), quoted(source.event_time)
     rows = f"(SELECT {text}, {time} AS muntin_time FROM {scan(source, paths, read_as)} LIMIT {_ROWS})"
-    [(read, texts, first)] = session.execute(f"SELECT count(muntin_time), count({text}), any_value({text}) FROM {rows}").fetchall()
+    [(read, texts, first)] = session.execute(
+        f"SELECT count(muntin_time), count({text}), any_value({text}) FROM {rows}"
+    ).fetchall()
     if read or not texts:
         return None
     return (
-        f"event_time: {source.event_time!r} of {paths[0]} holds {first!r}, and none of the first {_ROWS} rows has a time that "
-        f'can be read: they go into the quarantine; say in {source.call} how times are written, as time_format="%d.%m.%Y %H:%M"'
+        f"event_time: {source.event_time!r} of {paths[0]} holds {first!r}, and none of the first {_ROWS} rows"
+        " has a time that "
+        f"can be read: they go into the quarantine; say in {source.call} how times are written, as"
+        ' time_format="%d.%m.%Y %H:%M"'
     )
 
 
 def unreadable(source: Source, path: str) -> str:
     """A remark on a file no row of which can be read."""
-    mend = "; a line is one JSON object, so that a file which is one array has none" if getattr(source, "format", "") == "json" else ""
-    return f"no row of {path} can be read, so SQL, keys and columns were not checked; a run would put each into the quarantine{mend}"
+    mend = (
+        "; a line is one JSON object, so that a file which is one array has none"
+        if getattr(source, "format", "") == "json"
+        else ""
+    )
+    return (
+        f"no row of {path} can be read, so SQL, keys and columns were not checked; a run would put each into"
+        f" the quarantine{mend}"
+    )
 
 
 def lacking(bound: Bound, given: Inputs, intervals: Sequence[Interval]) -> list[str]:

@@ -31,9 +31,11 @@ def run_and_tell(
     link: str,
     **options: Any,  # noqa: ANN401 - those of `run`
 ) -> RunReport:
-    """Run as `run` does; if the definition declares alerts, the message of the run is sent when it has ended, well or not.
+    """Run as `run` does; if the definition declares alerts, the message of the run is sent when it has ended,
+    well or not.
 
-    `link`: the command that goes on, for the message. A channel that is down raises nothing: the report says so.
+    `link`: the command that goes on, for the message. A channel that is down raises nothing: the report says
+    so.
     """
     from muntin.jobs.run import run
 
@@ -43,26 +45,35 @@ def run_and_tell(
 
 
 def publish_and_tell(pipeline: Pipeline, *, root: str | AnyPath, **options: Any) -> RunReport:  # noqa: ANN401 - those of `publish_approved`
-    """Publish as `publish_approved` does; whoever was told of what the suite held is told who let it be published, and why."""
+    """Publish as `publish_approved` does; whoever was told of what the suite held is told who let it be
+    published, and why.
+    """
     from muntin.jobs.publish_approved import publish_approved
 
     report = publish_approved(pipeline, root=root, **options)
-    return reported(pipeline, root, report.batches[0].interval_start, report.batches[-1].interval_end, report, link="")
+    return reported(
+        pipeline, root, report.batches[0].interval_start, report.batches[-1].interval_end, report, link=""
+    )
 
 
 @contextmanager
-def failure_reported(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, *, link: str) -> Iterator[None]:
+def failure_reported(
+    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, *, link: str
+) -> Iterator[None]:
     """Tell of a run that fails inside, and raise what it raised."""
     try:
         yield
     except Exception as wrong:
-        with suppress(MuntinError):  # of an interval or a root that cannot be: the caller learns it from `wrong`
+        # of an interval or a root that cannot be: the caller learns it from `wrong`
+        with suppress(MuntinError):
             for bound, alerts, intervals in _listening(pipeline, root, start, end):
                 alerts.failed(bound, intervals, wrong, link=link)
         raise
 
 
-def reported(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, report: RunReport, *, link: str) -> RunReport:
+def reported(
+    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, report: RunReport, *, link: str
+) -> RunReport:
     """The report of a run that went well, with what became of its message."""
     lines = [
         line
@@ -75,7 +86,9 @@ def reported(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: date
 def _listening(
     pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime
 ) -> Iterator[tuple[Bound, Alerts, Sequence[Interval]]]:
-    """The state, the listener and the batches of a range; nothing if the definition declares no alerts or the range is empty."""
+    """The state, the listener and the batches of a range; nothing if the definition declares no alerts or the
+    range is empty.
+    """
     if pipeline.alerts is None:
         return
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))

@@ -62,18 +62,20 @@ def run(
         root: folder that state of all pipelines lives below.
         start: a border of the schedule, an aware datetime.
         end: the border of the schedule where the run ends, an aware datetime.
-        spark: a session, classic or Connect; an address such as "local[*]", "spark://...", "sc://..."; what `muntin.tasks` offers. None:
-            the active session of the process, else the Spark that SPARK_REMOTE names, else a local Spark if the definition needs one,
-            else this process.
+        spark: a session, classic or Connect; an address such as "local[*]", "spark://...", "sc://..."; what
+            `muntin.tasks` offers. None: the active session of the process, else the Spark that SPARK_REMOTE
+            names, else a local Spark if the definition needs one, else this process.
         validate: whether expectations guard what is published.
-        allow_missing: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
+        allow_missing: whether a batch without files is empty, whatever was read of it before: its rows go out
+            of published windows.
         progress: called with the name of each step as it begins.
         store: another implementation of `Store`.
         promoting: whether the windows of a changed definition are promoted once they are complete.
 
     Raises:
         DefinitionError: start or end is no border of the schedule, or the definition does not fit the source.
-        SourceError: the source cannot be read; or files are gone of batches that rows were read of, and `allow_missing` is false.
+        SourceError: the source cannot be read; or files are gone of batches that rows were read of, and
+            `allow_missing` is false.
         StateError: the state cannot be used, or the definition is superseded.
         ExpectationsError: a critical expectation failed; nothing was published.
     """
@@ -91,12 +93,27 @@ def run(
         attempt.state = bound.folder
         with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
             begin("accumulate")
-            batches_read = steps.read(bound, runner, intervals, allow_missing=allow_missing, begun=attempt.reads)
+            batches_read = steps.read(
+                bound, runner, intervals, allow_missing=allow_missing, begun=attempt.reads
+            )
             meter.bytes_read = sum(file.bytes for batch in batches_read.batches for file in batch.manifest)
-            finished = finish(batches_read.bound, runner, batches_read.intervals, validate=validate, tell=begin, promoting=promoting)
+            finished = finish(
+                batches_read.bound,
+                runner,
+                batches_read.intervals,
+                validate=validate,
+                tell=begin,
+                promoting=promoting,
+            )
             sending = lambda: attempt.step("send")  # noqa: E731
             report = concluded(
-                batches_read.bound, runner, batches_read.intervals, finished, meter, changed=batches_read.changed, sending=sending
+                batches_read.bound,
+                runner,
+                batches_read.intervals,
+                finished,
+                meter,
+                changed=batches_read.changed,
+                sending=sending,
             )
     lines = tuple(line for batch in batches_read.batches for line in batch.schema_changes)
     return replace(report, remarks=(*report.remarks, *batches_read.remarks), schema_changes=lines)
@@ -112,7 +129,8 @@ def concluded(
     changed: Mapping[int, bool] | None = None,
     sending: Callable[[], None] = lambda: None,
 ) -> RunReport:
-    """Write down what was published, send it to the sinks, and report it. `sending`: called before sinks are sent to.
+    """Write down what was published, send it to the sinks, and report it. `sending`: called before sinks are
+    sent to.
 
     `changed`: start of a batch -> whether its source is another than at the last run.
     """

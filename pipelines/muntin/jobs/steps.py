@@ -43,7 +43,8 @@ class BatchesRead:
 
     Attributes:
         bound: the pipeline state, with the dimensions as they were read.
-        intervals: of all batches that were read, in order: those asked for, and those for which something has changed.
+        intervals: of all batches that were read, in order: those asked for, and those for which something has
+            changed.
         batches: what was read of each.
         changed: start of a batch -> whether its source is another than at the last run.
         remarks: sentences on batches that are not read again, though something has changed for them.
@@ -66,10 +67,12 @@ def read(
     begun: Callable[[Sequence[Interval]], None] = lambda _: None,
     record: Record = telemetry.record,
 ) -> BatchesRead:
-    """Read batches into states, and the batches for which a source, a dimension or the definition has changed.
+    """Read batches into states, and the batches for which a source, a dimension or the definition has
+    changed.
 
-    `allow_missing`: a batch without files is empty. `unread`: batches of an upstream that were never read count as changed. `begun`: called
-    with all batches before the first is read. `record`: takes the metrics of the step.
+    `allow_missing`: a batch without files is empty. `unread`: batches of an upstream that were never read
+    count as changed. `begun`: called with all batches before the first is read. `record`: takes the metrics
+    of the step.
     """
     adopt(bound)  # first: what earlier definitions read may have met rows that are others by now
     changes, looked_up = source_changes(bound, unread=unread), lookup_changes(bound, intervals)
@@ -93,14 +96,20 @@ def conclude(
     changed: Mapping[int, bool] | None = None,
     record: Record = telemetry.record,
 ) -> list[BatchReport]:
-    """Write down the reports of a run's batches, and of batches that waited and are published by it; in order.
+    """Write down the reports of a run's batches, and of batches that waited and are published by it; in
+    order.
 
-    `intervals`: the run's own batches. `changed`: as `BatchesRead` has it. `record`: takes the metrics of the step.
+    `intervals`: the run's own batches. `changed`: as `BatchesRead` has it. `record`: takes the metrics of the
+    step.
     """
     own = [interval.start_us for interval in intervals]
-    starts = sorted({*own, *(start for each in finished.published.values() for start in each), *finished.said})
+    starts = sorted(
+        {*own, *(start for each in finished.published.values() for start in each), *finished.said}
+    )
     batches = [Interval(start, bound.pipeline.intervals.after(start)) for start in starts]
-    reports = with_approvals(bound.store, batch_reports(bound, batches, changed), finished.published, finished.said)
+    reports = with_approvals(
+        bound.store, batch_reports(bound, batches, changed), finished.published, finished.said
+    )
     record_published(bound.store, reports, utc_now(), cost, copies(bound))
     record(lambda: metrics.of_publishing(bound.pipeline.name, reports, own, finished.published))
     return reports

@@ -4,7 +4,8 @@
     report = validate(None, suite, files=staged, window="last_6_hours", keys=["origin"], rows=216)
     report.raise_if_critical()
 
-With a session of Spark instead of None, Spark judges. Importing this package imports neither Spark nor Great Expectations.
+With a session of Spark instead of None, Spark judges. Importing this package imports neither Spark nor Great
+Expectations.
 """
 
 from muntin.quality.errors import ExpectationsFailed, SuiteError

@@ -1,4 +1,6 @@
-"""Limits of columns beyond which Spark judges an expectation: the values in the staged files, and the values in the suite."""
+"""Limits of columns beyond which Spark judges an expectation: the values in the staged files, and the values
+in the suite.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,12 @@ LIMITS = ("min_value", "max_value", "value", "sum_total")
 
 
 def check_columns(suite: Suite, table: pa.Table) -> None:
-    """Refuse a suite that pandas might judge in another way than Spark, by types, arguments and the columns of the staged files."""
-    if reasons := sentences(suite, lambda expectation: type_reason(expectation) or _column_reason(expectation, table)):
+    """Refuse a suite that pandas might judge in another way than Spark, by types, arguments and the columns
+    of the staged files.
+    """
+    if reasons := sentences(
+        suite, lambda expectation: type_reason(expectation) or _column_reason(expectation, table)
+    ):
         raise SuiteError(f"{suite.path or suite.name}: {reasons}")
 
 
@@ -44,7 +50,9 @@ def _column_reason(expectation: Expectation, table: pa.Table) -> str | None:
     names = [name for name in expectation.columns if name in table.column_names]
     if RULES[expectation.type].kinds and len({kind_of(table[name].type) for name in names}) > 1:
         return "its columns have different types"
-    return next((reason for name in names if (reason := _values_reason(expectation, name, table[name]))), None)
+    return next(
+        (reason for name in names if (reason := _values_reason(expectation, name, table[name]))), None
+    )
 
 
 def _values_reason(expectation: Expectation, name: str, column: pa.ChunkedArray) -> str | None:
@@ -87,7 +95,10 @@ def kind_of(of: pa.DataType) -> str:
 
 def _holds(what: str, expectation: Expectation, column: pa.ChunkedArray) -> bool:
     if what == NULLS:
-        ignored = expectation.kwargs.get("ignore_row_if") in {"either_value_is_missing", "any_value_is_missing"}
+        ignored = expectation.kwargs.get("ignore_row_if") in {
+            "either_value_is_missing",
+            "any_value_is_missing",
+        }
         return column.null_count > 0 and not ignored
     if what == NO_VALUE:
         return column.null_count == len(column)
@@ -129,6 +140,10 @@ def _fits(kind: str, value: object) -> bool:
 
 def _is_written_as(kind: str, text: str) -> bool:
     try:
-        return datetime.fromisoformat(text).tzinfo is not None if kind == "instant" else date.fromisoformat(text).isoformat() == text
+        return (
+            datetime.fromisoformat(text).tzinfo is not None
+            if kind == "instant"
+            else date.fromisoformat(text).isoformat() == text
+        )
     except ValueError:
         return False

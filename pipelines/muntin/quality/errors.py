@@ -24,13 +24,16 @@ class Report(Protocol):
 
 
 class SuiteError(DefinitionError):
-    """A suite file that cannot be used: it is missing, is not JSON, or has an expectation that Great Expectations does not know."""
+    """A suite file that cannot be used: it is missing, is not JSON, or has an expectation that Great
+    Expectations does not know.
+    """
 
 
 class ExpectationsFailed(ExpectationsError):  # noqa: N818 - the log shows this name: it says what happened
     """A critical check failed or could not run; `report` holds every check, its numbers and its failing rows.
 
-    `reports` are the reports of all checked windows, `report` among them; `verdict` is the name of the verdict on all of them.
+    `reports` are the reports of all checked windows, `report` among them; `verdict` is the name of the
+    verdict on all of them.
     """
 
     def __init__(self, report: Report, reports: Sequence[Report] = (), verdict: str | None = None) -> None:
@@ -41,5 +44,7 @@ class ExpectationsFailed(ExpectationsError):  # noqa: N818 - the log shows this 
 
     def __str__(self) -> str:
         """The report in words, with what to do next."""
-        despite = f"\n  To publish it all the same: {PUBLISH_DESPITE.format(self.verdict)}" if self.verdict else ""
+        despite = (
+            f"\n  To publish it all the same: {PUBLISH_DESPITE.format(self.verdict)}" if self.verdict else ""
+        )
         return self.report.text() + despite

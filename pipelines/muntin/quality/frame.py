@@ -22,7 +22,9 @@ class Frame(Protocol):
         ...
 
     def batch(self, context: Any, *, numbered: bool) -> Any:  # noqa: ANN401 - of Great Expectations
-        """A batch of Great Expectations with the files' columns; with `ROW_NUMBER` as the last column if `numbered` and needed."""
+        """A batch of Great Expectations with the files' columns; with `ROW_NUMBER` as the last column if
+        `numbered` and needed.
+        """
         ...
 
     def rows(self, numbers: Collection[int]) -> Mapping[int, Mapping[str, object]]:

@@ -1,4 +1,6 @@
-"""Great Expectations behind a few functions: build a suite's expectations, judge a frame by them, find the failing rows."""
+"""Great Expectations behind a few functions: build a suite's expectations, judge a frame by them, find the
+failing rows.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from muntin.quality.suite import Expectation, Suite
 
 SELDOM_USED = ("altair", "scipy.sparse", "scipy.stats")
-"""What Great Expectations imports for a few expectations on distributions, and for drawing: a third of its import."""
+"""What Great Expectations imports for a few expectations on distributions, and for drawing: a third of its
+import.
+"""
 MAX_ROWS = 20
 ERROR_LENGTH = 400
 BOOLEAN = {"result_format": "BOOLEAN_ONLY"}
@@ -31,13 +35,19 @@ NUMBERS_AND_ROWS = {
     "return_unexpected_index_query": False,
 }
 QUERIED_ROWS = {"result_format": "COMPLETE"}
-SECOND_INSPECTIONS: dict[str, Mapping[str, object]] = {"rows": NUMBERS_AND_ROWS, "query": QUERIED_ROWS, "table": NUMBERS}
+SECOND_INSPECTIONS: dict[str, Mapping[str, object]] = {
+    "rows": NUMBERS_AND_ROWS,
+    "query": QUERIED_ROWS,
+    "table": NUMBERS,
+}
 """Kind of expectation -> the form of the result if it fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one expectation: its verdict (None: not asked), the error if it could not run, and numbers and rows."""
+    """The outcome of one expectation: its verdict (None: not asked), the error if it could not run, and
+    numbers and rows.
+    """
 
     success: bool | None
     error: str | None = None
@@ -63,7 +73,9 @@ def imported() -> Any:  # noqa: ANN401 - a module
 
 @contextmanager
 def _garbage_kept() -> Iterator[None]:
-    """Collect no garbage in the block: an import of a thousand modules makes none, and a fifth of its time went there."""
+    """Collect no garbage in the block: an import of a thousand modules makes none, and a fifth of its time
+    went there.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -101,14 +113,19 @@ def _built(expectation: Expectation, position: int, wrong: list[str]) -> Any:  #
         wrong.append(f"expectation {position + 1}: unknown type {expectation.type!r}{hint}")
         return None
     try:
-        return ExpectationConfiguration(type=expectation.type, kwargs=dict(expectation.kwargs), meta={"position": position}).to_domain_obj()
+        return ExpectationConfiguration(
+            type=expectation.type, kwargs=dict(expectation.kwargs), meta={"position": position}
+        ).to_domain_obj()
     except (TypeError, ValueError) as error:
         wrong.append(f"expectation {position + 1} ({expectation.type}): {_brief(str(error))}")
         return None
 
 
 def kind(expectation: Any) -> str:  # noqa: ANN401 - a GX expectation
-    """`rows`: it judges row by row. `query`: its SQL finds failing rows. `table`: it judges the table or a column as a whole."""
+    """`rows`: it judges row by row.
+
+    `query`: its SQL finds failing rows. `table`: it judges the table or a column as a whole.
+    """
     from great_expectations.expectations import expectation as kinds
 
     if expectation.expectation_type == "unexpected_rows_expectation":
@@ -119,7 +136,9 @@ def kind(expectation: Any) -> str:  # noqa: ANN401 - a GX expectation
 
 def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
     """The numbers of the failing rows in a result, at most `MAX_ROWS`; () if it names none."""
-    named = result.get("partial_unexpected_index_list") or result.get("details", {}).get("unexpected_rows") or []
+    named = (
+        result.get("partial_unexpected_index_list") or result.get("details", {}).get("unexpected_rows") or []
+    )
     failing: list[int] = []
     for entry in named:
         numbers = entry.get(ROW_NUMBER, []) if isinstance(entry, dict) else entry
@@ -127,13 +146,18 @@ def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(failing[:MAX_ROWS])
 
 
-def judge(frame: Frame, expectations: Sequence[Any], form: Mapping[str, object], *, numbered: bool = False) -> dict[int, Outcome]:
+def judge(
+    frame: Frame, expectations: Sequence[Any], form: Mapping[str, object], *, numbered: bool = False
+) -> dict[int, Outcome]:
     """Position of an expectation -> its outcome, by one run over a frame.
 
-    If several could not run, each is run again alone: an expectation that breaks the run must not fail other expectations.
+    If several could not run, each is run again alone: an expectation that breaks the run must not fail other
+    expectations.
     """
     outcomes = _run(frame, expectations, form, numbered=numbered) if expectations else {}
-    broken = [expectation for expectation in expectations if outcomes[position(expectation)].error is not None]
+    broken = [
+        expectation for expectation in expectations if outcomes[position(expectation)].error is not None
+    ]
     if len(broken) > 1:
         for expectation in broken:
             outcomes |= _run(frame, [expectation], form, numbered=numbered)
@@ -145,7 +169,9 @@ def position(expectation: Any) -> int:  # noqa: ANN401 - GX expectation
     return int(expectation.meta["position"])
 
 
-def _run(frame: Frame, expectations: Sequence[Any], form: Mapping[str, object], *, numbered: bool) -> dict[int, Outcome]:
+def _run(
+    frame: Frame, expectations: Sequence[Any], form: Mapping[str, object], *, numbered: bool
+) -> dict[int, Outcome]:
     missing = Outcome(success=False, error="Great Expectations returned no result")
     outcomes = {position(expectation): missing for expectation in expectations}
     suite = imported().ExpectationSuite(name="staged windows", expectations=list(expectations))

@@ -25,10 +25,11 @@ class _Later(ModuleType):
 
 @contextmanager
 def imported_later(*names: str) -> Iterator[None]:
-    """Inside the block, `import a.b` and `from a import b` of these modules bind what imports them on first use.
+    """Inside the block, `import a.b` and `from a import b` of these modules bind what imports them on first
+    use.
 
-    Only whoever imports them in the block gets that: after it they are imported as ever. A module that is imported already, or not
-    installed, is left as it is.
+    Only whoever imports them in the block gets that: after it they are imported as ever. A module that is
+    imported already, or not installed, is left as it is.
     """
     there = [_Later(name) for name in names if name not in sys.modules and _is_installed(name)]
     for later in there:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PandasFrame:
-    """A table of Arrow, of which Great Expectations gets the columns that a suite is about. The number of a row is its place, from 0."""
+    """A table of Arrow, of which Great Expectations gets the columns that a suite is about.
+
+    The number of a row is its place, from 0.
+    """
 
     table: pa.Table
     asked: tuple[str, ...]
@@ -75,7 +78,9 @@ def _asked(suite: Suite, columns: Sequence[str]) -> tuple[str, ...]:
     if any(expectation.lists_columns for expectation in suite.expectations):
         return tuple(columns)
     named = {name for expectation in suite.expectations for name in expectation.columns}
-    named |= {expectation.condition["column"]["name"] for expectation in suite.expectations if expectation.condition}
+    named |= {
+        expectation.condition["column"]["name"] for expectation in suite.expectations if expectation.condition
+    }
     return tuple(name for name in columns if name in named)
 
 
@@ -105,14 +110,18 @@ _SPARK_NAN = _NaN()
 
 
 def _as_pandas(column: pa.ChunkedArray) -> pd.Series:
-    """The same values for pandas: no integer becomes a float; a null is None, in floats NaN (a NaN is `_SPARK_NAN`), in instants NaT."""
+    """The same values for pandas: no integer becomes a float; a null is None, in floats NaN (a NaN is
+    `_SPARK_NAN`), in instants NaT.
+    """
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_floating(column.type):
         return _floats(column.cast(pa.float64()))
     if types.is_signed_integer(column.type):
         column = column.cast(pa.int64())
-    if types.is_timestamp(column.type) or (types.is_primitive(column.type) and not column.null_count and not types.is_date(column.type)):
+    if types.is_timestamp(column.type) or (
+        types.is_primitive(column.type) and not column.null_count and not types.is_date(column.type)
+    ):
         return column.to_pandas()
     return _objects(column.to_pylist())
 
@@ -121,7 +130,8 @@ def _floats(column: pa.ChunkedArray) -> pd.Series:
     wrong = pc.is_nan(column).fill_null(False).to_numpy()  # noqa: FBT003 - Arrow's signature
     if not wrong.any():
         return column.to_pandas()
-    values = column.to_pandas().astype(object)  # a null stays NaN here, too: a row of two nulls holds one value, not two
+    # a null stays NaN here, too: a row of two nulls holds one value, not two
+    values = column.to_pandas().astype(object)
     values[wrong] = _SPARK_NAN
     return values
 

@@ -1,6 +1,8 @@
-"""Types of expectations that pandas judges as Spark does, and on which columns; and the types that are left to Spark.
+"""Types of expectations that pandas judges as Spark does, and on which columns; and the types that are left
+to Spark.
 
-A type stands in `RULES` if a test has shown that both engines agree about it (tests/quality/test_same_verdict.py).
+A type stands in `RULES` if a test has shown that both engines agree about it
+(tests/quality/test_same_verdict.py).
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ NAN = "NaN"
 NULLS = "nulls"
 NO_VALUE = "no value but nulls"
 CONDITIONAL = ("expect_column_values_", "expect_column_pair_")
-"""Types, by their beginnings, that may be about some rows only. Of no rows, Spark and pandas have different sums."""
+"""Types, by their beginnings, that may be about some rows only.
+
+Of no rows, Spark and pandas have different sums.
+"""
 INTEGERS = frozenset({"integer", "short"})
 NUMBERS = INTEGERS | {"float"}
 IN_SETS = NUMBERS | {"text", "boolean"}
@@ -21,7 +26,9 @@ SCALARS = IN_SETS | {"day", "instant"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule for pandas: kinds of columns (None: any; several columns are of one kind), and values that they must not hold."""
+    """A rule for pandas: kinds of columns (None: any; several columns are of one kind), and values that they
+    must not hold.
+    """
 
     kinds: frozenset[str] | None = None
     without: tuple[str, ...] = ()

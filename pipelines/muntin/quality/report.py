@@ -1,4 +1,6 @@
-"""The report of a validation: one check per expectation, in the suite's order, and the verdict over all checks."""
+"""The report of a validation: one check per expectation, in the suite's order, and the verdict over all
+checks.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ _FEWER = (20, 5, 1)  # failing rows of a check
 class Check:
     """An expectation, and how the staged windows did against it.
 
-    `success` is None if the check was not run because there were no rows. `error` says why a check could not run: it counts
-    as failed. `failing_rows` are rows of the staged files: keys, window_start, window_end, and the expectation's columns.
+    `success` is None if the check was not run because there were no rows. `error` says why a check could not
+    run: it counts as failed. `failing_rows` are rows of the staged files: keys, window_start, window_end, and
+    the expectation's columns.
     """
 
     type: str
@@ -80,7 +83,10 @@ class QualityReport:
 
     @property
     def status(self) -> Status:
-        """`failed`: publish nothing. `warning`: publish, and report it. `passed`: all checks passed, apart from severity `info`."""
+        """`failed`: publish nothing.
+
+        `warning`: publish, and report it. `passed`: all checks passed, apart from severity `info`.
+        """
         grave = {check.severity for check in self.failed}
         if "critical" in grave:
             return "failed"
@@ -100,7 +106,9 @@ class QualityReport:
         return f"{self.status}: {of}{many(len(checked), 'check')} on {many(self.rows, 'row')}{unrun}"
 
     def to_dict(self) -> dict[str, object]:
-        """The report as JSON types, small enough for a log, an XCom or an asset event: of long values a part, of wide rows fewer."""
+        """The report as JSON types, small enough for a log, an XCom or an asset event: of long values a part,
+        of wide rows fewer.
+        """
         for shown in (*_FEWER, 0):
             reported = self._reported(shown)
             if size(reported) <= MOST:
@@ -114,13 +122,20 @@ class QualityReport:
             "rows": self.rows,
             "status": self.status,
             "verdict": self.verdict,
-            "checks": [replace(check, failing_rows=check.failing_rows[:shown]).to_dict() for check in self.checks],
+            "checks": [
+                replace(check, failing_rows=check.failing_rows[:shown]).to_dict() for check in self.checks
+            ],
             "files": list(self.files),
         }
 
     def text(self) -> str:
-        """The report for a person: the verdict, each failed check with its numbers and rows, and what to do."""
-        lines = [f"window {self.window!r} {self.verdict}", *(line for check in self.failed for line in check.lines())]
+        """The report for a person: the verdict, each failed check with its numbers and
+        rows, and what to do.
+        """
+        lines = [
+            f"window {self.window!r} {self.verdict}",
+            *(line for check in self.failed for line in check.lines()),
+        ]
         mend = "\n".join(["", *self._what_to_do()]) if self.status == "failed" else ""
         return cut(printable_lines("\n".join(lines)), MOST // 4) + mend  # a letter has four bytes at most
 
@@ -129,7 +144,10 @@ class QualityReport:
         more = len(self.files) - len(named)
         return [
             "  Nothing of this run was published; windows published earlier stay as they are.",
-            "  To mend it: correct the source data (or the suite, if it is the suite that is wrong); then clear the failed",
+            (
+                "  To mend it: correct the source data (or the suite, if it is the suite that is wrong); then"
+                " clear the failed"
+            ),
             "  run, its task `accumulate` and all after it, or run the same interval again.",
             "  The staged files, as they were checked:" if named else "  No file was staged.",
             *named,

@@ -15,9 +15,11 @@ MOST = 60_000
 
 
 def plain(value: object) -> object:
-    """A value as JSON types. Sets and tuples become lists; a type that JSON does not know becomes text. What is long is cut.
+    """A value as JSON types. Sets and tuples become lists; a type that JSON does not know becomes text. What
+    is long is cut.
 
-    Text is printable: pages show it as it is, and no PostgreSQL keeps JSON with a NUL, so that Airflow could not keep the report.
+    Text is printable: pages show it as it is, and no PostgreSQL keeps JSON with a NUL, so that Airflow could
+    not keep the report.
 
     >>> plain("x" * 1000)[-6:], plain([*range(1000)])[-1]
     ('xxx...', '... 950 more')

@@ -1,4 +1,5 @@
-"""Which expectations Spark alone judges, and why: where pandas could come to another verdict, by type and condition.
+"""Which expectations Spark alone judges, and why: where pandas could come to another verdict, by type and
+condition.
 
 What the columns have to do with it is in `column_limits`.
 """
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def needs_spark(suite: Suite) -> str | None:
-    """Why the suite cannot be judged in this process, whatever the columns are; None if it can. Imports no Great Expectations."""
+    """Why the suite cannot be judged in this process, whatever the columns are; None if it can.
+
+    Imports no Great Expectations.
+    """
     return sentences(suite, type_reason)
 
 
@@ -38,13 +42,17 @@ def type_reason(expectation: Expectation) -> str | None:
         unknown = f"it is none of Great Expectations' own{near(expectation.type, (*RULES, *LEFT_TO_SPARK))}"
         return LEFT_TO_SPARK.get(expectation.type, unknown)
     condition = expectation.kwargs.get("row_condition")
-    if condition is None or (expectation.type.startswith(CONDITIONAL) and _is_plain(expectation.condition or {})):
+    if condition is None or (
+        expectation.type.startswith(CONDITIONAL) and _is_plain(expectation.condition or {})
+    ):
         return None
     return "its row_condition is not that a column equals a plain word, or it judges no single rows"
 
 
 def _is_plain(condition: Mapping[str, Any]) -> bool:
-    """Whether a condition compares a column with a plain word: no other condition means the same on both engines."""
+    """Whether a condition compares a column with a plain word: no other condition means the same on both
+    engines.
+    """
     word = condition.get("parameter")
     is_equality = condition.get("type") == "comparison" and condition.get("operator") == "=="
     return is_equality and isinstance(word, str) and re.fullmatch(r"[\w :/.+-]*", word) is not None

@@ -1,4 +1,6 @@
-"""The staged files as a Spark frame, with a number in every row to find it again; if Spark reads them, cached while they are checked."""
+"""The staged files as a Spark frame, with a number in every row to find it again; if Spark reads them, cached
+while they are checked.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ class SparkFrame:
 
     spark: SparkSession
     numbered: DataFrame
-    numbered_by: ClassVar[Mapping[str, object]] = {"unexpected_index_column_names": [ROW_NUMBER], "exclude_unexpected_values": True}
+    numbered_by: ClassVar[Mapping[str, object]] = {
+        "unexpected_index_column_names": [ROW_NUMBER],
+        "exclude_unexpected_values": True,
+    }
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -37,7 +42,11 @@ class SparkFrame:
         source = context.data_sources.add_spark("staged", persist=False)
         source._spark = self.spark  # noqa: SLF001 - else queries run in whatever session is current
         frame = self.numbered if numbered else self.numbered.drop(ROW_NUMBER)
-        return source.add_dataframe_asset("windows").add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
+        return (
+            source.add_dataframe_asset("windows")
+            .add_batch_definition_whole_dataframe("whole")
+            .get_batch({"dataframe": frame})
+        )
 
     def rows(self, numbers: Collection[int]) -> Mapping[int, Mapping[str, object]]:
         if not numbers:
@@ -51,8 +60,8 @@ class SparkFrame:
 def spark_frame(spark: SparkSession, files: Sequence[str], *, rows: int) -> Iterator[SparkFrame]:
     """The frame of the files, for as long as the block lasts.
 
-    Up to a million rows are put into one partition: an aggregate over them is then one Spark job instead of two. Without
-    files, the frame has no rows, and the number is its only column.
+    Up to a million rows are put into one partition: an aggregate over them is then one Spark job instead of
+    two. Without files, the frame has no rows, and the number is its only column.
     """
     from muntin.quality.few_rows import few_rows
 
@@ -74,7 +83,9 @@ def _numbered(frame: DataFrame) -> DataFrame:
 
 
 def _read(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    """The rows of files: read by Spark itself, but from an object store by tasks of ours, which need no jar."""
+    """The rows of files: read by Spark itself, but from an object store by tasks of ours,
+    which need no jar.
+    """
     if not any(map(is_object_store, files)):
         return _in_order(spark, files)
     import pyarrow.parquet as pq
@@ -90,7 +101,9 @@ def _read(spark: SparkSession, files: Sequence[str]) -> DataFrame:
             for number in batch["id"].to_pylist():
                 yield from opened(files[number]).read().select(schema.names).cast(schema).to_batches()
 
-    return spark.range(0, len(files), 1, len(files)).mapInArrow(rows, from_arrow_schema(schema, prefer_timestamp_ntz=True))
+    return spark.range(0, len(files), 1, len(files)).mapInArrow(
+        rows, from_arrow_schema(schema, prefer_timestamp_ntz=True)
+    )
 
 
 def _in_order(spark: SparkSession, files: Sequence[str]) -> DataFrame:
@@ -111,4 +124,9 @@ def _plain(schema: pa.Schema) -> pa.Schema:
     """A schema without dictionaries, which Spark does not take."""
     import pyarrow as pa
 
-    return pa.schema([field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in schema])
+    return pa.schema(
+        [
+            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+            for field in schema
+        ]
+    )

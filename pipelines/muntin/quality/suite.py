@@ -30,7 +30,9 @@ _BEFORE = {
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """An expectation of a suite: a type of Great Expectations, its arguments, and the severity of its failure."""
+    """An expectation of a suite: a type of Great Expectations, its arguments, and the severity of its
+    failure.
+    """
 
     type: str
     kwargs: Mapping[str, object]
@@ -41,7 +43,9 @@ class Expectation:
         """The columns that its arguments name, in order; () if it is about the table as a whole."""
         several = self.kwargs.get("column_list")
         single = [self.kwargs.get(name) for name in ("column", "column_A", "column_B")]
-        return tuple(str(name) for name in (several if isinstance(several, list) else single) if name is not None)
+        return tuple(
+            str(name) for name in (several if isinstance(several, list) else single) if name is not None
+        )
 
     @property
     def lists_columns(self) -> bool:
@@ -50,7 +54,10 @@ class Expectation:
 
     @property
     def condition(self) -> Mapping[str, Any] | None:
-        """The expectation's condition on rows as JSON, if it has such a condition. A condition may also be a text."""
+        """The expectation's condition on rows as JSON, if it has such a condition.
+
+        A condition may also be a text.
+        """
         condition = self.kwargs.get("row_condition")
         return condition if isinstance(condition, dict) else None
 
@@ -72,8 +79,8 @@ class Suite:
 def load_suite(path: str | Path) -> Suite:
     """Read a suite in the format of Great Expectations 1.x.
 
-    `{"name": ..., "expectations": [{"type": ..., "kwargs": {...}, "severity": "critical"}, ...]}`; `severity` is "critical" if it is left
-    out. Unknown fields and severities are refused.
+    `{"name": ..., "expectations": [{"type": ..., "kwargs": {...}, "severity": "critical"}, ...]}`; `severity`
+    is "critical" if it is left out. Unknown fields and severities are refused.
     """
     given = _json(Path(path))
     _check_version(given, str(path))
@@ -82,7 +89,9 @@ def load_suite(path: str | Path) -> Suite:
     if not isinstance(entries, list) or not entries:
         msg = f"{path}: no expectations; a suite that checks nothing guards nothing: add at least one"
         raise SuiteError(msg)
-    expectations = tuple(_expectation(entry, f"{path}: expectation {n}") for n, entry in enumerate(entries, 1))
+    expectations = tuple(
+        _expectation(entry, f"{path}: expectation {n}") for n, entry in enumerate(entries, 1)
+    )
     return Suite(str(content.get("name") or Path(path).stem), expectations, str(path))
 
 
@@ -101,13 +110,19 @@ def _json(path: Path) -> object:
 def _check_version(content: Any, where: str) -> None:  # noqa: ANN401 - whatever JSON holds
     """Refuse a suite as Great Expectations before 1.0 wrote it, with all that has other names now."""
     entries = content.get("expectations") if isinstance(content, dict) else None
-    names = [*(content if isinstance(content, dict) else ()), *(name for each in entries or () if isinstance(each, dict) for name in each)]
+    names = [
+        *(content if isinstance(content, dict) else ()),
+        *(name for each in entries or () if isinstance(each, dict) for name in each),
+    ]
     if not {*names} & {*_BEFORE}:
         return
     renamed = [f'write "{_BEFORE[name]}" for "{name}"' for name in dict.fromkeys(names) if _BEFORE.get(name)]
     gone = [f'"{name}"' for name in dict.fromkeys(names) if _BEFORE.get(name) == ""]
     rest = [f"leave out {', '.join(gone)}"] if gone else []
-    msg = f"{where}: a suite of Great Expectations before 1.0, whose fields had other names: {'; '.join([*renamed, *rest])}"
+    msg = (
+        f"{where}: a suite of Great Expectations before 1.0, whose fields had other names:"
+        f" {'; '.join([*renamed, *rest])}"
+    )
     raise SuiteError(msg)
 
 
@@ -117,7 +132,10 @@ def _known_fields(content: object, field_names: tuple[str, ...], where: str) -> 
         raise SuiteError(msg)
     for name in content:
         if name not in field_names:
-            msg = f"{where}: unknown field {name!r}{near(name, field_names)}; known are {', '.join(field_names)}"
+            msg = (
+                f"{where}: unknown field {name!r}{near(name, field_names)}; known are"
+                f" {', '.join(field_names)}"
+            )
             raise SuiteError(msg)
     return content
 
@@ -141,7 +159,10 @@ def _severity(value: object, where: str) -> Severity:
     if value is None:
         return "critical"
     if not _is_severity(value):
-        msg = f"{where}: unknown severity {value!r}{near(str(value), SEVERITIES)}; one of {', '.join(SEVERITIES)}"
+        msg = (
+            f"{where}: unknown severity {value!r}{near(str(value), SEVERITIES)}; one of"
+            f" {', '.join(SEVERITIES)}"
+        )
         raise SuiteError(msg)
     return value
 

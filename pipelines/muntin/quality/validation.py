@@ -1,4 +1,6 @@
-"""Hold staged windows against a suite: first the verdicts, in few jobs; then numbers and rows of what failed."""
+"""Hold staged windows against a suite: first the verdicts, in few jobs; then numbers and
+rows of what failed.
+"""
 
 from __future__ import annotations
 
@@ -32,26 +34,38 @@ def validate(
     keys: Sequence[str],
     rows: int,
 ) -> QualityReport:
-    """Check the staged Parquet files of one window with Great Expectations; without a session, by pandas in this process.
+    """Check the staged Parquet files of one window with Great Expectations; without a session, by pandas in
+    this process.
 
-    The files have the key columns, `window_start`, `window_end`, the aggregates and `batch`. They fail if they hold another number
-    of rows than `rows`. Without rows, only expectations on the number of rows are run; a suite that has no such expectation yields
-    a warning. An expectation that Spark alone judges is refused without a session; `needs_spark` tells of most before.
+    The files have the key columns, `window_start`, `window_end`, the aggregates and `batch`. They fail if
+    they hold another number of rows than `rows`. Without rows, only expectations on the number of rows are
+    run; a suite that has no such expectation yields a warning. An expectation that Spark alone judges is
+    refused without a session; `needs_spark` tells of most before.
     """
     paths = [str(path) for path in files]
-    guard = Expectation("expect_table_row_count_to_equal", {"value": rows})  # costs nothing: Great Expectations counts the rows anyway
+    # costs nothing: Great Expectations counts the rows anyway
+    guard = Expectation("expect_table_row_count_to_equal", {"value": rows})
     guarded = replace(suite, expectations=(*suite.expectations, guard))
     built = gx.build(guarded)
     with _frame(spark, guarded, paths, rows) as frame:
-        decided = _missing_columns(guarded, frame.columns) if rows and paths else _unasked(guarded, empty=not (rows or paths))
+        decided = (
+            _missing_columns(guarded, frame.columns)
+            if rows and paths
+            else _unasked(guarded, empty=not (rows or paths))
+        )
         asked = [expectation for n, expectation in enumerate(built) if n not in decided]
         outcomes = decided | _judged(frame, asked)
         rows_of = _failing_rows(frame, guarded, outcomes, [*keys, *PERIOD])
-    checks = [_check(expectation, outcomes[n], rows_of.get(n, ())) for n, expectation in enumerate(guarded.expectations)]
+    checks = [
+        _check(expectation, outcomes[n], rows_of.get(n, ()))
+        for n, expectation in enumerate(guarded.expectations)
+    ]
     return QualityReport(window, rows, _without_passed_guard(checks, rows), tuple(paths))
 
 
-def _frame(spark: SparkSession | None, suite: Suite, files: Sequence[str], rows: int) -> AbstractContextManager[Frame]:
+def _frame(
+    spark: SparkSession | None, suite: Suite, files: Sequence[str], rows: int
+) -> AbstractContextManager[Frame]:
     if spark is None:
         from muntin.quality.pandas_frame import pandas_frame
 
@@ -66,16 +80,23 @@ def _without_passed_guard(checks: Sequence[Check], rows: int) -> tuple[Check, ..
     if guard.success is not False:
         return tuple(asked)
     count = guard.observed_value if guard.error is None else "an unknown number of"
-    return *asked, replace(guard, observed_value=f"{count} rows in the staged files, where {rows} were staged")
+    return *asked, replace(
+        guard, observed_value=f"{count} rows in the staged files, where {rows} were staged"
+    )
 
 
 def _unasked(suite: Suite, *, empty: bool) -> dict[int, gx.Outcome]:
-    """The outcomes of a validation without rows for what is not asked: all but the expectations on the number of rows.
+    """The outcomes of a validation without rows for what is not asked: all but the expectations on the number
+    of rows.
 
     The guard is asked, unless there are no files either (`empty`).
     """
     last = len(suite.expectations) - 1
-    skip = [n for n, expectation in enumerate(suite.expectations) if not expectation.counts_rows or (empty and n == last)]
+    skip = [
+        n
+        for n, expectation in enumerate(suite.expectations)
+        if not expectation.counts_rows or (empty and n == last)
+    ]
     return dict.fromkeys(skip, gx.Outcome(success=None))
 
 
@@ -91,30 +112,51 @@ def _judged(frame: Frame, asked: Sequence[Any]) -> dict[int, gx.Outcome]:
 
 
 def _missing_columns(suite: Suite, columns: Sequence[str]) -> dict[int, gx.Outcome]:
-    """Failures of expectations on columns that the files lack. Great Expectations would try each of their metrics three times."""
+    """Failures of expectations on columns that the files lack.
+
+    Great Expectations would try each of their metrics three times.
+    """
     failures = {}
     for n, expectation in enumerate(suite.expectations):
-        absent = [name for name in expectation.columns if name not in columns and name.partition(".")[0] not in columns]
+        absent = [
+            name
+            for name in expectation.columns
+            if name not in columns and name.partition(".")[0] not in columns
+        ]
         if absent and expectation.type != "expect_column_to_exist":
-            error = f"no column {', '.join(map(repr, absent))} in the staged files; they have {', '.join(columns)}"
+            error = (
+                f"no column {', '.join(map(repr, absent))} in the staged files; they have"
+                f" {', '.join(columns)}"
+            )
             failures[n] = gx.Outcome(success=False, error=error)
     return failures
 
 
-def _failing_rows(frame: Frame, suite: Suite, outcomes: Mapping[int, gx.Outcome], identity: Sequence[str]) -> dict[int, tuple[Row, ...]]:
+def _failing_rows(
+    frame: Frame, suite: Suite, outcomes: Mapping[int, gx.Outcome], identity: Sequence[str]
+) -> dict[int, tuple[Row, ...]]:
     """Failing rows of each failed check whose result names rows; at most `MAX_ROWS` over all checks."""
-    named = {n: numbers for n, outcome in sorted(outcomes.items()) if (numbers := gx.row_numbers(outcome.result))}
+    named = {
+        n: numbers for n, outcome in sorted(outcomes.items()) if (numbers := gx.row_numbers(outcome.result))
+    }
     row_of = frame.rows({number for numbers in named.values() for number in numbers})
     share = max(1, gx.MAX_ROWS // max(1, len(named)))
     return {
-        n: _shown([row_of[number] for number in numbers if number in row_of], identity, suite.expectations[n])[:share]
+        n: _shown(
+            [row_of[number] for number in numbers if number in row_of], identity, suite.expectations[n]
+        )[:share]
         for n, numbers in list(named.items())[: gx.MAX_ROWS]
     }
 
 
 def _shown(rows: Sequence[Row], identity: Sequence[str], expectation: Expectation) -> tuple[Row, ...]:
-    """The rows in order of keys and time, with keys, period and the expectation's columns; with all columns if it names none."""
-    cut = [{name: row[name] for name in dict.fromkeys([*identity, *(expectation.columns or row)]) if name in row} for row in rows]
+    """The rows in order of keys and time, with keys, period and the expectation's columns; with all columns
+    if it names none.
+    """
+    cut = [
+        {name: row[name] for name in dict.fromkeys([*identity, *(expectation.columns or row)]) if name in row}
+        for row in rows
+    ]
     try:
         return tuple(sorted(cut, key=lambda row: [(value is not None, value) for value in row.values()]))
     except TypeError:

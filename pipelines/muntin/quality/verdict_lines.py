@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def verdict_lines(report: Mapping[str, Any]) -> list[str]:
-    """A report as `QualityReport.to_dict` gives it, in lines: the verdict, then the checks that did not pass."""
+    """A report as `QualityReport.to_dict` gives it, in lines: the verdict, then the
+    checks that did not pass.
+    """
     lines = [f"window {report['window']!r} {report['verdict']}"]
     for check in (check for check in report["checks"] if check["success"] is False):
         lines.append(f"  {check['severity']}: {check['type']}({check['column'] or ''}): {_found(check)}")
@@ -23,4 +25,8 @@ def verdict_lines(report: Mapping[str, Any]) -> list[str]:
 def _found(check: Mapping[str, Any]) -> str:
     if check["error"]:
         return f"could not run: {check['error']}"
-    return many(check["unexpected_count"], "row") if check["unexpected_count"] else f"observed {check['observed_value']}"
+    return (
+        many(check["unexpected_count"], "row")
+        if check["unexpected_count"]
+        else f"observed {check['observed_value']}"
+    )

@@ -1,4 +1,7 @@
-"""Where results go after they are published: `spark` hands them to a function; extensions add databases, topics and catalogs."""
+"""Where results go after they are published:
+
+`spark` hands them to a function; extensions add databases, topics and catalogs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where the address of a sink is: in the definition, without secrets; in an environment variable; or in a connection of Airflow.
+"""Where the address of a sink is: in the definition, without secrets; in an environment variable; or in a
+connection of Airflow.
 
 No error of this module repeats an address: it may hold a password.
 """
@@ -28,14 +29,16 @@ def is_a_name(address: str) -> bool:
 
 
 def check_not_ours(sink: str, table: str) -> None:
-    """A name of a table that Muntin has no table of its own by: of the ledger, and of rows on their way. Letter case does not count.
+    """A name of a table that Muntin has no table of its own by: of the ledger, and of rows on their way.
+    Letter case does not count.
 
     Raises:
         DefinitionError: it has.
     """
     if _OURS.fullmatch(table):
         raise DefinitionError(
-            f"{sink}: {table!r} is the name of a table of Muntin's own, which all sinks share; give the table another name"
+            f"{sink}: {table!r} is the name of a table of Muntin's own, which all sinks share; give the table"
+            " another name"
         )
 
 
@@ -51,7 +54,9 @@ def variable(name: str) -> str:
         SinkError: it is not set.
     """
     if not (text := os.environ.get(name.removeprefix(VARIABLE), "").strip()):
-        raise SinkError(f"the environment has no {name.removeprefix(VARIABLE)}; set it to the address of the sink")
+        raise SinkError(
+            f"the environment has no {name.removeprefix(VARIABLE)}; set it to the address of the sink"
+        )
     return text
 
 
@@ -61,4 +66,6 @@ def of_environment(name: str) -> Connection:
     Raises:
         SinkError: the variable is not set, or is no connection.
     """
-    return connection_of_environment(name, SinkError, f"set it to the connection {name!r}, as Airflow has connections")
+    return connection_of_environment(
+        name, SinkError, f"set it to the connection {name!r}, as Airflow has connections"
+    )

@@ -64,11 +64,17 @@ class Declared:
         raise NotImplementedError
 
     def follow(self, bound: Any, reach: Reach, patience: Any, *, anew: bool) -> Any | None:  # noqa: ANN401, ARG002 - jobs know their types
-        """Bring a sink up to date that takes no changes of windows: a `Sent` of `jobs.sending`. None: it takes changes."""
+        """Bring a sink up to date that takes no changes of windows: a `Sent` of `jobs.sending`.
+
+        None: it takes changes.
+        """
         return None
 
     def examine(self, bound: Any, *, deep: bool) -> Iterable[Any]:  # noqa: ANN401, ARG002 - as above
-        """The damage of what the sink keeps in the state: `Finding`s of `jobs.doctor`. `deep`: whether all of it is read."""
+        """The damage of what the sink keeps in the state:
+
+        `Finding`s of `jobs.doctor`. `deep`: whether all of it is read.
+        """
         return ()
 
     def repair(self, bound: Any) -> Sequence[AnyPath]:  # noqa: ANN401, ARG002 - as above
@@ -93,7 +99,10 @@ class Declared:
             DefinitionError: it cannot.
         """
         if self.latest and not keys:
-            raise DefinitionError(f"to: the {self.name}: latest=True keeps a row for each key, and window {self.window!r} has no keys")
+            raise DefinitionError(
+                f"to: the {self.name}: latest=True keeps a row for each key, and window {self.window!r} has"
+                " no keys"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,11 @@ class SparkSink(Declared):
 
 
 def spark(
-    write: Callable[[Any, int], object], *, window: str | None = None, name: str | None = None, patience: Duration = "10m"
+    write: Callable[[Any, int], object],
+    *,
+    window: str | None = None,
+    name: str | None = None,
+    patience: Duration = "10m",
 ) -> SparkSink:
     """A function that gets the windows that changed, at least once.
 
@@ -134,7 +147,8 @@ def spark(
     'function to_lake'
 
     Args:
-        write: called as `write(dataframe, version)`: the changes as a DataFrame of Spark, and the version that they lead to.
+        write: called as `write(dataframe, version)`: the changes as a DataFrame of Spark, and the version
+            that they lead to.
         window: the name of the window; may be left out where the pipeline has one.
         name: what the sink is called, where the function has no name of its own.
         patience: how long it may take.
@@ -144,7 +158,10 @@ def spark(
     """
     title = name or getattr(write, "__name__", "")
     if not callable(write) or not title or title == "<lambda>":
-        raise DefinitionError('sinks.spark: give a function that has a name, as write(dataframe, version), or name="..." beside it')
+        raise DefinitionError(
+            'sinks.spark: give a function that has a name, as write(dataframe, version), or name="..."'
+            " beside it"
+        )
     return SparkSink(write, title, window, positive(patience, "sinks.spark: patience"))
 
 
@@ -155,5 +172,8 @@ def choice_of(choice: OnUnsupported, where: str) -> OnUnsupported:
         DefinitionError: it is not known.
     """
     if choice not in get_args(OnUnsupported):
-        raise DefinitionError(f"{where}: on_unsupported: {choice!r} is not known; write one of {', '.join(get_args(OnUnsupported))}")
+        raise DefinitionError(
+            f"{where}: on_unsupported: {choice!r} is not known; write one of"
+            f" {', '.join(get_args(OnUnsupported))}"
+        )
     return choice

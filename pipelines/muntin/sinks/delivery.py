@@ -25,10 +25,12 @@ class Misfit:
     """A window whose values do not fit a sink.
 
     Attributes:
-        key: the columns that tell the window from others, as JSON; shortened, with a digest, where they are long.
+        key: the columns that tell the window from others, as JSON; shortened, with a digest, where they are
+            long.
         column: the column whose value does not fit.
         why: what the sink said.
-        replaced: whether the window arrived with another value in that column; else the sink does not have the window.
+        replaced: whether the window arrived with another value in that column; else the sink does not have
+            the window.
     """
 
     key: str
@@ -50,8 +52,10 @@ class Position:
     Attributes:
         table: the identity of the window's table: another one if the table is made again.
         version: of the table.
-        mark: a name of the commit that made the version: another one if the state was put back and went on otherwise. "": not known.
-        target: what tells the target from another one of the same name, in the words of the sink. "": not known.
+        mark: a name of the commit that made the version: another one if the state was put back and went on
+            otherwise. "": not known.
+        target: what tells the target from another one of the same name, in the words of the sink. "": not
+            known.
         misfits: windows that the target does not have as they are published.
         lost: why the target does not hold any more what it held at this position; "": it does.
     """
@@ -76,7 +80,9 @@ class Position:
             ValueError, TypeError: it is none.
         """
         table, version, mark, target, misfits = json.loads(text)
-        return Position(str(table), int(version), str(mark), str(target), tuple(Misfit(*one) for one in misfits))
+        return Position(
+            str(table), int(version), str(mark), str(target), tuple(Misfit(*one) for one in misfits)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +91,17 @@ class Delivery:
 
     Attributes:
         pipeline, window: their names.
-        rows: the changes: identity columns, bounds, results, revision (int64), change ("new", "changed", "gone").
+        rows: the changes: identity columns, bounds, results, revision (int64), change ("new", "changed",
+            "gone").
         identity: the columns that tell one window from another.
         since: where the sink was; None: nowhere.
         until: where it is afterwards.
         whole: whether the rows are all windows of the table, so that the sink drops other rows.
         anew: whether the user asked for it, and rows of unknown origin are dropped too.
-        latest: whether the sink keeps one row for each key, and `identity` is the keys: an older window never takes a newer one's place.
-        may_alter: whether the sink may give columns of its target the types of these rows, which are whole then.
+        latest: whether the sink keeps one row for each key, and `identity` is the keys: an older window never
+            takes a newer one's place.
+        may_alter: whether the sink may give columns of its target the types of these rows, which are whole
+            then.
     """
 
     pipeline: str
@@ -125,8 +134,12 @@ class Delivery:
     def reached(self, target: str, misfits: Sequence[Misfit] = ()) -> Position:
         """The position after these changes, with the misfits that stay and the new ones."""
         known = self.known_misfits()
-        again = {self.key(row) for row in self.rows.select(list(self.identity)).to_pylist()} if known else set()
-        return replace(self.until, target=target, misfits=(*(one for one in known if one.key not in again), *misfits))
+        again = (
+            {self.key(row) for row in self.rows.select(list(self.identity)).to_pylist()} if known else set()
+        )
+        return replace(
+            self.until, target=target, misfits=(*(one for one in known if one.key not in again), *misfits)
+        )
 
 
 def sliced(rows: pa.Table, size: int) -> Iterator[pa.Table]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 class SinkError(Exception):
-    """Changes could not be sent, as when a server is down. The text names the address and what mends it, and holds no secret."""
+    """Changes could not be sent, as when a server is down.
+
+    The text names the address and what mends it, and holds no secret.
+    """
 
 
 class BlockedError(SinkError):
@@ -16,7 +19,10 @@ class MovedError(Exception):
 
 
 class AllNeededError(Exception):
-    """The changes alone would not do: all windows must be sent. The text says why, as the end of "all windows, since ..."."""
+    """The changes alone would not do: all windows must be sent.
+
+    The text says why, as the end of "all windows, since ...".
+    """
 
 
 class RefusedError(Exception):

@@ -24,7 +24,8 @@ def as_json(value: Any) -> str:  # noqa: ANN401 - whatever Arrow holds
 
 
 def plain_rows(rows: pa.Table) -> list[dict[str, Any]]:
-    """Rows as Python has them. Columns with days or instants that Python does not know, as the year 12345, as text.
+    """Rows as Python has them. Columns with days or instants that Python does not know, as the year 12345, as
+    text.
 
     Raises:
         RefusedError: a list or a struct holds such a value.

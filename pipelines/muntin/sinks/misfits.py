@@ -1,6 +1,8 @@
-"""Windows whose values a sink refuses: found by halves, then left out, sent with another value, or a reason to stop.
+"""Windows whose values a sink refuses: found by halves, then left out, sent with another value, or a reason
+to stop.
 
-The sink itself is the judge: rows are sent together; where it refuses them for their values, each half is sent again, down to one row.
+The sink itself is the judge: rows are sent together; where it refuses them for their values, each half is
+sent again, down to one row.
 """
 
 from __future__ import annotations
@@ -81,17 +83,25 @@ class Fitted:
         if self.choice == "replace" and self._replaced(row, wrong):
             misfit = Misfit(key, misfit.column, misfit.why, replaced=True)
         elif not is_gone:
-            self._refused(_as_gone(row, self.delivery.identity))  # what the sink has of the window is not published any more
+            # what the sink has of the window is not published any more
+            self._refused(_as_gone(row, self.delivery.identity))
         self.misfits.append(misfit)
         if len(self.misfits) > MOST:
-            raise BlockedError(f"more than {MOST} windows do not fit, the first of them: {self.misfits[0].line}")
+            raise BlockedError(
+                f"more than {MOST} windows do not fit, the first of them: {self.misfits[0].line}"
+            )
 
     def _replaced(self, row: pa.Table, wrong: RefusedError) -> bool:
-        """Whether a row arrived with other values: in texts U+FFFD for U+0000, else nulls. A key is never another."""
+        """Whether a row arrived with other values: in texts U+FFFD for U+0000, else nulls.
+
+        A key is never another.
+        """
         fixed, refused = {*self.delivery.identity, *_NEVER_REPLACED}, wrong
         while refused.column in row.column_names and refused.column not in fixed:
             before = row[refused.column]
-            row = row.set_column(row.column_names.index(refused.column), row.schema.field(refused.column), _other(before))
+            row = row.set_column(
+                row.column_names.index(refused.column), row.schema.field(refused.column), _other(before)
+            )
             if row[refused.column].equals(before):
                 return False
             if (again := self._refused(row)) is None:

@@ -1,4 +1,5 @@
-"""The address of a server as a URL: without secrets in a definition; with them in the environment or in a connection.
+"""The address of a server as a URL: without secrets in a definition; with them in the environment or in a
+connection.
 
 No error of this module repeats an address: it may hold a password.
 """
@@ -43,10 +44,13 @@ def checked_address(sink: str, address: object, kinds: Sequence[str], example: s
         return text
     found = _parsed(text, kinds)
     if found is None:
-        raise DefinitionError(f'{sink}: the address is neither one as "{example}", nor "env:NAME", nor the name of a connection')
+        raise DefinitionError(
+            f'{sink}: the address is neither one as "{example}", nor "env:NAME", nor the name of a connection'
+        )
     if found.password or any(name in _SECRETS for name in parse_qs(text.partition("?")[2])):
         raise DefinitionError(
-            f"{sink}: the address holds a password, which must not stand in code; put the address into an environment variable and "
+            f"{sink}: the address holds a password, which must not stand in code; put the address into an"
+            " environment variable and "
             f'write {sink}("env:STORE", ...), or into an Airflow connection and write its name'
         )
     return text
@@ -61,18 +65,30 @@ def reached(address: str, reach: Reach, kinds: Sequence[str], example: str) -> C
     if CONNECTION.fullmatch(address):
         found = reach.connection(address)
         if found.kind not in kinds:
-            raise SinkError(f"the connection {address!r} is of type {found.kind}; make it one of type {kinds[0]}")
+            raise SinkError(
+                f"the connection {address!r} is of type {found.kind}; make it one of type {kinds[0]}"
+            )
         return found
     named = address.startswith(VARIABLE)
     if (parsed := _parsed(variable(address) if named else address, kinds)) is None:
-        raise SinkError(f"the address in {address if named else 'the definition'} is not one of this kind of server; write {example}")
+        raise SinkError(
+            f"the address in {address if named else 'the definition'} is not one of this kind of server;"
+            f" write {example}"
+        )
     return parsed
 
 
 def tls_settings(found: Connection) -> dict[str, Any]:
-    """The settings of TLS in an address, by the names of the client's arguments. In a URL all is text: true and false are meant as such."""
+    """The settings of TLS in an address, by the names of the client's arguments.
+
+    In a URL all is text: true and false are meant as such.
+    """
     spelled: dict[str, Any] = {"true": True, "false": False}
-    return {name: spelled.get(str(value).lower(), value) for name, value in found.extra.items() if name.startswith("ssl_")}
+    return {
+        name: spelled.get(str(value).lower(), value)
+        for name, value in found.extra.items()
+        if name.startswith("ssl_")
+    }
 
 
 def _parsed(text: str, kinds: Sequence[str]) -> Connection | None:

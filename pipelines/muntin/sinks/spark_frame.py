@@ -1,4 +1,7 @@
-"""Hand changes to a function as a DataFrame of Spark. How far it is, is noted by the state: a change arrives at least once."""
+"""Hand changes to a function as a DataFrame of Spark.
+
+How far it is, is noted by the state: a change arrives at least once.
+"""
 
 from __future__ import annotations
 

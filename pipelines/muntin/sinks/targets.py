@@ -30,7 +30,9 @@ class Target:
     rows: int
 
     def noted(self, given: Mapping[str, str]) -> str:
-        """The table as text for the ledger: the columns that are ours, each with its type and the type that the windows have."""
+        """The table as text for the ledger: the columns that are ours, each with its type and the type that
+        the windows have.
+        """
         columns = {name: [self.columns[name], kind] for name, kind in given.items()}
         return json.dumps({"oid": self.oid, "rows": self.rows, "columns": columns})
 
@@ -41,7 +43,9 @@ def is_same(noted: str, now: Target) -> bool:
 
 
 def lost_since(noted: str, now: Target | None, table: str) -> str:
-    """Why a table does not hold any more what it held when it was noted; "": it does, as far as its rows and columns tell."""
+    """Why a table does not hold any more what it held when it was noted; "": it does, as far as its rows and
+    columns tell.
+    """
     if now is None:
         return f"table {table} was dropped"
     before: dict[str, Any] = json.loads(noted)
@@ -50,4 +54,8 @@ def lost_since(noted: str, now: Target | None, table: str) -> str:
     for name, (kind, _) in before["columns"].items():
         if (there := now.columns.get(name)) != kind:
             return f"column {name} of table {table} was {kind}, and is {there or 'gone'}"
-    return f"table {table} has {now.rows:,} of {many(before['rows'], 'row')}" if now.rows < before["rows"] else ""
+    return (
+        f"table {table} has {now.rows:,} of {many(before['rows'], 'row')}"
+        if now.rows < before["rows"]
+        else ""
+    )

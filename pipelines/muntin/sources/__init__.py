@@ -1,4 +1,6 @@
-"""Where a batch's rows are: files, a Delta table, what Spark reads, or another pipeline's windows; extensions add topics and tables."""
+"""Where a batch's rows are: files, a Delta table, what Spark reads, or another pipeline's windows; extensions
+add topics and tables.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
-"""The instants at which a local clock shows a time: two where it is set back, and none where it is set forward.
+"""The instants at which a local clock shows a time: two where it is set back, and none where it is set
+forward.
 
-Europe/Vienna, March           01:59  03:00         the clock before the change shows 02:30 at 01:30 UTC, the clock after it at 00:30 UTC
-Europe/Vienna, October         02:00  02:59  02:00  02:59         shows 02:30 at 00:30 UTC, and again at 01:30 UTC
+Europe/Vienna, March           01:59  03:00         the clock before the change shows 02:30 at 01:30 UTC, the
+clock after it at 00:30 UTC Europe/Vienna, October         02:00  02:59  02:00  02:59         shows 02:30 at
+00:30 UTC, and again at 01:30 UTC
 
-Both are the readings of Python's zoneinfo, by `fold=0` and `fold=1`, for every year from 1 to 9999. SQL asks them of here, and not DuckDB's
-own data on zones, so that local times, windows of a zone and Python agree.
+Both are the readings of Python's zoneinfo, by `fold=0` and `fold=1`, for every year from 1 to 9999. SQL asks
+them of here, and not DuckDB's own data on zones, so that local times, windows of a zone and Python agree.
 """
 
 from __future__ import annotations
@@ -29,9 +31,12 @@ if TYPE_CHECKING:
 
 Fold = Literal[0, 1]
 FIRST, SECOND, CHANGE = "muntin_first", "muntin_second", "muntin_change"
-"""SQL functions of a session with a zone: the readings of a local time in microseconds, and how many changes of the clock it is behind."""
+"""SQL functions of a session with a zone: the readings of a local time in microseconds, and how many changes
+of the clock it is behind.
+"""
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of a local clock
-_BEGIN, _END, _CYCLE_YEARS = 1840, 2150, 400  # no zone changed before; for ever after, rules repeat with the calendar
+# no zone changed before; for ever after, rules repeat with the calendar
+_BEGIN, _END, _CYCLE_YEARS = 1840, 2150, 400
 _STRIDE_S = 3 * 86_400  # no clock changed twice within three days; that of Freetown did within four, in 1939
 
 
@@ -44,7 +49,9 @@ _FAR_US, _CYCLE_US = _second(_END) * 1_000_000, (_second(_END + _CYCLE_YEARS) - 
 
 @lru_cache
 def _changes(name: str, first_year: int, last_year: int) -> tuple[tuple[Ints, Ints], Ints]:
-    """For each fold the local times at which the offset of a zone changes, and the offsets before, between and after; microseconds."""
+    """For each fold the local times at which the offset of a zone changes, and the offsets before, between
+    and after; microseconds.
+    """
     info, change_seconds = ZoneInfo(name), list[int]()
     seconds = [*range(_second(first_year), _second(last_year), _STRIDE_S), _second(last_year)]
     shown = [_offset(info, at) for at in seconds]
@@ -54,7 +61,10 @@ def _changes(name: str, first_year: int, last_year: int) -> tuple[tuple[Ints, In
             change_seconds.append(first_change(partial(_offset, info), low, high))
             offsets.append(after)
     changes, offsets_us = np.array(change_seconds, np.int64) * 1_000_000, np.array(offsets, np.int64)
-    return (changes + np.maximum(offsets_us[:-1], offsets_us[1:]), changes + np.minimum(offsets_us[:-1], offsets_us[1:])), offsets_us
+    return (
+        changes + np.maximum(offsets_us[:-1], offsets_us[1:]),
+        changes + np.minimum(offsets_us[:-1], offsets_us[1:]),
+    ), offsets_us
 
 
 def _offset(info: ZoneInfo, second: int) -> int:
@@ -62,29 +72,46 @@ def _offset(info: ZoneInfo, second: int) -> int:
 
 
 def instants(local: Ints, name: str, fold: Fold) -> Ints:
-    """The instants at which the clock of a zone shows local times: microseconds, as if the clock were UTC's, to microseconds in UTC."""
+    """The instants at which the clock of a zone shows local times: microseconds, as if the clock were UTC's,
+    to microseconds in UTC.
+    """
     if len(local) and local.max() < _FAR_US:
         borders, offsets = _changes(name, _BEGIN, _END)
         first, last = np.searchsorted(borders[fold], (local.min(), local.max()), side="right")
-        at = first if first == last else np.searchsorted(borders[fold], local, side="right")  # of neighbours mostly one offset holds
+        # of neighbours mostly one offset holds
+        at = first if first == last else np.searchsorted(borders[fold], local, side="right")
         out: Ints = local - offsets[at]
         return out
     far, moved = _folded(local)
-    (near, offsets), (later, rules) = _changes(name, _BEGIN, _END), _changes(name, _END - 1, _END + _CYCLE_YEARS)
+    (near, offsets), (later, rules) = (
+        _changes(name, _BEGIN, _END),
+        _changes(name, _END - 1, _END + _CYCLE_YEARS),
+    )
     at, then = (np.searchsorted(borders[fold], moved, side="right") for borders in (near, later))
     return local - np.where(far, rules[np.where(far, then, 0)], offsets[np.where(far, 0, at)])
 
 
 def changes_before(local: Ints, name: str) -> Ints:
-    """Numbers that tell apart the hours that a clock shows twice: they rise where it was changed before a local time."""
+    """Numbers that tell apart the hours that a clock shows twice: they rise where it was changed before a
+    local time.
+    """
     far, moved = _folded(local)
-    near, later = _changes(name, _BEGIN, _END)[0][0], _changes(name, _END - 1, _END + _CYCLE_YEARS)[0][0] if far.any() else None
+    near, later = (
+        _changes(name, _BEGIN, _END)[0][0],
+        _changes(name, _END - 1, _END + _CYCLE_YEARS)[0][0] if far.any() else None,
+    )
     at = np.searchsorted(near, moved, side="right")
-    return at if later is None else np.where(far, local - moved + np.searchsorted(later, moved, side="right") + len(near), at)
+    return (
+        at
+        if later is None
+        else np.where(far, local - moved + np.searchsorted(later, moved, side="right") + len(near), at)
+    )
 
 
 def _folded(local: Ints) -> tuple[Any, Ints]:
-    """Which local times are so far off that only rules are known of them, and all times moved to where rules were looked up."""
+    """Which local times are so far off that only rules are known of them, and all times moved to where rules
+    were looked up.
+    """
     far = local >= _FAR_US
     return far, local - np.where(far, (local - _FAR_US) // _CYCLE_US * _CYCLE_US, 0)
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 UTF_8 = "utf-8"
-_NO_ENCODINGS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")  # of names and of source code, not of files
+# of names and of source code, not of files
+_NO_ENCODINGS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +37,45 @@ class Dialect:
     @property
     def facts(self) -> dict[str, Any]:
         """The parameters that differ from their defaults: name -> value."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if getattr(self, each.name) != each.default}
+        return {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if getattr(self, each.name) != each.default
+        }
 
 
 USUAL = Dialect()
 
 
 def dialect(
-    quote: str | None, null: str | Sequence[str] | None, encoding: str | None, decimal: str | None, header: Sequence[str] | None
+    quote: str | None,
+    null: str | Sequence[str] | None,
+    encoding: str | None,
+    decimal: str | None,
+    header: Sequence[str] | None,
 ) -> Dialect:
     """How a CSV file is written, of what a user says; None is what is usual."""
     said: dict[str, Any] = {"quote": quote, "encoding": encoding, "decimal": decimal}
     said["null"] = (null,) if isinstance(null, str) else None if null is None else tuple(null)
     said["header"] = None if header is None else header if isinstance(header, (str, bool)) else tuple(header)
     if quote is not None and (not isinstance(quote, str) or len(quote) > 1 or quote in ("\r", "\n")):
-        raise DefinitionError(f'quote: {quote!r} is not possible; give one character, as "\'", or "" where no value is quoted')
-    if said["null"] is not None and not (said["null"] and all(isinstance(text, str) for text in said["null"])):
+        raise DefinitionError(
+            f'quote: {quote!r} is not possible; give one character, as "\'", or "" where no value is quoted'
+        )
+    if said["null"] is not None and not (
+        said["null"] and all(isinstance(text, str) for text in said["null"])
+    ):
         raise DefinitionError(f'null: {null!r} is not possible; give the texts that are null, as ["", "NA"]')
     said["encoding"] = None if encoding is None else _known(encoding)
     if decimal is not None and decimal not in (".", ","):
         raise DefinitionError(f'decimal: {decimal!r} is not possible; choose "." or ","')
     names = said["header"]
-    if names is not None and (not isinstance(names, tuple) or not names or not all(isinstance(name, str) and name for name in names)):
+    if names is not None and (
+        not isinstance(names, tuple) or not names or not all(isinstance(name, str) and name for name in names)
+    ):
         raise DefinitionError(
-            f'header: {header!r} is not possible; give the names of the columns of files that have no header, as ["at", "x"]'
+            f"header: {header!r} is not possible; give the names of the columns of files that have no header,"
+            ' as ["at", "x"]'
         )
     if names and len({name.lower() for name in names}) < len(names):
         raise DefinitionError(f"header: a name stands twice in {list(names)!r}")
@@ -67,7 +83,9 @@ def dialect(
 
 
 def _known(encoding: object) -> str:
-    """The name of an encoding, as a user gave it; every name of UTF-8 is `UTF_8`, as files in it are read wherever they have a mark."""
+    """The name of an encoding, as a user gave it; every name of UTF-8 is `UTF_8`, as files in it are read
+    wherever they have a mark.
+    """
     try:
         "".encode(encoding)  # type: ignore[arg-type]  # which it tells, and what is no encoding of text
         name = codecs.lookup(encoding).name  # type: ignore[arg-type]

@@ -51,12 +51,17 @@ class FileSource(RowSource):
 
     @property
     def bundles(self) -> bool:
-        """Whether several batches may be read together: columns of text files are guessed file by file, duplicates are found per batch."""
+        """Whether several batches may be read together: columns of text files are guessed file by file,
+        duplicates are found per batch.
+        """
         return self.format == "parquet" and not self.dedupe
 
     @property
     def separator(self) -> str:
-        """The delimiter between the values of a CSV file. If the file's ending determines it, it is no part of the state's definition."""
+        """The delimiter between the values of a CSV file.
+
+        If the file's ending determines it, it is no part of the state's definition.
+        """
         return self.delimiter or ("\t" if stem(self.path).lower().endswith(".tsv") else ",")
 
     def settled(self, path: str) -> None:  # noqa: ARG002 - anybody may write a file
@@ -64,7 +69,9 @@ class FileSource(RowSource):
         return
 
     def below(self, home: str | Path) -> FileSource:
-        """The source with its relative path below a folder, no character of whose name means anything in the template."""
+        """The source with its relative path below a folder, no character of whose name means anything in the
+        template.
+        """
         if is_object_store(self.path) or Path(self.path).is_absolute():
             return self
         folder = glob.escape(str(Path(home).absolute())).replace("{", "{{").replace("}", "}}")
@@ -92,23 +99,34 @@ class FileSource(RowSource):
         neighbours = pairwise(starmap(Interval, pairwise(borders)))
         if same := self._alike(neighbours):
             return (
-                f"path: neighbouring batches of the schedule {schedule} would both read {self.patterns(same[0])}, and count its rows "
-                f"twice; write {{start:...}} as fine as the schedule is, as {{start:%Y-%m-%dT%H}} for hours"
+                f"path: neighbouring batches of the schedule {schedule} would both read"
+                f" {self.patterns(same[0])}, and count its rows twice; write {{start:...}} as fine as the"
+                " schedule is, as {start:%Y-%m-%dT%H} for hours"
             )
         if same := self._alike(_shown_twice(schedule)):
             return (
-                f"path: the batches {same[0]} and {same[1]} would both read {self.patterns(same[0])}, and count its rows twice, as the "
-                f"clock of {schedule.timezone} is set back between them; write {{start_utc:...}}, or add the offset, as {{start:%H%z}}"
+                f"path: the batches {same[0]} and {same[1]} would both read {self.patterns(same[0])}, and"
+                f" count its rows twice, as the clock of {schedule.timezone} is set back between them; write"
+                " {start_utc:...}, or add the offset, as {start:%H%z}"
             )
         return None
 
     def _alike(self, pairs: Iterable[tuple[Interval, Interval]]) -> tuple[Interval, Interval] | None:
         """The first two batches with one path; None: each has a path of its own."""
-        return next(((one, other) for one, other in pairs if one != other and self.patterns(one) == self.patterns(other)), None)
+        return next(
+            (
+                (one, other)
+                for one, other in pairs
+                if one != other and self.patterns(one) == self.patterns(other)
+            ),
+            None,
+        )
 
 
 def _shown_twice(schedule: Schedule) -> list[tuple[Interval, Interval]]:
-    """Pairs of batches at one local time, where the schedule's clock is first set back after the pipeline's start."""
+    """Pairs of batches at one local time, where the schedule's clock is first set back after the pipeline's
+    start.
+    """
     if schedule.timezone == UTC_NAME:
         return []
     where = zone(schedule.timezone)

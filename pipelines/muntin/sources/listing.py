@@ -1,6 +1,8 @@
-"""Which files a batch consists of, and how they are split among tasks. Depends on the files, never on the cluster.
+"""Which files a batch consists of, and how they are split among tasks. Depends on the files, never on the
+cluster.
 
-Files by pattern, for many patterns at once: a folder with the files of ten thousand batches is listed once, not once for each.
+Files by pattern, for many patterns at once: a folder with the files of ten thousand batches is listed once,
+not once for each.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class SourceFile:
     Attributes:
         path: absolute, or an address.
         size: in bytes.
-        written_ns: when it was last written, in nanoseconds since 1970; 0 of files that are never written anew.
+        written_ns: when it was last written, in nanoseconds since 1970; 0 of files that are never written
+            anew.
         checksum: of its content, where the source asks for it; else the ETag of a file in an object store.
         source: the name of its source, in a list of the files of several.
         step: its place in the log of a Delta table whose changes are read.
@@ -57,7 +60,9 @@ class SourceFile:
     step: Step | None = None
 
 
-def source_files(source: FileSource, intervals: Iterable[Interval]) -> tuple[dict[Interval, list[SourceFile]], dict[Interval, int]]:
+def source_files(
+    source: FileSource, intervals: Iterable[Interval]
+) -> tuple[dict[Interval, list[SourceFile]], dict[Interval, int]]:
     """The files of each interval, by path, and how many are passed over for their names.
 
     A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none.
@@ -68,11 +73,20 @@ def source_files(source: FileSource, intervals: Iterable[Interval]) -> tuple[dic
     untold = [path for paths in paths_of_interval.values() for path in paths if path not in folders.facts]
     facts = {**folders.facts, **stats_of(untold)}
     apart = {
-        path for interval, paths in paths_of_interval.items() for path in paths if not source.hidden and is_hidden(path, patterns[interval])
+        path
+        for interval, paths in paths_of_interval.items()
+        for path in paths
+        if not source.hidden and is_hidden(path, patterns[interval])
     }
-    files = {interval: _files([path for path in paths if path not in apart], facts) for interval, paths in paths_of_interval.items()}
+    files = {
+        interval: _files([path for path in paths if path not in apart], facts)
+        for interval, paths in paths_of_interval.items()
+    }
     check_folders(source.hive, (file.path for each in files.values() for file in each))
-    return files, {interval: len(_files([path for path in paths if path in apart], facts)) for interval, paths in paths_of_interval.items()}
+    return files, {
+        interval: len(_files([path for path in paths if path in apart], facts))
+        for interval, paths in paths_of_interval.items()
+    }
 
 
 def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:
@@ -89,7 +103,9 @@ def source_file(source: Source, path: str) -> SourceFile:
     if (size := source.settled(path)) is not None:
         return SourceFile(path, size, 0)
     stat = stat_of(path)
-    return SourceFile(path, stat.st_size, stat.st_mtime_ns, _checksum(path) if source.checksum else etag(stat))
+    return SourceFile(
+        path, stat.st_size, stat.st_mtime_ns, _checksum(path) if source.checksum else etag(stat)
+    )
 
 
 def _checksum(path: str) -> str:
@@ -98,9 +114,11 @@ def _checksum(path: str) -> str:
 
 
 def piece_bytes(total: int) -> int:
-    """About how many bytes of a batch a task reads. By the batch alone: sums of floats have other last bits in other pieces.
+    """About how many bytes of a batch a task reads. By the batch alone: sums of floats have other last bits
+    in other pieces.
 
-    >>> [total >> 20 for total in (piece_bytes(7 << 20), piece_bytes(9 << 20), piece_bytes(40 << 20), piece_bytes(400 << 20))]
+    >>> [total >> 20 for total in (piece_bytes(7 << 20), piece_bytes(9 << 20), piece_bytes(40 << 20),
+    ...     piece_bytes(400 << 20))]
     [48, 4, 10, 48]
     """
     tasks = min(_CORES, total // WORTH_A_TASK)
@@ -147,7 +165,9 @@ class Folders:
     facts: dict[str, Stat] = field(default_factory=dict)
 
     def matches(self, pattern: str) -> list[str]:
-        """A path as it is; of a pattern what `glob.glob(pattern, recursive=True, include_hidden=True)` finds, ascending."""
+        """A path as it is; of a pattern what `glob.glob(pattern, recursive=True, include_hidden=True)` finds,
+        ascending.
+        """
         folder, _, name = pattern.rpartition("/")
         if not has_magic(pattern):
             return [pattern]

@@ -82,20 +82,27 @@ def leaves(kind: str) -> list[str]:
 def inside(value: str, kind: str, change: Callable[[str, str], str], depth: int = 0) -> str:
     """SQL for a value of a nested type with other values in place of those that hold no other.
 
-    `change` gives the SQL for a value that holds no other, from its SQL and its type; `depth`: in how many lists it lies.
+    `change` gives the SQL for a value that holds no other, from its SQL and its type; `depth`: in how many
+    lists it lies.
 
-    >>> inside("x", "STRUCT(a BIGINT, b DATE[])", lambda value, kind: f"f({value})")
-    'CASE WHEN x IS NOT NULL THEN struct_pack(a := f((x).a), b := list_transform((x).b, lambda muntin_0: f(muntin_0))) END'
+    >>> inside("x", "STRUCT(b DATE[])", lambda value, kind: f"f({value})")
+    'CASE WHEN x IS NOT NULL THEN struct_pack(b := list_transform((x).b, lambda muntin_0: f(muntin_0))) END'
     """
     one = f"muntin_{depth}"
     if match := _LIST.fullmatch(kind):
         return f"list_transform({value}, lambda {one}: {inside(one, match[1], change, depth + 1)})"
     if kind.upper().startswith("STRUCT("):
-        packed = ", ".join(f"{name} := {inside(f'({value}).{name}', member, change, depth)}" for name, member in members(kind))
+        packed = ", ".join(
+            f"{name} := {inside(f'({value}).{name}', member, change, depth)}"
+            for name, member in members(kind)
+        )
         return f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"
     if kind.upper().startswith("MAP("):
         key, of = map_types(kind)
-        pair = f"key := {inside(f'{one}.key', key, change, depth + 1)}, value := {inside(f'{one}.value', of, change, depth + 1)}"
+        pair = (
+            f"key := {inside(f'{one}.key', key, change, depth + 1)}, value :="
+            f" {inside(f'{one}.value', of, change, depth + 1)}"
+        )
         return f"map_from_entries(list_transform(map_entries({value}), lambda {one}: struct_pack({pair})))"
     return change(value, kind)
 
@@ -116,7 +123,9 @@ def lacking(kind: str, other: str) -> list[tuple[str, str]]:
             out.append((name, struct([*here[:at], *here[at + 1 :]])))
             continue
         deeper = lacking(member, there[name.lower()])
-        out += [(f"{name}.{inner}", struct([*here[:at], (name, rest), *here[at + 1 :]])) for inner, rest in deeper]
+        out += [
+            (f"{name}.{inner}", struct([*here[:at], (name, rest), *here[at + 1 :]])) for inner, rest in deeper
+        ]
     return out
 
 

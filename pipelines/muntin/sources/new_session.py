@@ -15,22 +15,33 @@ _ALONE: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "python_enable_replacements": False,
-    "extension_directory": os.devnull,  # nothing is installed there, and what is installed elsewhere is not found
+    # nothing is installed there, and what is installed elsewhere is not found
+    "extension_directory": os.devnull,
 }
 
 
-# What moves expressions out of TRY or before the condition that guards them: a shared expression is computed once, outside of both.
-_MOVES = ("common_subexpressions", "filter_pullup", "filter_pushdown", "reorder_filter", "projection_pullup", "scalar_fn_pushdown")
+# What moves expressions out of TRY or before the condition that guards them: a shared expression is computed
+# once, outside of both.
+_MOVES = (
+    "common_subexpressions",
+    "filter_pullup",
+    "filter_pushdown",
+    "reorder_filter",
+    "projection_pullup",
+    "scalar_fn_pushdown",
+)
 
 
 def connect(
     timezone: str | None = None, *, files: bool = False, in_place: bool = False, memory: str | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot change its settings.
+    """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot
+    change its settings.
 
-    `timezone`: of times that have none, UTC unless given; the session gets the functions that read local times of it. With `files` it
-    may read files: SQL of a definition goes through `check_expression` first. With `in_place` every expression is computed where it
-    stands, so that TRY meets its errors. `memory` holds where `MUNTIN_SQL_MEMORY` does not say; None: 80 % of the machine.
+    `timezone`: of times that have none, UTC unless given; the session gets the functions that read local
+    times of it. With `files` it may read files: SQL of a definition goes through `check_expression` first.
+    With `in_place` every expression is computed where it stands, so that TRY meets its errors. `memory` holds
+    where `MUNTIN_SQL_MEMORY` does not say; None: 80 % of the machine.
     """
     session = duckdb.connect(config=_ALONE)
     session.execute("SET threads = 1")
@@ -43,7 +54,9 @@ def connect(
     session.execute("SET enable_external_file_cache = false")
     if in_place:
         optimizers = {name for (name,) in session.execute("FROM duckdb_optimizers()").fetchall()}
-        session.execute(f"SET disabled_optimizers = '{','.join(name for name in _MOVES if name in optimizers)}'")
+        session.execute(
+            f"SET disabled_optimizers = '{','.join(name for name in _MOVES if name in optimizers)}'"
+        )
     _limit(session, memory)
     if not files:
         session.execute("SET enable_external_access = false")

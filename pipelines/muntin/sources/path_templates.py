@@ -26,13 +26,18 @@ FORMATS: dict[str, Format] = {
 }
 COMPRESSED = (".gz", ".zst")
 _HIDDEN = ("_", ".")
-"""By such names writers keep files apart that are no data yet, or never: `_temporary/`, `_SUCCESS`, `.part.parquet.crc`."""
+"""By such names writers keep files apart that are no data yet, or never:
+
+`_temporary/`, `_SUCCESS`, `.part.parquet.crc`.
+"""
 
 
 def fields_of(interval: Interval, zone: str) -> dict[str, datetime]:
     """The fields of a template: the borders of an interval by the clock of a zone, and in UTC."""
     borders = {"start": from_us(interval.start_us), "end": from_us(interval.end_us)}
-    return {name: at.astimezone(zone_info(zone)) for name, at in borders.items()} | {f"{name}_utc": at for name, at in borders.items()}
+    return {name: at.astimezone(zone_info(zone)) for name, at in borders.items()} | {
+        f"{name}_utc": at for name, at in borders.items()
+    }
 
 
 def check_template(path: object, *, all_files: bool) -> None:
@@ -44,26 +49,33 @@ def check_template(path: object, *, all_files: bool) -> None:
     except (ValueError, KeyError, IndexError, AttributeError) as wrong:
         raise DefinitionError(_template_help(path, str(wrong))) from None
     if str(path).startswith("~"):
-        raise DefinitionError(f"path: {str(path)!r} begins with ~, which is another folder for each user; write the folder's whole path")
+        raise DefinitionError(
+            f"path: {str(path)!r} begins with ~, which is another folder for each user; write the folder's"
+            " whole path"
+        )
     if names - {*fields}:
         raise DefinitionError(_template_help(path, f"unknown {sorted(names - {*fields})}"))
     if not names and not all_files:
         raise DefinitionError(
-            _template_help(path, "it names no interval, so every batch would read every file") + "; or say all_files=True if that is meant"
+            _template_help(path, "it names no interval, so every batch would read every file")
+            + "; or say all_files=True if that is meant"
         )
 
 
 def _template_help(path: object, wrong: str) -> str:
     return (
         f"path: {str(path)!r} is not a template over the data interval ({wrong}); "
-        f'write "data/{{start:%Y-%m-%d}}.parquet", with {{start:...}}, {{end:...}}, {{start_utc:...}}, {{end_utc:...}} and globs'
+        f'write "data/{{start:%Y-%m-%d}}.parquet", with {{start:...}}, {{end:...}}, {{start_utc:...}},'
+        f" {{end_utc:...}} and globs"
     )
 
 
 def format_of(path: str) -> Format:
     """The format that a path ends in."""
     if not tells_format(path):
-        raise DefinitionError(f'path: cannot tell the format of {path!r} from its ending; say format="parquet", "csv" or "json"')
+        raise DefinitionError(
+            f'path: cannot tell the format of {path!r} from its ending; say format="parquet", "csv" or "json"'
+        )
     return FORMATS[_ending(path)]
 
 
@@ -84,18 +96,24 @@ def stem(path: str) -> str:
 
 
 def is_hidden(path: str, pattern: str) -> bool:
-    """Whether a name in a path begins with `_` or `.`, where the pattern that found it does not write this itself.
+    """Whether a name in a path begins with `_` or `.`, where the pattern that found it does not write this
+    itself.
 
-    >>> [is_hidden(f"/data/00/{name}", "/data/00/**/*.csv") for name in ("a.csv", "_a.csv", "_temporary/0/a.csv")]
+    >>> [is_hidden(f"/data/00/{name}", "/data/00/**/*.csv") for name in ("a.csv", "_a.csv",
+    ...     "_temporary/0/a.csv")]
     [False, True, True]
     >>> is_hidden("/_landing/00/_a.csv", "/_landing/*/_*.csv")
     False
     """
     names, wanted = _parts(path), _parts(pattern)
-    if "**" in wanted:  # any number of folders: what stands before it is met from the begin, what stands behind it from the end
+    # any number of folders: what stands before it is met from the begin, what stands behind it from the end
+    if "**" in wanted:
         before, behind = wanted.index("**"), wanted[::-1].index("**")
         wanted = wanted[:before] + [""] * (len(names) - before - behind) + wanted[len(wanted) - behind :]
-    return any(name.startswith(_HIDDEN) and not plain.startswith(name[0]) for name, plain in zip_longest(names, wanted, fillvalue=""))
+    return any(
+        name.startswith(_HIDDEN) and not plain.startswith(name[0])
+        for name, plain in zip_longest(names, wanted, fillvalue="")
+    )
 
 
 def _parts(path: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Objects that a thread keeps for its next task: sessions and clients that other threads must not use.
 
-They do not lie in a `threading.local`: a fork, with which Spark's Java begins, would free what other threads hold there, and to free a
-session of DuckDB or a client of a broker waits for threads that the fork does not have. Java died of that before it began.
+They do not lie in a `threading.local`: a fork, with which Spark's Java begins, would free what other threads
+hold there, and to free a session of DuckDB or a client of a broker waits for threads that the fork does not
+have. Java died of that before it began.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _of_parents: list[_Kept] = []
 
 
 def of_this_thread(what: str) -> dict[Any, Any]:
-    """The things of one sort that this thread keeps. A new thread frees the things of threads that have ended."""
+    """The things of one sort that this thread keeps.
+
+    A new thread frees the things of threads that have ended.
+    """
     which = (what, get_ident())
     if which not in _kept:
         _free_ended()

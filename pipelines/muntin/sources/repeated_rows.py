@@ -1,16 +1,19 @@
-"""Rows that a source delivers twice in a batch: the first to arrive counts, by the columns that `dedupe` names.
+"""Rows that a source delivers twice in a batch: the first to arrive counts, by the columns that `dedupe`
+names.
 
 arrival     1   2   3   4   5          1, 3 and 4 are one event; of nulls nobody knows whether they are
 id          a   b   a   a   null
 counts      x   x           x
 
-A later row may also change an earlier row, or take it back: the last row of an id counts, in the batch that brought the id first.
+A later row may also change an earlier row, or take it back: the last row of an id counts, in the batch that
+brought the id first.
 
 batch          0            1            2             changes_within reaches back to 0
 order 7        c, 10                     u, 12         one row of batch 0, with 12
 order 8        c, 5         d                          no row
 order 9                     c, 3         d, c, 4       one row of batch 1, with 4
-order 6                                  u, 8          none: it changes a row, and no batch within reach has brought that
+order 6                                  u, 8          none: it changes a row, and no batch within reach has
+brought that
 """
 
 from __future__ import annotations
@@ -35,14 +38,20 @@ LONGEST_US = 366 * DAY_US
 
 def checked_dedupe(dedupe: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
     """The columns that tell events apart; () where rows are not compared."""
-    names = (dedupe,) if isinstance(dedupe, str) else tuple(dedupe) if isinstance(dedupe, list | tuple) else ()
+    names = (
+        (dedupe,) if isinstance(dedupe, str) else tuple(dedupe) if isinstance(dedupe, list | tuple) else ()
+    )
     if dedupe is not None and (not names or not all(isinstance(name, str) and name for name in names)):
-        raise DefinitionError(f'dedupe: {dedupe!r} is no column; write "event_id", or ["device", "number"] for several columns together')
+        raise DefinitionError(
+            f'dedupe: {dedupe!r} is no column; write "event_id", or ["device", "number"] for several columns'
+            " together"
+        )
     return names
 
 
 def checked_within(within: Duration | None, dedupe: tuple[str, ...]) -> int | None:
-    """How far the event times of duplicates in two batches may lie apart, microseconds; None where batches are not compared.
+    """How far the event times of duplicates in two batches may lie apart, microseconds; None where batches
+    are not compared.
 
     At most a leap year.
     """
@@ -50,11 +59,13 @@ def checked_within(within: Duration | None, dedupe: tuple[str, ...]) -> int | No
         return None
     within_us = positive(within, "dedupe_within")
     if not dedupe:
-        raise DefinitionError('dedupe_within needs dedupe, which names the columns that tell events apart, as dedupe="event_id"')
+        raise DefinitionError(
+            'dedupe_within needs dedupe, which names the columns that tell events apart, as dedupe="event_id"'
+        )
     if within_us > LONGEST_US:
         raise DefinitionError(
-            f"dedupe_within: {within!r} is longer than {spell(LONGEST_US)}: each batch is compared with the ids of all batches in this "
-            f"time. Give the time in which a writer may deliver an event again"
+            f"dedupe_within: {within!r} is longer than {spell(LONGEST_US)}: each batch is compared with the"
+            " ids of all batches in this time. Give the time in which a writer may deliver an event again"
         )
     return within_us
 
@@ -63,16 +74,23 @@ def identity(columns: Sequence[str]) -> str:
     """SQL for what equal rows have in common, null where one of the columns is. `columns`: quoted."""
     if len(columns) == 1:
         return columns[0]
-    return f"CASE WHEN {' AND '.join(f'{name} IS NOT NULL' for name in columns)} THEN row({', '.join(columns)}) END"
+    return (
+        f"CASE WHEN {' AND '.join(f'{name} IS NOT NULL' for name in columns)} THEN"
+        f" row({', '.join(columns)}) END"
+    )
 
 
 def once(rows: str, times: Taken, changes: Changes | None = None) -> str:
     """SQL for the rows without rows that repeat an earlier row. Only rows whose time is taken are compared.
 
-    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change others, so that the last of an id counts;
-    `BROUGHT` tells then whether the first brings the id.
+    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change others, so
+    that the last of an id counts; `BROUGHT` tells then whether the first brings the id.
     """
-    rows = f"(FROM {rows} WHERE {CHANGE} IS DISTINCT FROM '{UNCHANGED}')" if changes and changes.of_table else rows
+    rows = (
+        f"(FROM {rows} WHERE {CHANGE} IS DISTINCT FROM '{UNCHANGED}')"
+        if changes and changes.of_table
+        else rows
+    )
     apart = f"PARTITION BY {IDENTITY}, coalesce({times.condition}, false) ORDER BY {ORDINAL}"
     brought = f", first_value({changes.brings}) OVER ({apart}) AS {BROUGHT}" if changes else ""
     return (
@@ -88,10 +106,13 @@ TOO_LATE = "muntin_too_late"
 CHANGE = "_change_type"
 """The column of Delta's change feed that tells what a row is; null of a row that was merely added."""
 UNCHANGED, TAKEN_BACK_AGAIN = "unchanged", "D"
-"""Words of `CHANGE` of our own: of a row that is as it was before its batch; and of an id that its own batch had brought."""
+"""Words of `CHANGE` of our own: of a row that is as it was before its batch; and of an id that its own batch
+had brought.
+"""
 _BRINGS = ("c", "r", "+I", "I", "insert")
 CHANGES_NOTHING = "changes an event whose first row came more than"
-"""The begin of the reason for a change without a row to change; a batch that is read later may bring the row."""
+"""The begin of the reason for a change without a row to change; a batch that is read later may bring the row.
+"""
 _UPDATES = ("u", "+U", "U", "update", "update_postimage")
 _DELETES = ("d", "-U", "-D", "D", "delete", "update_preimage")
 """Operations as Debezium, Flink, Oracle GoldenGate and Delta's change feed write them."""
@@ -105,7 +126,8 @@ class Changes:
     Attributes:
         deletes: SQL condition: the row takes the row with its id back.
         operation: the column with words that tell an update from a row that is new; None: no column does.
-        within_us: how far the batch of a change may lie behind the batch that brought the id first, microseconds.
+        within_us: how far the batch of a change may lie behind the batch that brought the id first,
+            microseconds.
         words: whether each of the words must be known.
         of_table: whether they are changes of a table with a log, of Delta or Iceberg.
     """
@@ -123,7 +145,9 @@ class Changes:
 
     @property
     def brings(self) -> str:
-        """SQL that is false for rows that change a row which was there, and true for others: for all that bring where nothing tells."""
+        """SQL that is false for rows that change a row which was there, and true for others: for all that
+        bring where nothing tells.
+        """
         if self.of_table:
             return f"coalesce({_quoted(CHANGE)}, 'insert') IN ('insert', '{TAKEN_BACK_AGAIN}')"
         updates = f" AND NOT {_says(self.operation, _UPDATES)}" if self.operation else ""
@@ -134,10 +158,17 @@ class Changes:
         """The conditions that rows must meet, as `Taken` has them."""
         late = f"'{CHANGES_NOTHING} {spell(self.within_us)} before, or never (changes_within)'"
         conditions = [(f"{ORDINAL} NOT IN (FROM {TOO_LATE})", late)]
-        conditions.append((f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'"))
+        conditions.append(
+            (f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'")
+        )
         if self.operation and self.words:
             is_known_operation = _says(self.operation, (*_BRINGS, *_UPDATES, *_DELETES))
-            conditions.append((is_known_operation, f"'operation is not known: ' || coalesce({_quoted(self.operation)}::VARCHAR, 'null')"))
+            conditions.append(
+                (
+                    is_known_operation,
+                    f"'operation is not known: ' || coalesce({_quoted(self.operation)}::VARCHAR, 'null')",
+                )
+            )
         return tuple(conditions)
 
 
@@ -153,18 +184,24 @@ def checked_changes(
         return (), None
     if id is None or changes_within is None or (operation is None and deletes is None):
         raise DefinitionError(
-            "changes: id= names the row that a change is of, operation= or deletes= tells what is taken back, and changes_within= how long "
-            'after the first row; give all three, as id="order_id", operation="op", changes_within="30d"'
+            "changes: id= names the row that a change is of, operation= or deletes= tells what is taken back,"
+            ' and changes_within= how long after the first row; give all three, as id="order_id",'
+            ' operation="op", changes_within="30d"'
         )
     if dedupe is not None:
-        raise DefinitionError("dedupe: of rows with one id= the last counts, so none is left to compare; leave dedupe= out")
+        raise DefinitionError(
+            "dedupe: of rows with one id= the last counts, so none is left to compare; leave dedupe= out"
+        )
     if operation is not None and (not isinstance(operation, str) or not operation):
-        raise DefinitionError(f'operation: {operation!r} is no column; write operation="op", or a condition, as deletes="op = \'D\'"')
+        raise DefinitionError(
+            f'operation: {operation!r} is no column; write operation="op", or a condition, as deletes="op ='
+            " 'D'\""
+        )
     within_us = positive(changes_within, "changes_within")
     if within_us > LONGEST_CHANGES_US:
         raise DefinitionError(
-            f"changes_within: {changes_within!r} is longer than {spell(LONGEST_CHANGES_US)}: ids of a batch are compared over twice this "
-            "time; give the time within which a row may still change"
+            f"changes_within: {changes_within!r} is longer than {spell(LONGEST_CHANGES_US)}: ids of a batch"
+            " are compared over twice this time; give the time within which a row may still change"
         )
     by_word = [_says(operation, _DELETES)] if operation else []
     by_condition = [f"({expression(deletes, 'deletes')})"] if deletes is not None else []
@@ -178,17 +215,23 @@ def checked_changes_of_table(
     changes_within: Duration | None,
     others: Mapping[str, object],
 ) -> tuple[tuple[str, ...], Changes | None]:
-    """The columns of the id, and what tells changes of a Delta table. `others`: arguments that cannot be given with `changes`."""
+    """The columns of the id, and what tells changes of a Delta table.
+
+    `others`: arguments that cannot be given with `changes`.
+    """
     if not changes and id is None and changes_within is None:
         return (), None
     if changes is not True or id is None or changes_within is None:
         raise DefinitionError(
-            "changes=True reads what a table's commits update and delete; the change feed does not say which row became which, so id= "
-            "names rows, and changes_within= says how long after its first commit a row may change; give all three, as changes=True, "
-            'id="order_id", changes_within="7d"'
+            "changes=True reads what a table's commits update and delete; the change feed does not say which"
+            " row became which, so id= names rows, and changes_within= says how long after its first commit a"
+            ' row may change; give all three, as changes=True, id="order_id", changes_within="7d"'
         )
     if given := [name for name, value in others.items() if value is not None]:
-        raise DefinitionError(f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place; leave it out")
+        raise DefinitionError(
+            f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place;"
+            " leave it out"
+        )
     takes_back = f"{_quoted(CHANGE)} IN {TAKES_BACK}"
     ids, changes_of_id = checked_changes(id, None, takes_back, changes_within, None)
     return ids, changes_of_id and replace(changes_of_id, of_table=True)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from muntin.files.paths import stat_of
 from muntin.sources.dialect import USUAL
 from muntin.sources.repeated_rows import checked_dedupe, checked_within
-from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit, check_local_times, check_time_arguments
+from muntin.sources.time_arguments import (
+    Ambiguous,
+    Nonexistent,
+    Unit,
+    check_local_times,
+    check_time_arguments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,8 +52,8 @@ class FilesAlone:
 class RowSource(FilesAlone):
     """The columns of rows that have a meaning, and their types. See `files` for each.
 
-    `event_time`: "" of a dimension. `changes`: what tells that a row changes another; `dedupe` is its id then. `lookups`: the dimensions
-    that rows look up, as a run has read them.
+    `event_time`: "" of a dimension. `changes`: what tells that a row changes another; `dedupe` is its id
+    then. `lookups`: the dimensions that rows look up, as a run has read them.
     """
 
     event_time: str
@@ -142,6 +148,8 @@ def checked_terms(
         "arrival_time": arrival_time,
         "time_format": time_format,
         "dedupe": identity_columns,
-        "dedupe_within_us": 2 * changes.within_us if changes else checked_within(dedupe_within, identity_columns),
+        "dedupe_within_us": 2 * changes.within_us
+        if changes
+        else checked_within(dedupe_within, identity_columns),
         "changes": changes,
     }

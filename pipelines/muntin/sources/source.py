@@ -1,7 +1,8 @@
 """The interface of a source: how the files of a batch are read as rows.
 
-A new kind is a frozen dataclass with these members, and a module in `jobs/inputs/listings` that says which files a batch has. A kind whose
-files are no files of a user's, as windows of an upstream, gives them the format and the facts with which they are written.
+A new kind is a frozen dataclass with these members, and a module in `jobs/inputs/listings` that says which
+files a batch has. A kind whose files are no files of a user's, as windows of an upstream, gives them the
+format and the facts with which they are written.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Source(parts.Source, Protocol):
 
     @property
     def message_columns(self) -> tuple[str, ...]:
-        """The columns that each message has beside its fields, where rows are messages, which may lack fields; () of files."""
+        """The columns that each message has beside its fields, where rows are messages, which may lack
+        fields; () of files.
+        """
         ...
 
     @property
@@ -86,7 +89,9 @@ class Source(parts.Source, Protocol):
 
     @property
     def numbered(self) -> tuple[NumberedField, ...]:
-        """The fields of a table that finds them in its files by number; () where columns are found by name."""
+        """The fields of a table that finds them in its files by number; () where columns
+        are found by name.
+        """
         ...
 
     @property
@@ -111,19 +116,24 @@ class Source(parts.Source, Protocol):
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The columns that rows are ordered by, whatever files they lie in; () where files and rows are in order."""
+        """The columns that rows are ordered by, whatever files they lie in; () where files and rows are in
+        order.
+        """
         ...
 
     @property
     def batch_column(self) -> str | None:
-        """The column with the start of a row's batch, where batches share files; such files have a name for a batch's rows as their
+        """The column with the start of a row's batch, where batches share files; such files have a name for a
+        batch's rows as their
         checksum. None: all rows of a file are of one batch.
         """
         ...
 
     @property
     def blank(self) -> str | None:
-        """The address of a file without rows, whose columns all files have; None: files tell their columns."""
+        """The address of a file without rows, whose columns all files have; None: files
+        tell their columns.
+        """
         ...
 
     @property

@@ -72,38 +72,60 @@ def spark(
     dedupe: str | Sequence[str] | None = None,
     dedupe_within: Duration | None = None,
 ) -> SparkSource:
-    """Rows of whatever Spark can read: a database by JDBC, Iceberg, Delta, Avro, ORC, BigQuery, Kafka by Spark's own connector.
+    """Rows of whatever Spark can read: a database by JDBC, Iceberg, Delta, Avro, ORC, BigQuery, Kafka by
+    Spark's own connector.
 
-    Each run asks `read` for the rows of its batches. Tasks of Spark write the rows to files in the state, and batches are made of these
-    files. The rows are brought into an order that they themselves decide, so that results do not depend on Spark's partitions.
+    Each run asks `read` for the rows of its batches. Tasks of Spark write the rows to files in the state, and
+    batches are made of these files. The rows are brought into an order that they themselves decide, so that
+    results do not depend on Spark's partitions.
 
     Args:
-        read: (spark, start, end) -> DataFrame with the rows of the batch of [start, end), which are aware datetimes in UTC. For the same
+        read: (spark, start, end) -> DataFrame with the rows of the batch of [start, end), which are aware
+            datetimes in UTC. For the same
             interval it must give the same rows. Its code counts: another function, and states are made anew.
-        event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
-        columns: the columns that are read, where the DataFrame has more than the definition uses; those that other arguments name are
-            read in any case. Keys must be among them.
+        event_time: the column that says when an event happened: a timestamp, text that reads as one, or an
+            integer.
+        columns: the columns that are read, where the DataFrame has more than the definition uses; those that
+            other arguments name are read in any case. Keys must be among them.
         unit: of an integer event time.
-        timezone: the zone of event times that have none (timestamp_ntz, text); UTC unless given. Spark's session zone changes nothing.
-        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the "quarantine", the "first" or the
-            "second" showing; or by "arrival": rows in the order of `arrival_order` go back once in this hour, where the second begins.
-        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or "shift", moved on by as much.
+        timezone: the zone of event times that have none (timestamp_ntz, text); UTC unless given. Spark's
+            session zone changes nothing.
+        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the
+            "quarantine", the "first" or the "second" showing; or by "arrival": rows in the order of
+            `arrival_order` go back once in this hour, where the second begins.
+        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or
+            "shift", moved on by as much.
         types: column -> SQL type that the column is cast to.
-        arrival_order: a column that orders the rows of a batch by arrival. Without it, the order in which aggregates as `first` see the
-            rows is the same in each run, and means nothing. A batch is then read by one task.
-        arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for windows that go by the
-            clock; rows are ordered by it unless `arrival_order` says otherwise.
-        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless given.
-        dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them the first counts.
+        arrival_order: a column that orders the rows of a batch by arrival. Without it, the order in which
+            aggregates as `first` see the rows is the same in each run, and means nothing. A batch is then
+            read by one task.
+        arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for
+            windows that go by the clock; rows are ordered by it unless `arrival_order` says otherwise.
+        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M";
+            ISO 8601 unless given.
+        dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them
+            the first counts.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
 
     Raises:
         DefinitionError: `read` is no function, or an unknown unit or zone.
     """
     if not callable(read):
-        raise DefinitionError(f"read: {read!r} is no function; give one of (spark, start, end) that returns a DataFrame")
+        raise DefinitionError(
+            f"read: {read!r} is no function; give one of (spark, start, end) that returns a DataFrame"
+        )
     terms = checked_terms(
-        event_time, unit, timezone, ambiguous, nonexistent, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within
+        event_time,
+        unit,
+        timezone,
+        ambiguous,
+        nonexistent,
+        types,
+        arrival_order,
+        arrival_time,
+        time_format,
+        dedupe,
+        dedupe_within,
     )
     if isinstance(columns, str) or not all(isinstance(name, str) and name for name in columns):
         raise DefinitionError(f'columns: {columns!r} is not a list of column names; write ["at", "amount"]')

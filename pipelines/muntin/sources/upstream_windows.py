@@ -25,7 +25,9 @@ At = Literal["start", "end"]
 
 @dataclass(frozen=True, slots=True)
 class WindowSource(FilesAlone):
-    """The windows of `upstream` named `window`; a batch is what the upstream's batch of the same interval closed."""
+    """The windows of `upstream` named `window`; a batch is what the upstream's batch of the same interval
+    closed.
+    """
 
     upstream: Pipeline
     window: str
@@ -81,21 +83,38 @@ class WindowSource(FilesAlone):
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The columns that order windows of a batch, whatever files they lie in; rows of the same window are together."""
+        """The columns that order windows of a batch, whatever files they lie in; rows of the same window are
+        together.
+        """
         kind = self.upstream.windows[self.window]
-        return tuple(dict.fromkeys((*self.section, "window_end", "window_start", *self.upstream.keys_of(self.window), *kind.columns)))
+        return tuple(
+            dict.fromkeys(
+                (
+                    *self.section,
+                    "window_end",
+                    "window_start",
+                    *self.upstream.keys_of(self.window),
+                    *kind.columns,
+                )
+            )
+        )
 
     @property
     def section(self) -> tuple[str, ...]:
         """The columns that tell one window of the upstream from another, all its keys or groups together."""
         kind = self.upstream.windows[self.window]
-        return (*self.upstream.keys, "window_index") if kind.made_of.by_arrival else ("window_end", "window_start")
+        return (
+            (*self.upstream.keys, "window_index")
+            if kind.made_of.by_arrival
+            else ("window_end", "window_start")
+        )
 
     @property
     def behind_us(self) -> int:
         """How far behind the upstream's watermark the times of windows still to come may be.
 
-        A window whose end belongs to it is open while an event may come at its end: its time is then the watermark, not before it.
+        A window whose end belongs to it is open while an event may come at its end: its time is then the
+            watermark, not before it.
         """
         kind = self.upstream.windows[self.window]
         reach = kind.follows.longest_us if self.at == "start" and isinstance(kind.follows, Bounded) else 0
@@ -105,31 +124,36 @@ class WindowSource(FilesAlone):
 def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
     """Windows over windows: each published window of another pipeline is an event.
 
-    Its columns are those of `read`; its time is the window's end, or its start. A batch holds the windows that the upstream's
-    batch of the same interval closed, so both have one schedule; a batch that the upstream publishes anew is read again by
-    the next run. Time is known as far as the upstream can publish no more windows before it. Windows come in the order in which they
-    end; windows that end together in the order of their starts, and then of their keys.
+    Its columns are those of `read`; its time is the window's end, or its start. A batch holds the windows
+    that the upstream's batch of the same interval closed, so both have one schedule; a batch that the
+    upstream publishes anew is read again by the next run. Time is known as far as the upstream can publish no
+    more windows before it. Windows come in the order in which they end; windows that end together in the
+    order of their starts, and then of their keys.
 
     Args:
         upstream: the other pipeline; its state is below the same root.
         window: the name of one of its windows.
-        at: whether an event happens at the window's "end" or at its "start". An hour that ends at midnight counts by its
-            end in the next day; for hours by the day say "start".
+        at: whether an event happens at the window's "end" or at its "start". An hour that ends at midnight
+            counts by its end in the next day; for hours by the day say "start".
 
     Raises:
         DefinitionError: no such window; or "start" of windows that may be of any length.
     """
     if not hasattr(upstream, "windows") or not hasattr(upstream, "intervals"):
-        raise DefinitionError(f"sources.windows: {upstream!r} is not a pipeline; give the Pipeline whose windows are the events")
+        raise DefinitionError(
+            f"sources.windows: {upstream!r} is not a pipeline; give the Pipeline whose windows are the events"
+        )
     if window not in upstream.windows:
         raise DefinitionError(
-            f"sources.windows: no window {window!r} in pipeline {upstream.name!r}; there are {', '.join(upstream.windows)}"
+            f"sources.windows: no window {window!r} in pipeline {upstream.name!r}; there are"
+            f" {', '.join(upstream.windows)}"
         )
     if at not in get_args(At):
         raise DefinitionError(f'at: {at!r} is not understood; say "start" or "end"')
     kind = upstream.windows[window]
     if at == "start" and (kind.given_by is not None or not isinstance(kind.follows, Bounded)):
         raise DefinitionError(
-            f'at: windows of {window!r} may be of any length, so the start of the next one is never known to be past; say "end"'
+            f"at: windows of {window!r} may be of any length, so the start of the next one is never known to"
+            ' be past; say "end"'
         )
     return WindowSource(upstream, window, at)

@@ -1,4 +1,7 @@
-"""The Java that a local Spark starts with, and what is wrong with it: Spark's own scripts would only say that it exited."""
+"""The Java that a local Spark starts with, and what is wrong with it:
+
+Spark's own scripts would only say that it exited.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +33,23 @@ def java_fault(environment: Mapping[str, str]) -> str:
     """Why Spark cannot start with the Java of an environment; "" where nothing is known to be wrong."""
     home = environment.get("JAVA_HOME")
     if not home:
-        return "" if shutil.which("java", path=environment.get("PATH")) else "JAVA_HOME is not set, and there is no java on the PATH"
+        return (
+            ""
+            if shutil.which("java", path=environment.get("PATH"))
+            else "JAVA_HOME is not set, and there is no java on the PATH"
+        )
     if not os.access(Path(home, "bin", "java"), os.X_OK):
         return f"JAVA_HOME is {home}, where there is no bin/java"
     release = Path(home, "release")
-    match = _VERSION.search(release.read_text(encoding="utf-8", errors="replace")) if release.is_file() else None
+    match = (
+        _VERSION.search(release.read_text(encoding="utf-8", errors="replace")) if release.is_file() else None
+    )
     return f"JAVA_HOME is {home}, which is Java {match[1]}" if match and int(match[1]) < LEAST else ""
 
 
 def check_java() -> None:
-    """Refuse a machine without a Java that Spark can start with; the error names the package that was searched."""
+    """Refuse a machine without a Java that Spark can start with; the error names the package that was
+    searched.
+    """
     if fault := java_fault(os.environ):
         raise MissingPackageError(f"a local Spark needs Java {LEAST} or newer: {fault}; {MEND}")

@@ -25,7 +25,8 @@ _PORT = 15002
 _PATIENCE_S = 10
 
 EVERYWHERE = {"spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false"}
-# A local driver listens on ports of the machine: on loopback, and for who has the secret, which Java makes and keeps to itself.
+# A local driver listens on ports of the machine: on loopback, and for who has the secret, which Java makes
+# and keeps to itself.
 CLOSED = {
     "spark.authenticate": "true",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -40,15 +41,18 @@ LOCAL = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
 }
 # Java that only hands out tasks gains nothing from a second compiler and a collector with threads of its own.
-# The first flag leaves out both, and gives way to a collector that the user names; with it Java would begin with 8 MB.
-HANDS_OUT = {"spark.driver.defaultJavaOptions": "-XX:+NeverActAsServerClassMachine -Xms192m -XX:MetaspaceSize=160m"}
+# The first flag leaves out both, and gives way to a collector that the user names; with it Java would begin
+# with 8 MB.
+HANDS_OUT = {
+    "spark.driver.defaultJavaOptions": "-XX:+NeverActAsServerClassMachine -Xms192m -XX:MetaspaceSize=160m"
+}
 
 
 def is_local(address: str) -> bool:
     """Whether Spark at an address is a single Java process on this machine.
 
-    >>> [is_local(address) for address in ("local", "local[*]", "local-cluster[2,1,1024]", "spark://host:7077")]
-    [True, True, False, False]
+    >>> [is_local(address) for address in ("local[*]", "local-cluster[2,1,1024]", "spark://host:7077")]
+    [True, False, False]
     """
     return address == "local" or address.startswith("local[")
 
@@ -76,7 +80,9 @@ def check_packages() -> None:
 
 
 def prepare() -> None:
-    """Prepare the process for a session: check the packages, let workers run this interpreter, name the Java that set-up found."""
+    """Prepare the process for a session: check the packages, let workers run this interpreter, name the Java
+    that set-up found.
+    """
     need("pyspark")
     check_packages()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -88,10 +94,11 @@ def prepare() -> None:
 def opened(address: str, *, computes: bool = True) -> Iterator[SparkSession]:
     """A session at an address: `local[*]`, `spark://`, `yarn`, `k8s://`, `sc://`.
 
-    A session over Spark Connect is released behind the block. Any other stays until the process ends: runs in threads share it, and
-    the next run need not start one.
+    A session over Spark Connect is released behind the block. Any other stays until the process ends: runs in
+    threads share it, and the next run need not start one.
 
-    `computes`: whether Spark itself reads, judges or writes rows; else it only hands out tasks, with a Java that starts sooner.
+    `computes`: whether Spark itself reads, judges or writes rows; else it only hands out tasks, with a Java
+    that starts sooner.
     """
     prepare()
     if not address.startswith("sc://"):
@@ -123,9 +130,12 @@ def _classic(address: str, *, computes: bool) -> SparkSession:
         check_java()
     if running is not None and running.master != address:
         raise StateError(
-            f"this process has a Spark at {running.master}; stop it before you ask for {address}, or give its session: spark=..."
+            f"this process has a Spark at {running.master}; stop it before you ask for {address}, or give its"
+            " session: spark=..."
         )
-    settings = _daemon() | (EVERYWHERE if not is_local(address) else LOCAL if computes else {**LOCAL, **HANDS_OUT})
+    settings = _daemon() | (
+        EVERYWHERE if not is_local(address) else LOCAL if computes else {**LOCAL, **HANDS_OUT}
+    )
     builder = SparkSession.builder.appName(_NAME).master(address)
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -149,4 +159,6 @@ def _reach(address: str) -> None:
     try:
         socket.create_connection((host, port), timeout=_PATIENCE_S).close()
     except OSError as wrong:
-        raise StateError(f"{spoken(address)}: nobody answers at {host}:{port} ({wrong}); is the Spark Connect server up?") from wrong
+        raise StateError(
+            f"{spoken(address)}: nobody answers at {host}:{port} ({wrong}); is the Spark Connect server up?"
+        ) from wrong

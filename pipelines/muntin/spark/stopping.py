@@ -1,4 +1,6 @@
-"""Spark of this process: its jobs are stopped when a person or Airflow ends the process, and it is seen whether its Java has ended."""
+"""Spark of this process: its jobs are stopped when a person or Airflow ends the process, and it is seen
+whether its Java has ended.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ _AGAIN_S = 0.25
 
 
 def stop_jobs() -> None:
-    """Cancel what Spark does for this process, in a session of its own and over Spark Connect. Any thread may call it; it never raises."""
+    """Cancel what Spark does for this process, in a session of its own and over Spark Connect.
+
+    Any thread may call it; it never raises.
+    """
     context = _attribute("pyspark", "SparkContext", "_active_spark_context")
     session = _attribute("pyspark.sql.connect.session", "SparkSession", "_default_session")
     with suppress(Exception):
@@ -25,14 +30,19 @@ def stop_jobs() -> None:
 
 
 def stop_jobs_until(ended: Event) -> None:
-    """`stop_jobs` again and again: a job that was asked for just before the first time begins after it, and whoever asked waits for it."""
+    """`stop_jobs` again and again: a job that was asked for just before the first time begins after it, and
+    whoever asked waits for it.
+    """
     stop_jobs()
     while not ended.wait(_AGAIN_S):
         stop_jobs()
 
 
 def java_is_gone() -> bool:
-    """Whether this process had a Spark of its own whose Java has ended. Errors of Spark cannot be read then: their texts are in Java."""
+    """Whether this process had a Spark of its own whose Java has ended.
+
+    Errors of Spark cannot be read then: their texts are in Java.
+    """
     context = _attribute("pyspark", "SparkContext", "_active_spark_context")
     try:
         return context is not None and not context.applicationId

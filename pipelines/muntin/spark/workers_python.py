@@ -1,4 +1,6 @@
-"""The error that Spark's workers run another Python than this process: which Python each runs, and what to set."""
+"""The error that Spark's workers run another Python than this process: which Python each runs, and what to
+set.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _NO_PROGRAM = re.compile(r'Cannot run program "([^"]+)"')
 
 
 def about_python(spark: SparkSession, wrong: Exception) -> StateError | None:
-    """The error to raise if workers run a Python that does not do; None if `wrong` is about something else."""
+    """The error to raise if workers run a Python that does not do; None if `wrong` is
+    about something else.
+    """
     text, runs = str(wrong), _program(spark)
     if match := _OTHER.search(text):
         problem = f"Spark's workers run Python {match[1]}{runs}"
@@ -29,13 +33,18 @@ def about_python(spark: SparkSession, wrong: Exception) -> StateError | None:
     else:
         return None
     return StateError(
-        f"{problem}; this process runs Python {platform.python_version()} at {sys.executable}. Let workers run a Python of the same "
-        "minor version with the same packages: set PYSPARK_PYTHON before the session starts (in Airflow spark.pyspark.python in the "
-        "connection does it too), with Spark Connect before the server starts. Nothing was changed; run again"
+        f"{problem}; this process runs Python {platform.python_version()} at {sys.executable}. Let workers"
+        " run a Python of the same minor version with the same packages: set PYSPARK_PYTHON before the"
+        " session starts (in Airflow spark.pyspark.python in the connection does it too), with Spark Connect"
+        " before the server starts. Nothing was changed; run again"
     )
 
 
 def _program(spark: SparkSession) -> str:
     """` at <path>` of the workers' Python, where the session gives it."""
-    path = getattr(getattr(spark, "sparkContext", None), "pythonExec", None) if hasattr(spark, "sparkContext") else None
+    path = (
+        getattr(getattr(spark, "sparkContext", None), "pythonExec", None)
+        if hasattr(spark, "sparkContext")
+        else None
+    )
     return f" at {path}" if isinstance(path, str) else ""

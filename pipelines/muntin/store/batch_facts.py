@@ -1,4 +1,6 @@
-"""Facts of batches: from the path of a states file that holds one, from the footer of a file that several batches share."""
+"""Facts of batches: from the path of a states file that holds one, from the footer of a file that several
+batches share.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,20 @@ if TYPE_CHECKING:
 
 _KEY, _DIGEST = "muntin.batches", "muntin.batches_digest"
 _SOURCES = "newest_by_source"
-_SELDOM = {"expired": np.bool_, "decided": np.uint64}  # facts that are left out where they are 0 of all batches
+# facts that are left out where they are 0 of all batches
+_SELDOM = {"expired": np.bool_, "decided": np.uint64}
 _PLAIN = tuple(name for name in Batches.__slots__ if name != _SOURCES)
 
 
 def facts_footer(batches: Batches) -> Mapping[str, str]:
     """The text for the footer of a file that these batches share."""
-    columns = {name: getattr(batches, name) for name in _PLAIN if name not in _SELDOM or getattr(batches, name).any()}
+    columns = {
+        name: getattr(batches, name) for name in _PLAIN if name not in _SELDOM or getattr(batches, name).any()
+    }
     if width := batches.newest_by_source.shape[1]:
-        columns[_SOURCES] = pa.FixedSizeListArray.from_arrays(pa.array(batches.newest_by_source.ravel()), width)
+        columns[_SOURCES] = pa.FixedSizeListArray.from_arrays(
+            pa.array(batches.newest_by_source.ravel()), width
+        )
     text = text_of(pa.table(columns))
     return {_KEY: text, _DIGEST: digest_of(text.encode())}
 
@@ -66,12 +73,16 @@ def _own(files: list[tuple[StatesPath, File]], after: Callable[[int], int]) -> B
     files.sort(key=lambda one: one[0].batch_us)
     by_batch = [(start, list(found)) for start, found in groupby(files, lambda one: one[0].batch_us)]
     own = Batches.of(_facts(start, found, after) for start, found in by_batch)
-    return replace(own, newest_by_source=_newest_by_source([[path for path, _ in found] for _, found in by_batch]))
+    return replace(
+        own, newest_by_source=_newest_by_source([[path for path, _ in found] for _, found in by_batch])
+    )
 
 
 def _newest_by_source(batches: Sequence[Sequence[StatesPath]]) -> BySource:
     """The largest event time of each source in each batch, from the paths of its files."""
-    width = max((path.source + 1 for paths in batches for path in paths if path.source is not None), default=0)
+    width = max(
+        (path.source + 1 for paths in batches for path in paths if path.source is not None), default=0
+    )
     found = np.full((len(batches), width), BEFORE_ALL)
     for at, paths in enumerate(batches) if width else ():
         for path in paths:
@@ -86,7 +97,9 @@ def _joined(paths: tuple[str, ...]) -> Batches:
     return Batches.joined([shared_batches(path) for path in paths])
 
 
-def _facts(start_us: int, files: list[tuple[StatesPath, File]], after: Callable[[int], int]) -> tuple[int, ...]:
+def _facts(
+    start_us: int, files: list[tuple[StatesPath, File]], after: Callable[[int], int]
+) -> tuple[int, ...]:
     """The facts of a batch whose files are its own."""
     paths = [path for path, _ in files]
     newest = max((path.newest_us for path in paths if path.newest_us is not None), default=BEFORE_ALL)
@@ -108,7 +121,8 @@ def _facts(start_us: int, files: list[tuple[StatesPath, File]], after: Callable[
 
 @lru_cache(maxsize=1024)
 def shared_batches(path: str) -> Batches:
-    """The batches that share a file, from its footer. A file's name is its content: several steps of a run ask for it.
+    """The batches that share a file, from its footer. A file's name is its content: several steps of a run
+    ask for it.
 
     Raises:
         StateError: the file is gone or damaged.

@@ -1,4 +1,7 @@
-"""Commits that make a table or change its columns. The first is appended, as those of files are; deltalake writes all others."""
+"""Commits that make a table or change its columns.
+
+The first is appended, as those of files are; deltalake writes all others.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,23 @@ if TYPE_CHECKING:
     from muntin.store.store import Change, Snapshot
 
 _PLAIN = 2
-"""The version of Delta's protocol whose commits are nothing but files and names, if no setting of the table asks for more."""
+"""The version of Delta's protocol whose commits are nothing but files and names, if no setting of the table
+asks for more.
+"""
 _NEEDS_A_FEATURE = "timestamp_ntz"
 """A table with columns of this type has another protocol."""
 
 
 def only_files(opened: DeltaTable, change: Change) -> bool:
-    """Whether a commit is nothing but files and names: the table has its columns, and no feature that another engine gave it."""
+    """Whether a commit is nothing but files and names: the table has its columns, and no feature that another
+    engine gave it.
+    """
     schema = _schema(change)
-    return _is_plain(opened) and not _new_columns(opened, schema) and not (change.whole and schema != opened.schema())
+    return (
+        _is_plain(opened)
+        and not _new_columns(opened, schema)
+        and not (change.whole and schema != opened.schema())
+    )
 
 
 def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -> None:
@@ -47,10 +58,15 @@ def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -
     transactions = [Transaction(name, base.version + 1) for name in change.names]
     marks = CommitProperties(app_transactions=transactions)
     if base.version < 0:
-        # a second try would come behind the other table's first commit, unchecked: deltalake 1.6 lets both of two first writers win
+        # a second try would come behind the other table's first commit, unchecked: deltalake 1.6 lets both of
+        # two first writers win
         marks = CommitProperties(app_transactions=transactions, max_commit_retries=0)
         named = {"name": change.texts.name or None, "description": change.texts.description or None}
-        how = {"configuration": SETTINGS, "commit_properties": marks, "storage_options": options_of(str(path))}
+        how = {
+            "configuration": SETTINGS,
+            "commit_properties": marks,
+            "storage_options": options_of(str(path)),
+        }
         create_table_with_add_actions(table_address(str(path)), schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
         return
     opened = table_at(path, base)
@@ -63,9 +79,19 @@ def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -
 
 
 def _of_new_table(schema: Schema, change: Change, now_ms: int) -> list[dict[str, dict[str, Any]]]:
-    """The actions that make a table (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#change-metadata)."""
-    about = {"id": str(uuid4()), "name": change.texts.name or None, "description": change.texts.description or None}
-    columns = {"format": {"provider": "parquet", "options": {}}, "schemaString": schema.to_json(), "partitionColumns": []}
+    """The actions that make a table
+    (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#change-metadata).
+    """
+    about = {
+        "id": str(uuid4()),
+        "name": change.texts.name or None,
+        "description": change.texts.description or None,
+    }
+    columns = {
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": schema.to_json(),
+        "partitionColumns": [],
+    }
     made = {"metaData": {**about, **columns, "configuration": SETTINGS, "createdTime": now_ms}}
     return [{"protocol": {"minReaderVersion": 1, "minWriterVersion": _PLAIN}}, made]
 
@@ -80,12 +106,17 @@ def _is_plain(opened: DeltaTable) -> bool:
 
 
 def _added(change: Change, now_ms: int) -> list[AddAction]:
-    return [AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file, change)) for file in change.adds]
+    return [
+        AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file, change))
+        for file in change.adds
+    ]
 
 
 def _removed(change: Change, now_ms: int) -> list[Any]:
     return [
-        RemoveAction(path=file.path, data_change=True, deletion_timestamp=now_ms, partition_values={}, size=file.size)
+        RemoveAction(
+            path=file.path, data_change=True, deletion_timestamp=now_ms, partition_values={}, size=file.size
+        )
         for file in change.removes
     ]
 
@@ -109,4 +140,9 @@ def commented(schema: pa.Schema, comments: Mapping[str, str]) -> pa.Schema:
     >>> commented(pa.schema([("n", pa.int64())]), {"n": "rows"}).field("n").metadata
     {b'comment': b'rows'}
     """
-    return pa.schema([each.with_metadata({"comment": comments[each.name]}) if each.name in comments else each for each in schema])
+    return pa.schema(
+        [
+            each.with_metadata({"comment": comments[each.name]}) if each.name in comments else each
+            for each in schema
+        ]
+    )

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit: the version that it made, and the paths of files below the table that it added and removed."""
+    """A commit: the version that it made, and the paths of files below the table that it
+    added and removed.
+    """
 
     version: int
     adds: tuple[str, ...] = ()
@@ -26,7 +28,8 @@ class Commit:
 
 
 def commits_between(table: AnyPath, since: int, until: int) -> list[Commit]:
-    """The commits after a version, up to another, ascending. Old commits that the log does not hold any more are left out.
+    """The commits after a version, up to another, ascending. Old commits that the log does not hold any more
+    are left out.
 
     https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries
 
@@ -46,15 +49,25 @@ def commits_between(table: AnyPath, since: int, until: int) -> list[Commit]:
 def committed_ms(table: AnyPath, version: int) -> int:
     """When a commit was made, milliseconds since 1970; 0 where the log does not hold it any more."""
     with suppress(OSError, ValueError):
-        return next((int(action["commitInfo"]["timestamp"]) for action in _actions(table, version) if "commitInfo" in action), 0)
+        return next(
+            (
+                int(action["commitInfo"]["timestamp"])
+                for action in _actions(table, version)
+                if "commitInfo" in action
+            ),
+            0,
+        )
     return 0
 
 
 def _actions(table: AnyPath, version: int) -> list[Any]:
-    lines = commit_path(table, version).read_bytes().splitlines()  # which cuts texts at U+2028 and U+0085 within values, too
+    # which cuts texts at U+2028 and U+0085 within values, too
+    lines = commit_path(table, version).read_bytes().splitlines()
     return [json.loads(line) for line in lines if line.strip()]
 
 
 def _commit(version: int, actions: list[Mapping[str, Mapping[str, str]]]) -> Commit:
-    adds, removes = (tuple(unquote(each[kind]["path"]) for each in actions if kind in each) for kind in ("add", "remove"))
+    adds, removes = (
+        tuple(unquote(each[kind]["path"]) for each in actions if kind in each) for kind in ("add", "remove")
+    )
     return Commit(version, adds, removes)

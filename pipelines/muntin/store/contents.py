@@ -32,7 +32,8 @@ _OTHER = "is damaged: its content is not what its name says"
 def problem_of(path: AnyPath) -> str | None:
     """The problem of a file that is named by its content; None: the file is whole.
 
-    Parquet's checksums of pages are not enough: the footer decides which pages are read, and a damaged footer hides some.
+    Parquet's checksums of pages are not enough: the footer decides which pages are read, and a damaged footer
+    hides some.
     """
     try:
         with path.open("rb") as content:
@@ -45,7 +46,8 @@ def problem_of(path: AnyPath) -> str | None:
 
 
 def check_once(sizes: Mapping[str, int]) -> None:
-    """Check that local files have the sizes that the log says and the content that their names say. Each is read for it once a process.
+    """Check that local files have the sizes that the log says and the content that their names say. Each is
+    read for it once a process.
 
     `sizes`: place -> bytes. Files of an object store are checked as they are fetched.
 
@@ -58,7 +60,8 @@ def check_once(sizes: Mapping[str, int]) -> None:
 
 
 def problem_once(place: str, size: int | None = None) -> str | None:
-    """The problem of a local file, whose content is read once a process; None: it is whole, or lies in an object store.
+    """The problem of a local file, whose content is read once a process; None: it is whole, or lies in an
+    object store.
 
     `size`: as the log says; None: it is not known.
     """
@@ -68,12 +71,17 @@ def problem_once(place: str, size: int | None = None) -> str | None:
         stat = os.stat(place)  # noqa: PTH116 - a Path takes twice as long
     except OSError as wrong:
         return "is gone" if isinstance(wrong, FileNotFoundError) else f"cannot be read ({wrong.strerror})"
-    return problem_of_size(stat.st_size, size) or _problem_of_known(place, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    return problem_of_size(stat.st_size, size) or _problem_of_known(
+        place, stat.st_ino, stat.st_size, stat.st_mtime_ns
+    )
 
 
 @lru_cache(maxsize=2**16)
 def _problem_of_known(place: str, _number: int, size: int, _written_ns: int) -> str | None:
-    """The problem of a file, by its facts: another file under the same name is another one. A small one is read at once."""
+    """The problem of a file, by its facts: another file under the same name is another one.
+
+    A small one is read at once.
+    """
     if size > _SMALL:
         return problem_of(Path(place))
     try:
@@ -89,7 +97,8 @@ def problem_of_size(found: int, size: int | None) -> str | None:
 
 
 def fetched(place: str, size: int | None) -> pa.BufferReader:
-    """A file of an object store for Arrow to read, whole. `size`: as the log says; then it also has the content that its name says.
+    """A file of an object store for Arrow to read, whole. `size`: as the log says; then it also has the
+    content that its name says.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -118,7 +127,8 @@ def _is_named(path: AnyPath, content: BufferedIOBase) -> bool:
 
 
 def check_whole(folder: AnyPath, files: Iterable[File]) -> None:
-    """Check that some files of a table have the content that their names say, before their rows are written to another file.
+    """Check that some files of a table have the content that their names say, before their rows are written
+    to another file.
 
     Raises:
         StateError: a file is gone or damaged.

@@ -1,4 +1,7 @@
-"""The store on Delta tables. Tasks write the Parquet files; commits are appended to the log, and `deltalake` does all else with it."""
+"""The store on Delta tables.
+
+Tasks write the Parquet files; commits are appended to the log, and `deltalake` does all else with it.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,8 @@ class DeltaStore:
         while True:
             try:
                 return self._read(path, known)
-            except StateError:  # whoever ends old versions removes commits; a log that stands still is damaged
+            # whoever ends old versions removes commits; a log that stands still is damaged
+            except StateError:
                 before, log = log, [*names_in(str(path / "_delta_log"))]
                 if log == before:
                     raise
@@ -80,7 +84,9 @@ class DeltaStore:
         return found
 
     def _top(self, table: str, base: Snapshot) -> AnyPath:
-        """The highest folder with a new name in it: of a new table the folder above the states of all pipelines."""
+        """The highest folder with a new name in it: of a new table the folder above the states of all
+        pipelines.
+        """
         return self._path(table) if base.version >= 0 else self.root.parent.parent
 
     def _path(self, table: str) -> AnyPath:
@@ -88,8 +94,12 @@ class DeltaStore:
         return folder_of(self.root, table)
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
-        footers = side_by_side(lambda file: checked_footer(self._path(table) / file.path, file.size), change.adds, str(self.root))
-        told = (stats(file.rows, footer, change.schema) for file, footer in zip(change.adds, footers, strict=True))
+        footers = side_by_side(
+            lambda file: checked_footer(self._path(table) / file.path, file.size), change.adds, str(self.root)
+        )
+        told = (
+            stats(file.rows, footer, change.schema) for file, footer in zip(change.adds, footers, strict=True)
+        )
         change = replace(change, stats=dict(zip((file.path for file in change.adds), told, strict=True)))
         sync(self._top(table, base), [self._path(table) / file.path for file in change.adds])
         try:
@@ -103,7 +113,9 @@ class DeltaStore:
                 raise by_disk from wrong
             if any(word in str(wrong) for word in _CONFLICTS) or _is_behind(self._path(table), base.version):
                 raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
-            raise StateError(f"{self._path(table)}: the commit failed ({wrong}); nothing was changed, run again") from wrong
+            raise StateError(
+                f"{self._path(table)}: the commit failed ({wrong}); nothing was changed, run again"
+            ) from wrong
         except OSError as wrong:
             if unreached := refusal(str(self._path(table)), str(wrong)):
                 raise unreached from None
@@ -121,8 +133,14 @@ class DeltaStore:
 
     def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
         fields = base.schema or pa.schema([])
-        new = {name: text for name, text in texts.comments.items() if name in fields.names and _comment(fields, name) != text}
-        properties = {name: text for name, text in texts.properties.items() if base.properties.get(name, "") != text}
+        new = {
+            name: text
+            for name, text in texts.comments.items()
+            if name in fields.names and _comment(fields, name) != text
+        }
+        properties = {
+            name: text for name, text in texts.properties.items() if base.properties.get(name, "") != text
+        }
         if not new and not properties and (base.name, base.description) == (texts.name, texts.description):
             return
         try:
@@ -157,8 +175,12 @@ class DeltaStore:
 
 
 def _is_behind(table: AnyPath, version: int) -> bool:
-    """Whether a version is not the last one of a table any more, or its commit was removed with other old versions."""
-    return commit_path(table, version + 1).is_file() or (version >= 0 and not commit_path(table, version).is_file())
+    """Whether a version is not the last one of a table any more, or its commit was removed with other old
+    versions.
+    """
+    return commit_path(table, version + 1).is_file() or (
+        version >= 0 and not commit_path(table, version).is_file()
+    )
 
 
 def _comment(schema: pa.Schema, name: str) -> str:

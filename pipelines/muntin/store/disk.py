@@ -26,7 +26,8 @@ _TOLD = re.compile(r"([^:]+) \(os error (\d+)\)")  # by Rust
 
 @singledispatch
 def write_whole(target: AnyPath, content: bytes | memoryview, mode: int = 0o666) -> None:
-    """Write a file whole: on a disk to a file of another name, which is then renamed. `target` never holds half of the content.
+    """Write a file whole: on a disk to a file of another name, which is then renamed. `target` never holds
+    half of the content.
 
     `mode`: of the file, from the moment that it is there, less the bits of the process's mask.
 
@@ -76,7 +77,9 @@ def write_new(target: AnyPath, content: bytes) -> None:
     except FileExistsError:
         raise
     except OSError as wrong:
-        raise _linkless(str(target), wrong) if wrong.errno in _NO_LINKS else refused(str(target), wrong) from wrong
+        raise (
+            _linkless(str(target), wrong) if wrong.errno in _NO_LINKS else refused(str(target), wrong)
+        ) from wrong
     finally:
         with suppress(OSError):
             draft.unlink()
@@ -95,7 +98,9 @@ def remove_whole(folder: AnyPath) -> None:
     """
     remove_folder(folder)
     if folder.is_dir():
-        raise StateError(f"cannot remove {folder}: something of it stays; give the state a root that can be written")
+        raise StateError(
+            f"cannot remove {folder}: something of it stays; give the state a root that can be written"
+        )
 
 
 def link(source: AnyPath, target: AnyPath) -> None:
@@ -135,13 +140,16 @@ def _(target: ObjectPath, source: ObjectPath) -> None:
 
 def _linkless(target: str, wrong: OSError) -> StateError:
     return StateError(
-        f"cannot write {target}: its file system has no hard links ({wrong.strerror}), by which one of two writers of a commit is first; "
-        "give the state a root on one that has, as ext4, XFS, APFS or NFS, not FAT or exFAT, or in an object store. Nothing was published"
+        f"cannot write {target}: its file system has no hard links ({wrong.strerror}), by which one of two"
+        " writers of a commit is first; give the state a root on one that has, as ext4, XFS, APFS or NFS,"
+        " not FAT or exFAT, or in an object store. Nothing was published"
     )
 
 
 def refused_through(target: str, wrong: Exception) -> StateError | None:
-    """The error for a disk that refuses, as the system or deltalake tells of it; None where they tell of something else."""
+    """The error for a disk that refuses, as the system or deltalake tells of it; None where they tell of
+    something else.
+    """
     told = _TOLD.search(str(wrong))
     disk = OSError(int(told[2]), told[1].strip()) if told else wrong
     if not isinstance(disk, OSError) or disk.errno in (None, errno.EEXIST, errno.ENOENT):
@@ -152,5 +160,10 @@ def refused_through(target: str, wrong: Exception) -> StateError | None:
 def refused(target: str, wrong: OSError) -> StateError:
     """The error for a disk that is full, or a folder that must not be written; it says what to do."""
     if wrong.errno in _FULL or any(f"os error {number}" in str(wrong) for number in _FULL):
-        return StateError(f"no space left to write {target}; free some or give the state another root. Nothing was published; run again")
-    return StateError(f"cannot write {target}: {wrong.strerror or wrong}; give the state a root that can be written")
+        return StateError(
+            f"no space left to write {target}; free some or give the state another root. Nothing was"
+            " published; run again"
+        )
+    return StateError(
+        f"cannot write {target}: {wrong.strerror or wrong}; give the state a root that can be written"
+    )

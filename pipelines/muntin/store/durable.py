@@ -1,7 +1,8 @@
 """Files that a commit names are on the disk before the commit is, and the commit before the next step begins.
 
-After a power cut a file system may keep a new name and lose what the file held, or keep a later commit and lose an earlier one.
-`MUNTIN_SYNC=off` leaves the order to the file system, as for a state that can be derived again at any time.
+After a power cut a file system may keep a new name and lose what the file held, or keep a later commit and
+lose an earlier one. `MUNTIN_SYNC=off` leaves the order to the file system, as for a state that can be derived
+again at any time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _AT_ONCE = 16  # a disk writes what several callers wait for together
 
 @singledispatch
 def sync(top: AnyPath, paths: Iterable[AnyPath]) -> None:
-    """Wait until some files, and the names of the files and folders below `top`, are on the disk. A file that is gone is left out.
+    """Wait until some files, and the names of the files and folders below `top`, are on the disk. A file that
+    is gone is left out.
 
     Raises:
         StateError: the disk refuses, or `MUNTIN_SYNC` is neither "on" nor "off".
@@ -35,7 +37,9 @@ def sync(top: AnyPath, paths: Iterable[AnyPath]) -> None:
     if not _is_on():
         return
     files = [*dict.fromkeys(map(str, paths))]
-    folders = dict.fromkeys(str(folder) for file in files for folder in Path(file).parents if folder.is_relative_to(str(top)))
+    folders = dict.fromkeys(
+        str(folder) for file in files for folder in Path(file).parents if folder.is_relative_to(str(top))
+    )
     if files:
         list(_threads().map(_sync, (*files, *folders)))
 
@@ -54,7 +58,9 @@ def _is_on() -> bool:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """The threads of this process that wait for the disk: to start some for each commit takes longer than to wait."""
+    """The threads of this process that wait for the disk: to start some for each commit takes longer than to
+    wait.
+    """
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="muntin-sync")
 
 

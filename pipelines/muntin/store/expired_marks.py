@@ -1,4 +1,6 @@
-"""Expiry marks: a file without rows whose name says before which batch a table has lost its rows, as the definition's `retain` says."""
+"""Expiry marks: a file without rows whose name says before which batch a table has lost its rows, as the
+definition's `retain` says.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _NAME = re.compile(r"expired-(?P<before>[^/-]+)-[0-9a-f]{16}\.parquet")
 
 
 def write_mark(folder: AnyPath, schema: pa.Schema, before_us: int) -> File:
-    """Write the expiry mark of a table with these columns: rows of batches that start before an instant are gone."""
+    """Write the expiry mark of a table with these columns: rows of batches that start before an instant are
+    gone.
+    """
     no_rows = schema.remove_metadata().empty_table()
     written = write_named(no_rows, folder, lambda digest: f"expired-{label(before_us)}-{digest}.parquet")
     return File(written["path"], written["size"], written["rows"])

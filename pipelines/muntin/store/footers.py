@@ -9,12 +9,16 @@ import pyarrow.parquet as pq
 
 from muntin.files.readable import readable_footer
 
-_WRITTEN = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)  # to wait for threads takes longer than a small table
+# to wait for threads takes longer than a small table
+_WRITTEN = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
 _READ = pa.ipc.IpcReadOptions(use_threads=False)
 
 
 def text_of(table: pa.Table) -> str:
-    """A table as text for a footer: Arrow's stream format, in base64, since readers take footers for UTF-8."""
+    """A table as text for a footer:
+
+    Arrow's stream format, in base64, since readers take footers for UTF-8.
+    """
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=_WRITTEN) as stream:
         stream.write_table(table)

@@ -1,4 +1,6 @@
-"""Results that a process keeps: as many as together weigh no more than a limit, the most recently used results."""
+"""Results that a process keeps: as many as together weigh no more than a limit, the most recently used
+results.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,17 @@ T = TypeVar("T")
 class Kept(Generic[P, T]):
     """A pure function of values that can be keys, whose results are kept.
 
-    A pipeline may have thousands of windows, each with a small ledger, or a few with a large one: a limit of their number would be too
-    small for some callers, or too large for the rest.
+    A pipeline may have thousands of windows, each with a small ledger, or a few with a large one: a limit of
+    their number would be too small for some callers, or too large for the rest.
     """
 
-    def __init__(self, do: Callable[P, T], most: int, weigh: Callable[[T], int], newest: int | None = None) -> None:
+    def __init__(
+        self, do: Callable[P, T], most: int, weigh: Callable[[T], int], newest: int | None = None
+    ) -> None:
         """`most`: what all results may weigh together; the last one is kept whatever it weighs.
 
-        `newest`: how many results with one first argument are kept, where newer ones take the place of older ones; None: all.
+        `newest`: how many results with one first argument are kept, where newer ones take the place of older
+            ones; None: all.
         """
         update_wrapper(self, do)
         self._do, self._most, self._weigh, self._newest = do, most, weigh, newest
@@ -70,6 +75,8 @@ class Kept(Generic[P, T]):
             self._weight = 0
 
 
-def kept(most: int, weigh: Callable[[Any], int], newest: int | None = None) -> Callable[[Callable[P, T]], Kept[P, T]]:
+def kept(
+    most: int, weigh: Callable[[Any], int], newest: int | None = None
+) -> Callable[[Callable[P, T]], Kept[P, T]]:
     """Keep the results of a function; see `Kept`."""
     return lambda do: Kept(do, most, weigh, newest)

@@ -1,4 +1,6 @@
-"""Rows of states on a disk, row group by row group: a dataset of Arrow's would filter every row, and start threads for a file of ten."""
+"""Rows of states on a disk, row group by row group: a dataset of Arrow's would filter every row, and start
+threads for a file of ten.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Between:
     high: int
 
     def groups(self, footer: pq.FileMetaData) -> list[int]:
-        """The row groups that may hold rows of the condition, by the least and the greatest value in the footer."""
+        """The row groups that may hold rows of the condition, by the least and the greatest value in the
+        footer.
+        """
         at = [footer.schema.column(at).path for at in range(footer.num_columns)].index(self.column)
         statistics = [footer.row_group(group).column(at).statistics for group in range(footer.num_row_groups)]
         return [group for group, each in enumerate(statistics) if self._may_hold(each)]
@@ -42,7 +46,9 @@ class Between:
         return not (values and values.has_min_max) or (values.max >= self.low and values.min < self.high)
 
     def of(self, table: pa.Table) -> pa.Table:
-        """The rows of a table with a value in the range; rows that lie together, as in a file sorted by the column, are not copied."""
+        """The rows of a table with a value in the range; rows that lie together, as in a file sorted by the
+        column, are not copied.
+        """
         values = contiguous(table[self.column]).to_numpy()
         inside = (values >= self.low) & (values < self.high)
         found = np.flatnonzero(inside)
@@ -52,14 +58,19 @@ class Between:
 
 
 def local_rows(
-    places: Sequence[str], schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None = None, between: Between | None = None
+    places: Sequence[str],
+    schema: pa.Schema,
+    columns: Sequence[str],
+    condition: ds.Expression | None = None,
+    between: Between | None = None,
 ) -> pa.Table:
-    """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all hold the same, else all
-    of the columns; see `states.derived_columns`.
+    """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all
+    hold the same, else all of the columns; see `states.derived_columns`.
 
     Args:
         places: the files; at least one.
-        schema: of the table. A column that a file lacks is null, and a narrower type becomes that of the schema.
+        schema: of the table. A column that a file lacks is null, and a narrower type becomes that of the
+            schema.
         columns: to read.
         condition: on columns that are not of fields; row groups that cannot meet it are skipped.
         between: a further condition.
@@ -81,7 +92,13 @@ def _footer(place: str) -> pq.FileMetaData:
     return pq.read_metadata(place)
 
 
-def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None, between: Between | None) -> pa.Table:
+def _rows(
+    place: str,
+    schema: pa.Schema,
+    columns: Sequence[str],
+    condition: ds.Expression | None,
+    between: Between | None,
+) -> pa.Table:
     """The rows of one file that lie between, of the row groups that can meet the condition too."""
     with opened(place, metadata=_footer(place) if between else None) as file:
         there = file.schema_arrow  # made anew each time it is asked for
@@ -90,17 +107,27 @@ def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.E
         names = [name for name in columns if name not in gone]
         asked = dict.fromkeys((*names, *([between.column] if between else ())))
         held = [name for name in asked if name in there.names]
-        groups = between.groups(file.metadata) if between and file.num_row_groups > 1 else range(file.num_row_groups)
+        groups = (
+            between.groups(file.metadata)
+            if between and file.num_row_groups > 1
+            else range(file.num_row_groups)
+        )
         if condition is not None and len(groups) > 1:
             groups = _meeting(place, groups, schema, condition)
-        table = file.read_row_groups(list(groups), columns=held, use_threads=False) if held else file.read(columns=[])
+        table = (
+            file.read_row_groups(list(groups), columns=held, use_threads=False)
+            if held
+            else file.read(columns=[])
+        )
     table = between.of(table) if between else table
     shaped = {name: _as(table, name, schema.field(name).type) for name in names}
     return pa.table(shaped).replace_schema_metadata(footer)
 
 
 def _meeting(place: str, groups: Sequence[int], schema: pa.Schema, condition: ds.Expression) -> list[int]:
-    """The row groups, of some row groups of a file, that can meet a condition, in the file's order; `subset` has an order of its own."""
+    """The row groups, of some row groups of a file, that can meet a condition, in the file's order; `subset`
+    has an order of its own.
+    """
     fragment = ds.ParquetFileFormat().make_fragment(place, fs.LocalFileSystem(), row_groups=list(groups))
     return sorted(group.id for group in fragment.subset(condition, schema=schema).row_groups)
 

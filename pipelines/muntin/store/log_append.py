@@ -23,13 +23,18 @@ if TYPE_CHECKING:
 
     Action = Mapping[str, Mapping[str, Any]]
 
-_OPERATION = {"operation": "WRITE", "operationParameters": {"mode": "Append", "partitionBy": "[]"}, "engineInfo": "muntin"}
+_OPERATION = {
+    "operation": "WRITE",
+    "operationParameters": {"mode": "Append", "partitionBy": "[]"},
+    "engineInfo": "muntin",
+}
 _NOT_QUOTED = "/!$&'()*+,;=:@~"
 _OF_TABLE = ("protocol", "metaData")
 
 
 def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequence[Action] = ()) -> int:
-    """Commit a change behind the version that it is derived from, or behind later commits that it agrees with.
+    """Commit a change behind the version that it is derived from, or behind later commits that it agrees
+    with.
 
     Args:
         table: its folder. Commit `base` must be there, so that the log has no hole.
@@ -49,15 +54,21 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequen
     about = {"timestamp": now_ms, **_OPERATION, "txnId": str(uuid4())}
     for version in count(base + 1):
         path = commit_path(table, version)
-        content = b"\n".join([_line({"commitInfo": {**about, DIGEST: digest_of_commit(version, actions)}}), actions])
+        content = b"\n".join(
+            [_line({"commitInfo": {**about, DIGEST: digest_of_commit(version, actions)}}), actions]
+        )
         try:
             write_new(path, content)
         except FileExistsError:
             theirs = path.read_bytes() if path.is_file() else b""  # whoever ends old versions removes it
             if theirs == content:  # the object store had taken it, and its answer was lost
                 return version
-            if reason := problem_of_commit(path) or contradiction(map(json.loads, filter(None, theirs.splitlines())), change):
-                raise ConflictError(f"{table}: another run committed first (version {version} {reason})") from None
+            if reason := problem_of_commit(path) or contradiction(
+                map(json.loads, filter(None, theirs.splitlines())), change
+            ):
+                raise ConflictError(
+                    f"{table}: another run committed first (version {version} {reason})"
+                ) from None
             continue
         if _is_lost(table, base, version):
             path.unlink(missing_ok=True)
@@ -67,9 +78,11 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequen
 
 
 def _is_lost(table: AnyPath, base: int, version: int) -> bool:
-    """Whether nobody reads a commit that was just made: its number was free since old versions had ended, or the commit before it is gone.
+    """Whether nobody reads a commit that was just made: its number was free since old versions had ended, or
+    the commit before it is gone.
 
-    The commit before it may be another such commit, so the base is looked at, too. Whoever ends versions writes a checkpoint before.
+    The commit before it may be another such commit, so the base is looked at, too. Whoever ends versions
+    writes a checkpoint before.
     """
     before = version - 1
     if base >= 0 and all(commit_path(table, each).is_file() for each in {base, before}):
@@ -81,9 +94,9 @@ def _is_lost(table: AnyPath, base: int, version: int) -> bool:
 def contradiction(theirs: Iterable[Action], change: Change) -> str | None:
     """Why a change does not go behind a commit that it does not know of; None: it does.
 
-    The same rule as deltalake's: what is derived from a snapshot may have been derived from any of its files. "Delta Lake:
-    High-Performance ACID Table Storage over Cloud Object Stores" (Armbrust et al., VLDB 2020), 3.2;
-    https://github.com/delta-io/delta/blob/master/PROTOCOL.md#transaction-identifiers.
+    The same rule as deltalake's: what is derived from a snapshot may have been derived from any of its files.
+    "Delta Lake: High-Performance ACID Table Storage over Cloud Object Stores" (Armbrust et al., VLDB 2020),
+    3.2; https://github.com/delta-io/delta/blob/master/PROTOCOL.md#transaction-identifiers.
     """
     for action in theirs:
         if any(kind in action for kind in _OF_TABLE):
@@ -96,18 +109,31 @@ def contradiction(theirs: Iterable[Action], change: Change) -> str | None:
 
 
 def _line(action: Action) -> bytes:
-    return json.dumps(action, separators=(",", ":"), ensure_ascii=False).encode()  # deltalake takes escapes of U+20000 for U+10000
+    # deltalake takes escapes of U+20000 for U+10000
+    return json.dumps(action, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def _actions(base: int, change: Change, now_ms: int) -> Iterable[Action]:
     yield from ({"txn": {"appId": name, "version": base + 1, "lastUpdated": now_ms}} for name in change.names)
-    yield from ({"remove": {**_file(file), "extendedFileMetadata": True, "deletionTimestamp": now_ms}} for file in change.removes)
-    yield from ({"add": {**_file(file), "modificationTime": now_ms, "stats": stats(file, change)}} for file in change.adds)
+    yield from (
+        {"remove": {**_file(file), "extendedFileMetadata": True, "deletionTimestamp": now_ms}}
+        for file in change.removes
+    )
+    yield from (
+        {"add": {**_file(file), "modificationTime": now_ms, "stats": stats(file, change)}}
+        for file in change.adds
+    )
 
 
 def _file(file: File) -> dict[str, Any]:
-    # a compaction changes data, too: deltalake lets a commit remove what a commit without change of data has removed
-    return {"path": quote(file.path, _NOT_QUOTED), "dataChange": True, "partitionValues": {}, "size": file.size}
+    # a compaction changes data, too: deltalake lets a commit remove what a commit without change of data has
+    # removed
+    return {
+        "path": quote(file.path, _NOT_QUOTED),
+        "dataChange": True,
+        "partitionValues": {},
+        "size": file.size,
+    }
 
 
 def stats(file: File, change: Change) -> str:

@@ -1,8 +1,9 @@
 """Whether the log of a Delta table can be trusted: each commit is whole, and none is missing.
 
-deltalake opens a table whose last commit is empty as if that commit had never been, and dies of a torn one with a text about JSON. Parquet
-has a checkpoint checked by nobody. So a commit says its digest in `commitInfo`, where the protocol leaves room for what a writer wants to
-say, and `_last_checkpoint` that of the checkpoint, in its `tags`. Commits and checkpoints of other writers have none.
+deltalake opens a table whose last commit is empty as if that commit had never been, and dies of a torn one
+with a text about JSON. Parquet has a checkpoint checked by nobody. So a commit says its digest in
+`commitInfo`, where the protocol leaves room for what a writer wants to say, and `_last_checkpoint` that of
+the checkpoint, in its `tags`. Commits and checkpoints of other writers have none.
 
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md#commit-provenance-information
 """
@@ -31,7 +32,13 @@ DIGEST = "muntin.digest"
 _ACTIONS: Mapping[str, Mapping[str, type]] = {
     "add": {"path": str, "partitionValues": dict, "size": int, "modificationTime": int, "dataChange": bool},
     "remove": {"path": str, "dataChange": bool},
-    "metaData": {"id": str, "format": dict, "schemaString": str, "partitionColumns": list, "configuration": dict},
+    "metaData": {
+        "id": str,
+        "format": dict,
+        "schemaString": str,
+        "partitionColumns": list,
+        "configuration": dict,
+    },
     "protocol": {"minReaderVersion": int, "minWriterVersion": int},
     "txn": {"appId": str, "version": int},
     **{kind: {} for kind in ("commitInfo", "cdc", "domainMetadata", "sidecar", "checkpointMetadata")},
@@ -43,12 +50,16 @@ _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint\.parquet")
 
 
 def digest_of_commit(version: int, actions: bytes) -> str:
-    """The digest of a commit: of its version, so that two commits cannot change places, and of its lines behind `commitInfo`."""
+    """The digest of a commit: of its version, so that two commits cannot change places, and of its lines
+    behind `commitInfo`.
+    """
     return digest_of(b"%d\n%s" % (version, actions))
 
 
 def problem_of_commit(path: AnyPath) -> str | None:
-    """The problem of a commit (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries); None: it has none."""
+    """The problem of a commit (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries);
+    None: it has none.
+    """
     try:
         content = path.read_bytes()
         actions = [json.loads(line) for line in content.splitlines() if line.strip()]
@@ -70,7 +81,10 @@ def problem_of_commit(path: AnyPath) -> str | None:
 
 
 def _lack(action: Mapping[str, Any]) -> str | None:
-    """The field that an action lacks, or why it is none, in words; None: it is whole. A commit of deltalake has no digest."""
+    """The field that an action lacks, or why it is none, in words; None: it is whole.
+
+    A commit of deltalake has no digest.
+    """
     for kind, fields in action.items():
         if kind not in _ACTIONS:
             return f"Delta knows no action {kind!r}"
@@ -90,7 +104,10 @@ def _lack_of_schema(schema: Mapping[str, Any]) -> str | None:
 
 
 def problems_of_log(table: AnyPath) -> dict[AnyPath, str]:
-    """The files of a log that are missing or not whole, each with what is wrong. Commits that a checkpoint covers do not count."""
+    """The files of a log that are missing or not whole, each with what is wrong.
+
+    Commits that a checkpoint covers do not count.
+    """
     log = table / "_delta_log"
     commits, checkpoints = (_versions(kind, log) for kind in (_COMMIT, _CHECKPOINT))
     first = max(checkpoints, default=-1)
@@ -112,9 +129,11 @@ def _versions(kind: re.Pattern[str], log: AnyPath) -> list[int]:
 
 
 def problems_of_end(table: AnyPath, version: int) -> dict[AnyPath, str]:
-    """The problems of the files that a version is read from, found without a listing of the log; all of the log, if there are any.
+    """The problems of the files that a version is read from, found without a listing of the log; all of the
+    log, if there are any.
 
-    An object store checks the content of what it keeps, and each file would be a request: there, it is the last commit alone.
+    An object store checks the content of what it keeps, and each file would be a request: there, it is the
+    last commit alone.
     """
     if isinstance(table, ObjectPath):
         return _of_commits(table, version - 1, version) if commit_path(table, version).is_file() else {}
@@ -140,7 +159,9 @@ def _checkpoint_path(table: AnyPath, version: int) -> AnyPath:
 
 def newest_commits(table: AnyPath, version: int) -> Iterator[AnyPath]:
     """The files of the commits after a version."""
-    return takewhile(lambda path: path.exists(), (commit_path(table, number) for number in count(version + 1)))
+    return takewhile(
+        lambda path: path.exists(), (commit_path(table, number) for number in count(version + 1))
+    )
 
 
 def hint_of(table: AnyPath, version: int) -> bytes | None:
@@ -178,7 +199,10 @@ def _of_hint(hint: Mapping[str, Any], checkpoints: list[int]) -> str | None:
 
 
 def _of_checkpoint(path: AnyPath, hint: Mapping[str, Any], *, pages: bool = True) -> str | None:
-    """The problem of a checkpoint: by its digest, where the hint tells that. `pages`: whether it is read where the hint does not."""
+    """The problem of a checkpoint: by its digest, where the hint tells that.
+
+    `pages`: whether it is read where the hint does not.
+    """
     digest = (hint.get("tags") or {}).get(DIGEST) if _version(hint) == int(path.name[:20]) else None
     try:
         if digest is not None:

@@ -1,4 +1,5 @@
-"""Checkpoints of a Delta log, so that few commits are read separately; and the end of old commits and old versions.
+"""Checkpoints of a Delta log, so that few commits are read separately; and the end of old commits and old
+versions.
 
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md#checkpoints
 """
@@ -33,7 +34,8 @@ SETTINGS = {"delta.checkpointInterval": str(_COMMITS), "delta.logRetentionDurati
 
 
 def shorten(path: AnyPath, opened: DeltaTable, version: int) -> None:
-    """Behind every 20th commit, write a checkpoint; behind every 320th, remove commits older than the log must reach.
+    """Behind every 20th commit, write a checkpoint; behind every 320th, remove commits older than the log
+    must reach.
 
     Args:
         path: of the table.
@@ -44,7 +46,8 @@ def shorten(path: AnyPath, opened: DeltaTable, version: int) -> None:
         return
     try:
         opened.update_incremental()
-        if opened.version() != version:  # of one version there is one checkpoint, as its digest is told beside it: that of its committer
+        # of one version there is one checkpoint, as its digest is told beside it: that of its committer
+        if opened.version() != version:
             return
         opened.create_checkpoint()
         if hint := hint_of(path, version):
@@ -52,7 +55,12 @@ def shorten(path: AnyPath, opened: DeltaTable, version: int) -> None:
         if version % (_COMMITS * _CHECKPOINTS) == 0:
             opened.cleanup_metadata()
     except (DeltaError, OSError, StateError) as wrong:  # the commit is made all the same
-        log.warning("%s: no checkpoint behind commit %d (%s); a later commit tries again", opened.table_uri, version, wrong)
+        log.warning(
+            "%s: no checkpoint behind commit %d (%s); a later commit tries again",
+            opened.table_uri,
+            version,
+            wrong,
+        )
 
 
 @contextmanager
@@ -66,11 +74,14 @@ def writing_log(path: AnyPath) -> Iterator[DeltaTable]:
         yield open_table(path)
     except (DeltaError, OSError) as wrong:
         told = refusal(str(path), str(wrong)) or refused_through(f"the log of {path}", wrong)
-        raise told or StateError(f"the log of {path} cannot be shortened ({wrong}); muntin doctor FILE says what is damaged") from wrong
+        raise told or StateError(
+            f"the log of {path} cannot be shortened ({wrong}); muntin doctor FILE says what is damaged"
+        ) from wrong
 
 
 def old_files(table: AnyPath) -> Iterator[tuple[AnyPath, int, bool]]:
-    """The data files that the present version of a table does not hold: path, bytes, and whether an old version held it.
+    """The data files that the present version of a table does not hold: path, bytes, and whether an old
+    version held it.
 
     Others belong to runs that have not committed them, or never will.
     """
@@ -86,11 +97,16 @@ def old_files(table: AnyPath) -> Iterator[tuple[AnyPath, int, bool]]:
 def old_commits(table: AnyPath, version: int) -> list[AnyPath]:
     """The files of a log that tell of versions before this."""
     last = f"{version:020d}"
-    return [path for path in ascending((table / "_delta_log").glob("*")) if path.name[:20].isdigit() and path.name[:20] < last]
+    return [
+        path
+        for path in ascending((table / "_delta_log").glob("*"))
+        if path.name[:20].isdigit() and path.name[:20] < last
+    ]
 
 
 def end_old_versions(table: AnyPath, held: Callable[[AnyPath], bool]) -> tuple[int, int]:
-    """Remove the old versions of a table; how many files, and their bytes. Who asks for one of them gets Delta's own error.
+    """Remove the old versions of a table; how many files, and their bytes. Who asks for one of them gets
+    Delta's own error.
 
     Args:
         table: its folder.

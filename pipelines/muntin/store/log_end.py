@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
-    File = tuple[int | str, int, int]  # inode or ETag, size, time of the last change: another file under the same name is another one
+    # inode or ETag, size, time of the last change: another file under the same name is another one
+    File = tuple[int | str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class LogEnd:
-    """The commit that was the last one of a Delta log (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries).
+    """The commit that was the last one of a Delta log
+    (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries).
 
     Attributes:
         path: of the commit.

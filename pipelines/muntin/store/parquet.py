@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
 ROW_GROUP = 2**16
 STATES_IN_A_GROUP = 2**14
-"""A task of finalize reads, of every file of states, the row groups that hold its keys. The more files a batch has, the fewer rows of each
-are a task's: large groups would hold mostly those of others."""
+"""A task of finalize reads, of every file of states, the row groups that hold its keys. The more files a
+batch has, the fewer rows of each are a task's: large groups would hold mostly those of others.
+"""
 COMPRESSION = "snappy"
-_LARGE, _BUFFER = 2**24, 2**20  # bytes of a table that is not encoded in memory; bytes that are written at once
+# bytes of a table that is not encoded in memory; bytes that are written at once
+_LARGE, _BUFFER = 2**24, 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,11 @@ class Encoding:
     Attributes:
         dictionary: columns with few distinct values: stored as numbers into a list of them.
         group: so many rows are stored, and read, together.
-        required: whether columns without nulls have none by their type: it is not stored of each row that there is a value. Who reads
-            several such files makes all types alike; see `optional`.
+        required: whether columns without nulls have none by their type: it is not stored of each row that
+            there is a value. Who reads several such files makes all types alike; see `optional`.
         ranges: whether the footer has the ranges that Delta's log is to have.
-        chosen_by: the columns by whose values rows are chosen: the footer has the least and the greatest of each group; None: all.
+        chosen_by: the columns by whose values rows are chosen: the footer has the least and the greatest of
+            each group; None: all.
     """
 
     dictionary: Sequence[str] = ()
@@ -57,12 +60,18 @@ AS_USUAL = Encoding()
 
 
 def states_encoding(few: Sequence[str], chosen_by: Sequence[str]) -> Encoding:
-    """How the columns of states are encoded. `few`: columns with few distinct values; `chosen_by`: as in `Encoding`."""
+    """How the columns of states are encoded.
+
+    `few`: columns with few distinct values; `chosen_by`: as in `Encoding`.
+    """
     return Encoding(few, STATES_IN_A_GROUP, required=True, chosen_by=chosen_by)
 
 
 def encoded(table: pa.Table, how: Encoding = AS_USUAL) -> pa.Buffer:
-    """A table as the bytes of a Parquet file. Whole numbers and instants are stored as differences, in less time and room."""
+    """A table as the bytes of a Parquet file.
+
+    Whole numbers and instants are stored as differences, in less time and room.
+    """
     sink = pa.BufferOutputStream()
     _encode(table, how, sink)
     return sink.getvalue()
@@ -70,7 +79,11 @@ def encoded(table: pa.Table, how: Encoding = AS_USUAL) -> pa.Buffer:
 
 def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
     table = _without_ranges(required_where_whole(table) if how.required else table)
-    codes = {each.name: "DELTA_BINARY_PACKED" for each in table.schema if each.name not in how.dictionary and _is_whole(each.type)}
+    codes = {
+        each.name: "DELTA_BINARY_PACKED"
+        for each in table.schema
+        if each.name not in how.dictionary and _is_whole(each.type)
+    }
     with pq.ParquetWriter(
         sink,
         table.schema,
@@ -86,9 +99,15 @@ def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
 
 
 def _without_ranges(table: pa.Table) -> pa.Table:
-    """A table without the ranges of the file that its rows were read from: they are those of rows that may be gone."""
+    """A table without the ranges of the file that its rows were read from: they are those of rows that may be
+    gone.
+    """
     texts = table.schema.metadata or {}
-    return table.replace_schema_metadata({key: text for key, text in texts.items() if key != RANGES}) if RANGES in texts else table
+    return (
+        table.replace_schema_metadata({key: text for key, text in texts.items() if key != RANGES})
+        if RANGES in texts
+        else table
+    )
 
 
 def _with_statistics(table: pa.Table, how: Encoding) -> bool | list[str]:
@@ -102,8 +121,11 @@ def _is_whole(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
 
 
-def write_named(table: pa.Table, folder: AnyPath, name: Callable[[str], str], how: Encoding = AS_USUAL) -> dict[str, Any]:
-    """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left as it is.
+def write_named(
+    table: pa.Table, folder: AnyPath, name: Callable[[str], str], how: Encoding = AS_USUAL
+) -> dict[str, Any]:
+    """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left
+    as it is.
 
     Returns:
         path (below `folder`), size (bytes) and rows.
@@ -122,8 +144,12 @@ def write_named(table: pa.Table, folder: AnyPath, name: Callable[[str], str], ho
     return {"path": path, "size": content.size, "rows": len(table)}
 
 
-def _write_large(table: pa.Table, folder: AnyPath, name: Callable[[str], str], how: Encoding) -> tuple[str, int]:
-    """The path and the size of a file that is encoded to the disk: in memory it would take twice its size while it grows."""
+def _write_large(
+    table: pa.Table, folder: AnyPath, name: Callable[[str], str], how: Encoding
+) -> tuple[str, int]:
+    """The path and the size of a file that is encoded to the disk: in memory it would take twice its size
+    while it grows.
+    """
     with draft_of(folder / name("0" * 2 * DIGEST_BYTES)) as draft:
         with pa.BufferedOutputStream(pa.OSFile(str(draft), "wb"), _BUFFER) as sink:
             _encode(table, how, sink)
@@ -139,7 +165,9 @@ def _write_large(table: pa.Table, folder: AnyPath, name: Callable[[str], str], h
 
 @singledispatch
 def _exists(target: AnyPath, size: int) -> bool:
-    """Whether the file exists and is whole; if so, its time is set to now, so that vacuum does not remove it for its age."""
+    """Whether the file exists and is whole; if so, its time is set to now, so that vacuum does not remove it
+    for its age.
+    """
     try:
         same = target.stat().st_size == size and problem_of(target) is None
         if same:
@@ -167,7 +195,8 @@ def read_parquet(place: str) -> pa.Table:
 
 
 def checked_footer(path: AnyPath, size: int) -> pq.FileMetaData:
-    """The footer of a file that is whole, by its size and this footer. deltalake would accept a truncated file.
+    """The footer of a file that is whole, by its size and this footer. deltalake would accept a truncated
+    file.
 
     Raises:
         StateError: the file is gone, or not whole.

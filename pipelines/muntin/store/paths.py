@@ -1,6 +1,7 @@
 """Paths of files. A path tells the batch and the content of its file: equal content, equal path.
 
-A path has no colon, which Spark's Delta reader dies on, and no `key=value`, which Polars would read as a column.
+A path has no colon, which Spark's Delta reader dies on, and no `key=value`, which Polars would read as a
+column.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _STATES = re.compile(
     r"(_(?P<decided>[0-9a-f]{16}))?_(?P<digest>[0-9a-f]{16})\.parquet"
 )
 _SHARED = re.compile(
-    r"(?P<first>[^/_]+)_(?P<last>[^/_]+)/(?P<batches>\d+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
+    r"(?P<first>[^/_]+)_(?P<last>[^/_]+)/(?P<batches>\d+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)"
+    r"_(?P<digest>[0-9a-f]{16})\.parquet"
 )
 _NEVER = "never"
 OF_SOURCE = 100_000  # splits of one of several sources; a number of a split below it is of the only source
@@ -47,8 +49,10 @@ class StatesPath:
 
     Attributes:
         batch_us: start of the batch's interval.
-        split: the number of the split that it came from; of one of several sources behind the number of the source, from 1.
-        newest_us: the largest event time of the split, also of rows that `where` leaves out; None without rows.
+        split: the number of the split that it came from; of one of several sources behind the number of the
+            source, from 1.
+        newest_us: the largest event time of the split, also of rows that `where` leaves out; None without
+            rows.
         low_us, high_us: starts of its first and last frame; None without states.
         decided: as in `Batches`.
     """
@@ -86,7 +90,8 @@ class StatesPath:
 
 @dataclass(frozen=True, slots=True)
 class SharedPath:
-    """The facts in the path of a states file that several batches share. Its footer has the facts of each batch.
+    """The facts in the path of a states file that several batches share. Its footer has the facts of each
+    batch.
 
     Attributes:
         first_us, last_us: starts of the intervals of the first and the last batch.
@@ -107,7 +112,8 @@ class SharedPath:
 
 
 def folder_of(state: AnyPath, table: str) -> AnyPath:
-    """The folder of a table, which lies below a state or, with `../`, beside it: an object store knows no `..` in a path.
+    """The folder of a table, which lies below a state or, with `../`, beside it: an object store knows no
+    `..` in a path.
 
     >>> from pathlib import PurePosixPath
     >>> folder_of(PurePosixPath("root/hourly/4711"), "../windows/day")
@@ -128,12 +134,18 @@ def source_of(split: int) -> int | None:
 
 
 def digest_of(content: bytes | memoryview) -> str:
-    """Sixteen hexadecimal digits that name the content of a file. Why BLAKE3: docs/adr/0001-one-path-per-content.md."""
+    """Sixteen hexadecimal digits that name the content of a file.
+
+    Why BLAKE3: docs/adr/0001-one-path-per-content.md.
+    """
     return blake3(content).hexdigest(length=DIGEST_BYTES)
 
 
 def name_of(text: str) -> str:
-    """Sixteen hexadecimal digits that name a text. Ledgers hold such names, so that they stay what they are."""
+    """Sixteen hexadecimal digits that name a text.
+
+    Ledgers hold such names, so that they stay what they are.
+    """
     return blake2b(text.encode(), digest_size=DIGEST_BYTES).hexdigest()
 
 
@@ -147,14 +159,16 @@ def parse_states_path(path: str) -> StatesPath | SharedPath:
     match = _STATES.fullmatch(path) or _SHARED.fullmatch(path)
     if not match:
         raise StateError(
-            f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize, compaction)? "
-            f"Run its batches again"
+            f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize,"
+            " compaction)? Run its batches again"
         )
     low, high = _instant(match["low"]), _instant(match["high"])
     if "first" in match.groupdict():
         return SharedPath(of_label(match["first"]), of_label(match["last"]), int(match["batches"]), low, high)
     decided = int(match["decided"] or "0", 16)
-    return StatesPath(of_label(match["batch"]), int(match["split"]), _instant(match["newest"]), low, high, decided)
+    return StatesPath(
+        of_label(match["batch"]), int(match["split"]), _instant(match["newest"]), low, high, decided
+    )
 
 
 def _instant(text: str) -> int | None:
@@ -166,14 +180,18 @@ def _spelled(us: int | None) -> str:
 
 
 def windows_path(first_us: int, last_us: int, shard: int, digest: str) -> str:
-    """The path of a windows file in its table, which holds the windows of the batches from the first to the last."""
+    """The path of a windows file in its table, which holds the windows of the batches from the first to the
+    last.
+    """
     batches = label(first_us) if first_us == last_us else f"{label(first_us)}_{label(last_us)}"
     return f"{batches}/{shard:05d}_{digest}.parquet"
 
 
 @lru_cache(maxsize=2**16)
 def batches_of_windows(path: str) -> tuple[int, int] | None:
-    """Starts of the first and the last batch whose windows a file may hold; None for a segment of the ledger."""
+    """Starts of the first and the last batch whose windows a file may hold; None for a
+    segment of the ledger.
+    """
     folder, slash, _ = path.partition("/")
     if not slash:
         return None

@@ -1,6 +1,7 @@
 """Reading the files of a snapshot.
 
-Row groups of a Parquet file in an object store: the footer is fetched, then the groups that a condition may need, and nothing else.
+Row groups of a Parquet file in an object store: the footer is fetched, then the groups that a condition may
+need, and nothing else.
 
 file     |  group 0  |  group 1  |  group 2  |  group 3  | footer |
 fetched               ~~~~~~~~~~~~~~~~~~~~~~~              ~~~~~~~~
@@ -36,12 +37,17 @@ _AT_ONCE = 8  # files
 
 
 def read_files(
-    folder: AnyPath, snapshot: Snapshot, columns: Sequence[str] | None = None, condition: ds.Expression | None = None
+    folder: AnyPath,
+    snapshot: Snapshot,
+    columns: Sequence[str] | None = None,
+    condition: ds.Expression | None = None,
 ) -> pa.Table:
-    """The rows of a table, read from the disk by Arrow itself. A file that lacks a column of the snapshot has nulls in it.
+    """The rows of a table, read from the disk by Arrow itself. A file that lacks a column of the snapshot has
+    nulls in it.
 
-    A file system written in Python would do for reading, too; but Arrow's threads may still hold its buffers when a program ends, and then
-    the program is aborted after its work is done (https://github.com/apache/arrow/issues/34314).
+    A file system written in Python would do for reading, too; but Arrow's threads may still hold its buffers
+    when a program ends, and then the program is aborted after its work is done
+    (https://github.com/apache/arrow/issues/34314).
 
     Args:
         folder: the folder of the table.
@@ -58,15 +64,20 @@ def read_files(
         raise damaged(folder, f"has a file that is gone or cannot be read ({wrong})") from wrong
 
 
-def _dataset(folder: AnyPath, snapshot: Snapshot, condition: ds.Expression | None = None) -> ds.FileSystemDataset:
-    """The files of a snapshot, each of which has the size that the log says and the content that its name says."""
+def _dataset(
+    folder: AnyPath, snapshot: Snapshot, condition: ds.Expression | None = None
+) -> ds.FileSystemDataset:
+    """The files of a snapshot, each of which has the size that the log says and the content that its name
+    says.
+    """
     sizes = {f"{folder}/{file.path}": file.size for file in snapshot.files}
     check_once(sizes)
     return dataset_of([*sizes], snapshot.schema or pa.schema([]), condition, sizes)
 
 
 def read_states(folder: AnyPath, snapshot: Snapshot) -> pa.Table:
-    """The rows of a table of states, as its files hold them, or with every column; see `states.derived_columns`.
+    """The rows of a table of states, as its files hold them, or with every column; see
+    `states.derived_columns`.
 
     Raises:
         StateError: a file is gone or damaged.
@@ -76,9 +87,14 @@ def read_states(folder: AnyPath, snapshot: Snapshot) -> pa.Table:
 
 
 def held_rows(
-    dataset: ds.FileSystemDataset, columns: Sequence[str], condition: ds.Expression | None = None, *, use_threads: bool = True
+    dataset: ds.FileSystemDataset,
+    columns: Sequence[str],
+    condition: ds.Expression | None = None,
+    *,
+    use_threads: bool = True,
 ) -> pa.Table:
-    """Some columns of states, in the order of their files: as the files hold them if all hold the same, else all of the columns.
+    """Some columns of states, in the order of their files: as the files hold them if all hold the same, else
+    all of the columns.
 
     Args:
         dataset: of `dataset_of`.
@@ -90,17 +106,24 @@ def held_rows(
     for footer, fragments in groupby(dataset.get_fragments(), lambda each: footer_of(each.physical_schema)):
         some = ds.FileSystemDataset(list(fragments), dataset.schema, dataset.format, dataset.filesystem)
         gone = following(pa.schema([], footer))
-        rows = some.to_table([name for name in columns if name not in gone], filter=condition, use_threads=use_threads)
+        rows = some.to_table(
+            [name for name in columns if name not in gone], filter=condition, use_threads=use_threads
+        )
         tables.append(rows.replace_schema_metadata(footer))
     return together(tables) if tables else dataset.to_table(list(columns), filter=condition)
 
 
 def dataset_of(
-    places: Sequence[str], schema: pa.Schema, condition: ds.Expression | None = None, sizes: Mapping[str, int] | None = None
+    places: Sequence[str],
+    schema: pa.Schema,
+    condition: ds.Expression | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> ds.FileSystemDataset:
-    """The rows of some Parquet files, in their order. With a condition, of an object store only the row groups that can meet it.
+    """The rows of some Parquet files, in their order. With a condition, of an object store only the row
+    groups that can meet it.
 
-    `sizes`: place -> bytes that a file must have, and then the content that its name says, where it is fetched from an object store.
+    `sizes`: place -> bytes that a file must have, and then the content that its name says, where it is
+    fetched from an object store.
 
     Raises:
         OSError: a file of an object store is gone; of a local file, reading tells.
@@ -112,21 +135,32 @@ def dataset_of(
         if not is_object_store(place):
             return [files.make_fragment(place, disk)]
         size = sizes[place] if sizes else None
-        return [files.make_fragment(fetched(place, size))] if condition is None else _fetched(files, place, schema, condition, size)
+        return (
+            [files.make_fragment(fetched(place, size))]
+            if condition is None
+            else _fetched(files, place, schema, condition, size)
+        )
 
     if not any(map(is_object_store, places)):
         return ds.FileSystemDataset([*chain.from_iterable(map(fragments, places))], schema, files, disk)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        return ds.FileSystemDataset([*chain.from_iterable(threads.map(fragments, places))], schema, files, disk)
+        return ds.FileSystemDataset(
+            [*chain.from_iterable(threads.map(fragments, places))], schema, files, disk
+        )
 
 
 def _fetched(
-    files: ds.ParquetFileFormat, place: str, schema: pa.Schema, condition: ds.Expression, size: int | None = None
+    files: ds.ParquetFileFormat,
+    place: str,
+    schema: pa.Schema,
+    condition: ds.Expression,
+    size: int | None = None,
 ) -> list[ds.ParquetFileFragment]:
-    """The row groups of a file in which a condition on the columns of a schema may be met, a fragment each, in the file's order.
+    """The row groups of a file in which a condition on the columns of a schema may be met, a fragment each,
+    in the file's order.
 
-    A fragment of several groups would give them in an order of its own, as `subset` does. What is not fetched is a hole in memory that
-    nobody has written to, so that it takes none; the fragments do not reach there.
+    A fragment of several groups would give them in an order of its own, as `subset` does. What is not fetched
+    is a hole in memory that nobody has written to, so that it takes none; the fragments do not reach there.
 
     `size`: the bytes that the file must have.
 
@@ -154,7 +188,9 @@ def _range(footer: pq.FileMetaData, group: int) -> tuple[int, int]:
     """The range of a row group in its file, in bytes."""
     columns = [footer.row_group(group).column(at) for at in range(footer.num_columns)]
     starts = [min(filter(None, (each.dictionary_page_offset, each.data_page_offset))) for each in columns]
-    return min(starts), max(start + each.total_compressed_size for start, each in zip(starts, columns, strict=True))
+    return min(starts), max(
+        start + each.total_compressed_size for start, each in zip(starts, columns, strict=True)
+    )
 
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

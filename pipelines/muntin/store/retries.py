@@ -17,12 +17,16 @@ _FIRST_S, _LONGEST_S = 0.02, 2.0
 
 
 def again_after(
-    met: type[Exception], tries: int, given_up: Callable[[BaseException | None], Exception], *, first_s: float = _FIRST_S
+    met: type[Exception],
+    tries: int,
+    given_up: Callable[[BaseException | None], Exception],
+    *,
+    first_s: float = _FIRST_S,
 ) -> Retrying:
     """Attempts, as tenacity has them, until one does not raise `met`.
 
-    Between two lies a random time, twice as long on average at each: runs that met once do not meet again and again
-    (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+    Between two lies a random time, twice as long on average at each: runs that met once do not meet again and
+    again (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
 
     Args:
         met: the error after which to try again.

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Known:
-    """A table as it was last seen: the end of its log, its snapshot, and the table as deltalake read it, which may be older."""
+    """A table as it was last seen: the end of its log, its snapshot, and the table as deltalake read it,
+    which may be older.
+    """
 
     end: LogEnd
     snapshot: Snapshot
@@ -35,7 +37,8 @@ class Known:
 
 _KEPT = threading.local()  # a table of deltalake must not be changed by two threads at once
 _UNKNOWN = re.compile(r"Unsupported.*|.*not yet supported by the deltalake.*")
-_FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "appendOnly", "invariants"}  # of these, files are read as they are
+# of these, files are read as they are
+_FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "appendOnly", "invariants"}
 _COLUMN_MAPPING = 2  # the version of readers that came with it
 _MOST = 200_000  # files
 _TABLE = 50  # a table takes as much memory as so many files
@@ -49,7 +52,10 @@ def tables() -> OrderedDict[AnyPath, Known]:
 
 
 def remember(path: AnyPath, known: Known) -> None:
-    """Remember a table. Tables that were remembered longest ago are forgotten, once all have too many files together."""
+    """Remember a table.
+
+    Tables that were remembered longest ago are forgotten, once all have too many files together.
+    """
     kept = tables()
     _KEPT.weight += _weight(known) - _weight(kept.pop(path, None))
     kept[path] = known
@@ -62,16 +68,23 @@ def _weight(known: Known | None) -> int:
 
 
 def remember_committed(path: AnyPath, base: Snapshot, change: Change, opened: DeltaTable) -> None:
-    """Remember the table behind a commit, if it is the next one after `base` and the last: then what it holds is known without reading."""
+    """Remember the table behind a commit, if it is the next one after `base` and the last: then what it holds
+    is known without reading.
+    """
     end = LogEnd.of(path, base.version + 1)
     if end.is_still_the_end():
         gone = {file.path for file in change.removes}
-        files = sorted([*(file for file in base.files if file.path not in gone), *change.adds], key=lambda file: file.path)
+        files = sorted(
+            [*(file for file in base.files if file.path not in gone), *change.adds],
+            key=lambda file: file.path,
+        )
         remember(path, Known(end, replace(base, version=base.version + 1, files=tuple(files)), opened))
 
 
 def seen_at(path: AnyPath, base: Snapshot) -> Known | None:
-    """The table of a snapshot, if the last commit of the snapshot is there still: then commits follow it without a hole."""
+    """The table of a snapshot, if the last commit of the snapshot is there still: then commits follow it
+    without a hole.
+    """
     known = tables().get(path)
     return known if known and known.snapshot is base and known.end.is_there() else None
 
@@ -103,7 +116,9 @@ def open_table(path: AnyPath, version: int | None = None) -> DeltaTable:
 
 
 def newest(known: Known | None) -> DeltaTable | None:
-    """A known table brought up to date; None where another table took its place, or its log was cleaned up."""
+    """A known table brought up to date; None where another table took its place, or its
+    log was cleaned up.
+    """
     if known is None or not known.end.is_there():
         return None
     try:
@@ -124,12 +139,15 @@ def opened_at(path: AnyPath) -> DeltaTable | None:
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as wrong:
-        raise _unknown_feature(path, str(wrong)) or _unreadable(path, str(wrong).partition("\n")[0]) from wrong
+        raise _unknown_feature(path, str(wrong)) or _unreadable(
+            path, str(wrong).partition("\n")[0]
+        ) from wrong
     return opened
 
 
 def check_opened(path: AnyPath, opened: DeltaTable) -> None:
-    """Check that all files that a table was opened from are whole, and that no feature changes how its own files are to be read.
+    """Check that all files that a table was opened from are whole, and that no feature changes how its own
+    files are to be read.
 
     Raises:
         StateError: a file of the log is damaged, or there is a feature that its files would be read without.
@@ -143,15 +161,18 @@ def check_opened(path: AnyPath, opened: DeltaTable) -> None:
 
 
 def _unknown_feature(path: AnyPath, text: str) -> StateError | None:
-    """The error where deltalake refuses a table for a feature that it does not know; None: it refuses for something else."""
+    """The error where deltalake refuses a table for a feature that it does not know; None: it refuses for
+    something else.
+    """
     told = _UNKNOWN.search(text)
     return _newer(path, f"has a Delta feature that deltalake does not know ({told[0]})") if told else None
 
 
 def _newer(path: AnyPath, problem: str) -> StateError:
     return StateError(
-        f"{path} {problem}: another engine gave it that. Nothing is damaged, and nothing was changed: "
-        "it needs a newer Muntin or deltalake, or take the feature off with the engine that set it. muntin doctor FILE asks again"
+        f"{path} {problem}: another engine gave it that. Nothing is damaged, and nothing was changed: it"
+        " needs a newer Muntin or deltalake, or take the feature off with the engine that set it. muntin"
+        " doctor FILE asks again"
     )
 
 
@@ -169,7 +190,15 @@ def listed(opened: DeltaTable) -> Snapshot:
     files = (File(path, size, count or 0) for path, size, count in rows)
     ascending = tuple(sorted(files, key=lambda file: file.path))
     facts, schema = opened.metadata(), pa.schema(opened.schema().to_arrow())
-    return Snapshot(opened.version(), ascending, schema, str(facts.id), facts.name or "", facts.description or "", facts.configuration)
+    return Snapshot(
+        opened.version(),
+        ascending,
+        schema,
+        str(facts.id),
+        facts.name or "",
+        facts.description or "",
+        facts.configuration,
+    )
 
 
 def snapshot_at(path: AnyPath, version: int) -> Snapshot:
@@ -181,8 +210,13 @@ def snapshot_at(path: AnyPath, version: int) -> Snapshot:
     try:
         found = listed(open_table(path, version))
     except (DeltaError, OSError) as wrong:
-        raise StateError(f"{path} has no version {version} any more ({wrong}); its log is kept for seven days") from wrong
+        raise StateError(
+            f"{path} has no version {version} any more ({wrong}); its log is kept for seven days"
+        ) from wrong
     gone = [file.path for file in found.files if not (path / file.path).exists()]
     if gone:
-        raise StateError(f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what is replaced")
+        raise StateError(
+            f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what"
+            " is replaced"
+        )
     return found

@@ -1,7 +1,7 @@
 """Files that several small batches share: a table keeps few files, and each batch can still be replaced.
 
-The rows of all batches lie in one file, with the column `batch`; its footer has the facts of each batch. Who replaces a batch writes the
-other batches of its file anew.
+The rows of all batches lie in one file, with the column `batch`; its footer has the facts of each batch. Who
+replaces a batch writes the other batches of its file anew.
 """
 
 from __future__ import annotations
@@ -37,17 +37,26 @@ def write_shared(table: pa.Table, folder: AnyPath, batches: Batches, keys: Seque
     """Write the rows of some batches to a file that they share.
 
     Args:
-        table: rows with `BATCH` (timestamp us UTC), as files of the table in `folder` hold them; see `states.derived_columns`.
+        table: rows with `BATCH` (timestamp us UTC), as files of the table in `folder` hold them; see
+            `states.derived_columns`.
         folder: of the table.
         batches: the facts of every batch that the file holds, also of batches without rows.
         keys: the key columns, which have few distinct values.
     """
     live = ~batches.expired
-    low, high = int(batches.low_us[live].min(initial=AFTER_ALL)), int(batches.high_us[live].max(initial=BEFORE_ALL))
+    low, high = (
+        int(batches.low_us[live].min(initial=AFTER_ALL)),
+        int(batches.high_us[live].max(initial=BEFORE_ALL)),
+    )
     first, last = int(batches.start_us[0]), int(batches.start_us[-1])
-    name = SharedPath(first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high).named
+    name = SharedPath(
+        first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high
+    ).named
     few = [column for column in (*keys, *REPEATED) if column in table.column_names]
-    footer = {**{key.encode(): text.encode() for key, text in facts_footer(batches).items()}, **footer_of(table.schema)}
+    footer = {
+        **{key.encode(): text.encode() for key, text in facts_footer(batches).items()},
+        **footer_of(table.schema),
+    }
     written = write_named(table.replace_schema_metadata(footer), folder, name, states_encoding(few, few))
     return File(written["path"], written["size"], written["rows"])
 
@@ -55,7 +64,11 @@ def write_shared(table: pa.Table, folder: AnyPath, batches: Batches, keys: Seque
 def held(folder: AnyPath, file: File) -> Ints:
     """Starts of the batches that a file holds, ascending."""
     path = parse_states_path(file.path)
-    return shared_batches(f"{folder}/{file.path}").start_us if isinstance(path, SharedPath) else np.array([path.batch_us], np.int64)
+    return (
+        shared_batches(f"{folder}/{file.path}").start_us
+        if isinstance(path, SharedPath)
+        else np.array([path.batch_us], np.int64)
+    )
 
 
 def replacement(
@@ -75,11 +88,15 @@ def replacement(
     old = [file for file in near if file in lost or _holds(folder, file, starts)]
     rest = [left for file in old if file not in lost and (left := without(folder, file, starts, keys))]
     have, had = {file.path for file in (*new, *rest)}, {file.path for file in old}
-    return [file for file in (*new, *rest) if file.path not in had], [file for file in old if file.path not in have]
+    return [file for file in (*new, *rest) if file.path not in had], [
+        file for file in old if file.path not in have
+    ]
 
 
 def _holds(folder: AnyPath, file: File, starts: Ints) -> bool:
-    """Whether a file holds one of some batches, at least one of which begins between its first and its last."""
+    """Whether a file holds one of some batches, at least one of which begins between its
+    first and its last.
+    """
     return not isinstance(parse_states_path(file.path), SharedPath) or _meet(held(folder, file), starts)
 
 
@@ -89,7 +106,9 @@ def _meet(some: Ints, others: Ints) -> bool:
 
 
 def _is_lost(folder: AnyPath, file: File, starts: Ints) -> bool:
-    """Whether a file that cannot be read is to go, as the batches from its first to its last are read again."""
+    """Whether a file that cannot be read is to go, as the batches from its first to its
+    last are read again.
+    """
     facts, found = parse_states_path(file.path), within(starts, file.path)
     all_again = found[0] == facts.first_us and found[-1] == facts.last_us and len(found) >= facts.batches
     return bool(all_again) and problem_of(folder / file.path) is not None
@@ -98,11 +117,15 @@ def _is_lost(folder: AnyPath, file: File, starts: Ints) -> bool:
 def within(starts: Ints, path: str) -> Ints:
     """The batches between the first and the last of a file of states. `starts`: ascending."""
     facts = parse_states_path(path)
-    return starts[np.searchsorted(starts, facts.first_us) : np.searchsorted(starts, facts.last_us, side="right")]
+    return starts[
+        np.searchsorted(starts, facts.first_us) : np.searchsorted(starts, facts.last_us, side="right")
+    ]
 
 
 def others(folder: AnyPath, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
-    """A file without some batches: the file itself if it holds none of them; None if it holds no other batches."""
+    """A file without some batches: the file itself if it holds none of them; None if it holds no other
+    batches.
+    """
     return without(folder, file, starts, keys) if _meet(held(folder, file), starts) else file
 
 

@@ -1,4 +1,6 @@
-"""The state folder of a pipeline, `<root>/<pipeline>/<fingerprint>/`, and the file that says which pipeline owns it."""
+"""The state folder of a pipeline, `<root>/<pipeline>/<fingerprint>/`, and the file that says which pipeline
+owns it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 DAG_ENDS = ".forget_keys"
-"""The end of the name of the DAG that forgets, behind that of the pipeline. Who may read this DAG may see what was forgotten."""
+"""The end of the name of the DAG that forgets, behind that of the pipeline.
+
+Who may read this DAG may see what was forgotten.
+"""
 OWNER_FILE = "muntin.json"
 FORMAT = 1
 """Of the states that this Muntin reads and writes. A change of what lies on the disk counts it up."""
@@ -46,7 +51,8 @@ def states_of(home: AnyPath) -> list[AnyPath]:
 def claim(pipeline: str, state: AnyPath) -> None:
     """Make the folder of a state, and mark the folder above it as the pipeline's.
 
-    Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that exists stays as it is.
+    Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that
+    exists stays as it is.
 
     Raises:
         StateError: the folder cannot be made, or `MUNTIN_UMASK` is not a number in octal digits.
@@ -55,7 +61,8 @@ def claim(pipeline: str, state: AnyPath) -> None:
     folder = state
     owner_file = folder.parent / OWNER_FILE
     try:
-        if not owner_file.exists():  # written whole, and before all else in the folder: two runs may begin at once
+        # written whole, and before all else in the folder: two runs may begin at once
+        if not owner_file.exists():
             _make(folder.parent.parent, mode)
             draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
             write_whole(draft, _mark({"format": FORMAT, "pipeline": pipeline}))
@@ -78,7 +85,8 @@ def give_to(home: AnyPath, pipeline: str, before: str) -> None:
 
 
 def claim_anew(home: AnyPath, pipeline: str, newest: int) -> None:
-    """Mark the folder of a pipeline as its own where the mark is gone or damaged; a mark that can be read stays.
+    """Mark the folder of a pipeline as its own where the mark is gone or damaged; a mark that can be read
+    stays.
 
     `newest`: the number of the newest event of its memory of forgotten keys.
 
@@ -92,7 +100,9 @@ def claim_anew(home: AnyPath, pipeline: str, newest: int) -> None:
 
 
 def mark_after(content: bytes | None, newest: int) -> bytes | None:
-    """The content of a mark that says the number of the newest event, so that its loss is noticed; None: it is damaged, or says so."""
+    """The content of a mark that says the number of the newest event, so that its loss is noticed; None: it
+    is damaged, or says so.
+    """
     try:
         facts = json.loads(content or b"")
         return _mark(facts | {FORGOTTEN: newest}) if facts.get(FORGOTTEN, 0) < newest else None
@@ -151,7 +161,8 @@ def _facts(home: AnyPath) -> dict[str, Any] | None:
 
 def _damaged(owner_file: AnyPath, problem: str) -> StateError:
     return _DamagedMarkError(
-        f"{owner_file} cannot be read ({problem}); muntin repair FILE writes it anew, if a state of this definition lies beside it"
+        f"{owner_file} cannot be read ({problem}); muntin repair FILE writes it anew, if a state of this"
+        " definition lies beside it"
     )
 
 
@@ -159,7 +170,10 @@ def _umask() -> int:
     """The bits that are removed from the modes of new folders."""
     text = os.environ.get(UMASK) or _OWNER_ALONE
     if not re.fullmatch("[0-7]{1,4}", text):
-        raise StateError(f"{UMASK}: {text!r} is no mask of a file mode; write octal digits, as 027 for a group that may read")
+        raise StateError(
+            f"{UMASK}: {text!r} is no mask of a file mode; write octal digits, as 027 for a group that may"
+            " read"
+        )
     return int(text, 8) & 0o077
 
 
@@ -173,14 +187,17 @@ def _make(folder: AnyPath, mode: int) -> None:
 
 
 def check_owner(home: AnyPath, name: str, before: str | None = None) -> None:
-    """Check that a folder can be, or is, that of a pipeline. `before`: its earlier name, which it may be marked with.
+    """Check that a folder can be, or is, that of a pipeline. `before`: its earlier name, which it may be
+    marked with.
 
     Raises:
         StateError: the folder belongs to another pipeline, or its state has another format.
     """
     facts = _facts(home)
     if facts is None:
-        foreign = [path.name for path in home.iterdir() if not path.name.startswith(".")] if home.is_dir() else []
+        foreign = (
+            [path.name for path in home.iterdir() if not path.name.startswith(".")] if home.is_dir() else []
+        )
         if foreign and not (home / OWNER_FILE).exists():  # another first run may have written it meanwhile
             raise StateError(
                 f"{home} holds something that is not Muntin's (there is no {OWNER_FILE}); give another root, "
@@ -194,4 +211,7 @@ def check_owner(home: AnyPath, name: str, before: str | None = None) -> None:
             f"use a Muntin that knows format {version}, or give another root and read the source again"
         )
     if owner not in (name, before):
-        raise StateError(f"{home} is the state of pipeline {owner!r}, not of {name!r}; give another root or the pipeline its own name")
+        raise StateError(
+            f"{home} is the state of pipeline {owner!r}, not of {name!r}; give another root or the pipeline"
+            " its own name"
+        )

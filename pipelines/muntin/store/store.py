@@ -26,7 +26,9 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of a table: its name, a description, column -> comment, property -> value ("": it has none)."""
+    """The texts of a table: its name, a description, column -> comment, property -> value
+    ("": it has none).
+    """
 
     name: str = ""
     description: str = ""
@@ -36,7 +38,10 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A table at one version. A table that does not exist has version -1 and no files. `identity`: another one if it is made again."""
+    """A table at one version.
+
+    A table that does not exist has version -1 and no files. `identity`: another one if it is made again.
+    """
 
     version: int
     files: tuple[File, ...]
@@ -51,9 +56,10 @@ class Snapshot:
 class Change:
     """An atomic commit: files to add, files to remove, and names that lock.
 
-    Of two commits that start from one snapshot and share a name, or remove the same file, only one succeeds. `whole`: the files to add are
-    all that the table will have, so that it takes their schema, whatever columns it had. `texts`: for a table that begins or is replaced.
-    `stats`: path of a file to add -> its statistics for the log; the store finds them itself.
+    Of two commits that start from one snapshot and share a name, or remove the same file, only one succeeds.
+    `whole`: the files to add are all that the table will have, so that it takes their schema, whatever
+    columns it had. `texts`: for a table that begins or is replaced. `stats`: path of a file to add -> its
+    statistics for the log; the store finds them itself.
     """
 
     schema: pa.Schema
@@ -96,7 +102,8 @@ class Store(Protocol):
         ...
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
-        """Move files (path below the root -> path below the table) into a table's folder. Readers do not see them before a commit.
+        """Move files (path below the root -> path below the table) into a table's folder. Readers do not see
+        them before a commit.
 
         Raises:
             StateError: no space, or no permission.

@@ -1,7 +1,9 @@
-"""The files of a table of tiers: a file holds the rows of tiles of one level, and a file without rows tells of all tiles.
+"""The files of a table of tiers: a file holds the rows of tiles of one level, and a file without rows tells
+of all tiles.
 
-`<level>/<start of the tile above>_<digest>.parquet`   the rows of those tiles that the tile above is made of, as far as they are made
-`index_<digest>.parquet`                                no rows; in its footer the level, number and name of every tile
+`<level>/<start of the tile above>_<digest>.parquet`   the rows of those tiles that the tile above is made of,
+as far as they are made `index_<digest>.parquet`                                no rows; in its footer the
+level, number and name of every tile
 
 The table is a cache: a file that is gone or damaged is made again, and the states are read meanwhile.
 """
@@ -41,7 +43,9 @@ def file_of_rows(table: pa.Table, folder: AnyPath, place: Place, keys: Sequence[
         keys: the key columns.
     """
     level, start_us = place
-    written = write_named(table, folder, lambda digest: f"{level:02d}/{label(start_us)}_{digest}.parquet", Encoding(keys))
+    written = write_named(
+        table, folder, lambda digest: f"{level:02d}/{label(start_us)}_{digest}.parquet", Encoding(keys)
+    )
     return File(written["path"], written["size"], written["rows"])
 
 
@@ -77,9 +81,15 @@ def tiles_of(folder: AnyPath, files: Iterable[File]) -> Tiles:
 
 
 def made_to(folder: AnyPath, files: Iterable[File]) -> int:
-    """The start of the last batch that the tiles of a table may hold states of, microseconds; `BEFORE_ALL` of a table without tiles."""
+    """The start of the last batch that the tiles of a table may hold states of, microseconds; `BEFORE_ALL` of
+    a table without tiles.
+    """
     found = index_files(files)
-    return int(footer(str(folder / found[0].path))[_TO]) if len(found) == 1 and len(tiles_of(folder, found)) else BEFORE_ALL
+    return (
+        int(footer(str(folder / found[0].path))[_TO])
+        if len(found) == 1 and len(tiles_of(folder, found))
+        else BEFORE_ALL
+    )
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,6 @@
-"""Modules that travel to Spark's workers with their code: modules beside a definition, which workers cannot import."""
+"""Modules that travel to Spark's workers with their code: modules beside a definition, which workers cannot
+import.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,8 @@ def register() -> None:
 
 
 def _is_of_a_definition(file: Path) -> bool:
-    """Whether a module lies beside a definition, and is not of an environment that lies there, too: workers have its packages."""
+    """Whether a module lies beside a definition, and is not of an environment that lies there, too: workers
+    have its packages.
+    """
     installed = file.is_relative_to(sys.prefix) or "site-packages" in file.parts or file.is_relative_to(_OURS)
     return not installed and any(file.is_relative_to(folder) for folder in _folders)

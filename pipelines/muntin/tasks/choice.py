@@ -1,4 +1,6 @@
-"""Choice of the runner: the caller's, else a Spark that is running, else Spark if it is needed, else this process."""
+"""Choice of the runner: the caller's, else a Spark that is running, else Spark if it is needed, else this
+process.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,11 @@ _KNOWN = ("local", "spark://", "yarn", "k8s://", "sc://")
 
 @contextmanager
 def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Runner]:
-    """The runner for the tasks of the block: of a session, classic or Connect, of an address of Spark, or the runner itself.
+    """The runner for the tasks of the block: of a session, classic or Connect, of an address of Spark, or the
+    runner itself.
 
-    Without any: the active session of this process, else the Spark that `SPARK_REMOTE` names, else a local Spark if `needed`,
-    else this process. `needed`: what needs Spark, for people; None: nothing does.
+    Without any: the active session of this process, else the Spark that `SPARK_REMOTE` names, else a local
+    Spark if `needed`, else this process. `needed`: what needs Spark, for people; None: nothing does.
     """
     runner_or_address = _chosen(given, needed)
     if not isinstance(runner_or_address, str):
@@ -52,7 +55,11 @@ def place_of(given: Given = None, *, needed: str | None = None) -> str:
     runner_or_address = _chosen(given, needed)
     from muntin.spark.session import spoken
 
-    place = f"on Spark ({spoken(runner_or_address)})" if isinstance(runner_or_address, str) else str(runner_or_address)
+    place = (
+        f"on Spark ({spoken(runner_or_address)})"
+        if isinstance(runner_or_address, str)
+        else str(runner_or_address)
+    )
     return f"{place}, for {needed}" if needed and given is None else place
 
 
@@ -66,14 +73,17 @@ def _chosen(given: Given, needed: str | None) -> Runner | str:
 
         return OnSpark(choice)
     if needed and choice.spark is None:
-        raise DefinitionError(f"{needed} needs Spark, and there is none here; give a session or an address, as spark={NEEDED!r}")
+        raise DefinitionError(
+            f"{needed} needs Spark, and there is none here; give a session or an address, as spark={NEEDED!r}"
+        )
     return choice
 
 
 def _address(text: str) -> str:
     if not text.startswith(_KNOWN):
         raise DefinitionError(
-            f"spark: {text!r} is no address of Spark; write local[*], spark://host:7077, yarn, k8s://... or sc://host:15002"
+            f"spark: {text!r} is no address of Spark;"
+            " write local[*], spark://host:7077, yarn, k8s://... or sc://host:15002"
         )
     return text
 

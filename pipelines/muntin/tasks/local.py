@@ -1,4 +1,7 @@
-"""Tasks in this process: a thread for each core. DuckDB, Arrow and the kernels compute without holding Python's lock."""
+"""Tasks in this process: a thread for each core.
+
+DuckDB, Arrow and the kernels compute without holding Python's lock.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,18 @@ def cores() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """Runs tasks in this process, at most `parallelism` at once: memory is bounded as on a worker with so many cores."""
+    """Runs tasks in this process, at most `parallelism` at once: memory is bounded as on a worker with so
+    many cores.
+    """
 
     parallelism: int = field(default_factory=cores)
     spark: None = None
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """See `Runner`. Who interrupts this waits for no task; whatever else is raised, no task is at work behind it."""
+        """See `Runner`.
+
+        Who interrupts this waits for no task; whatever else is raised, no task is at work behind it.
+        """
         tasks = list[Future[Any]]()
         try:
             for item in items:
@@ -62,7 +70,9 @@ def _plain(work: Callable[[Any], Any], item: Any) -> Any:  # noqa: ANN401 - what
 
 
 def _abandon(count: int) -> None:
-    """Let the threads go, with a task that an interrupt kept from being listed; the next tasks get other threads."""
+    """Let the threads go, with a task that an interrupt kept from being listed; the next tasks get other
+    threads.
+    """
     from muntin.sources.sessions.time_limit import interrupt_all
 
     _abandoned.append(_threads(count))

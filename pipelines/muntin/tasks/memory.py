@@ -1,4 +1,6 @@
-"""Lack of memory: found in an error of this process, of SQL or of Spark, and said for people with the work that it was."""
+"""Lack of memory: found in an error of this process, of SQL or of Spark, and said for people with the work
+that it was.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MEND = (
-    "give it more memory, or let it hold less at once: shorter intervals in the schedule, or one task at a time "
-    '(taskset -c 0 muntin run ..., --spark "local[1]")'
+    "give it more memory, or let it hold less at once: shorter intervals in the schedule, or one task at a"
+    ' time (taskset -c 0 muntin run ..., --spark "local[1]")'
 )
 _SQL = "OutOfMemoryException"
 _SIGNS = {
@@ -34,7 +36,11 @@ def lack_of_memory(wrong: BaseException) -> str | None:
         return str(wrong)
     if isinstance(wrong, MemoryError) or type(wrong).__name__ == _SQL:
         said = " ".join(str(wrong).partition("\n")[0].split())
-        who = "SQL reached the limit of its memory, which MUNTIN_SQL_MEMORY sets" if type(wrong).__name__ == _SQL else "no memory was left"
+        who = (
+            "SQL reached the limit of its memory, which MUNTIN_SQL_MEMORY sets"
+            if type(wrong).__name__ == _SQL
+            else "no memory was left"
+        )
         return f"{who} ({said})" if said else who
     if isinstance(wrong, MuntinError):
         return None
@@ -54,15 +60,28 @@ def in_memory(work: Callable[[Any], Any], item: Any) -> Any:  # noqa: ANN401 - w
 
 
 def killed_task(wrong: Exception, items: Sequence[Any]) -> OutOfMemoryError | None:
-    """The error to raise where Spark tells of a lack of memory; with the item of the task, if Spark names it."""
+    """The error to raise where Spark tells of a lack of memory; with the item of the
+    task, if Spark names it.
+    """
     if (problem := lack_of_memory(wrong)) is None:
         return None
     match = None if java_is_gone() else _NUMBER.search(str(wrong))
     number = int(match[1]) if match else len(items)
-    return OutOfMemoryError(f"{problem}, in a job of {many(len(items), 'task')}{_at(items[number]) if number < len(items) else ''}")
+    return OutOfMemoryError(
+        f"{problem}, in a job of"
+        f" {many(len(items), 'task')}{_at(items[number]) if number < len(items) else ''}"
+    )
 
 
 def _at(item: Any) -> str:  # noqa: ANN401 - whatever tasks work on
-    """The work of a task as the end of a line, where its parts have a `label`: the first, and how many more there are."""
-    labels = list(dict.fromkeys(part.label for part in (item if isinstance(item, list | tuple) else [item]) if hasattr(part, "label")))
+    """The work of a task as the end of a line, where its parts have a `label`: the first, and how many more
+    there are.
+    """
+    labels = list(
+        dict.fromkeys(
+            part.label
+            for part in (item if isinstance(item, list | tuple) else [item])
+            if hasattr(part, "label")
+        )
+    )
     return f", at {labels[0]}{f' and {len(labels) - 1} more' if len(labels) > 1 else ''}" if labels else ""

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """An item that is pickled as Spark pickles functions: a class or function of a notebook or a DAG file travels with it."""
+    """An item that is pickled as Spark pickles functions: a class or function of a notebook or a DAG file
+    travels with it.
+    """
 
     item: Any
 
@@ -57,7 +59,8 @@ class OnSpark:
             return int(self.spark.conf.get("spark.default.parallelism", "8") or 8)
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """See `Runner`. A task receives its own item only: items are pickled apart, and what two items share travels with both.
+        """See `Runner`. A task receives its own item only: items are pickled apart, and what two items share
+        travels with both.
 
         Workers with another Python than this process are refused.
         """
@@ -89,7 +92,11 @@ def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
     An error that is no `MuntinError` comes as a `PythonException`, over Connect, too.
     """
     try:
-        return list(spark.sparkContext.parallelize(packed, len(packed)).map(lambda item: _outcome(work, item)).collect())
+        return list(
+            spark.sparkContext.parallelize(packed, len(packed))
+            .map(lambda item: _outcome(work, item))
+            .collect()
+        )
     except Exception as wrong:
         java = getattr(wrong, "java_exception", None)
         cause = java.getCause() if java else None
@@ -97,12 +104,18 @@ def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
             raise
         from pyspark.errors import PythonException
 
-        message = f"An exception was thrown from the Python worker. Please see the stack trace below.\n{cause.getMessage()}"
+        message = (
+            "An exception was thrown from the Python worker. Please see the stack trace"
+            f" below.\n{cause.getMessage()}"
+        )
         raise PythonException(message) from None
 
 
 def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[Packed]) -> list[str]:
-    """The outcomes in order. Connect does not let us fill partitions: of several items, a shuffle by number gives each task its own."""
+    """The outcomes in order.
+
+    Connect does not let us fill partitions: of several items, a shuffle by number gives each task its own.
+    """
     import pyarrow as pa
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -110,9 +123,16 @@ def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
 
         for batch in batches:
             outcomes = [_outcome(work, pickle.loads(item)) for item in batch.column(1).to_pylist()]  # noqa: S301 - the driver packed them
-            yield pa.RecordBatch.from_arrays([batch.column(0), pa.array(outcomes, pa.string())], ["number", "outcome"])
+            yield pa.RecordBatch.from_arrays(
+                [batch.column(0), pa.array(outcomes, pa.string())], ["number", "outcome"]
+            )
 
-    table = pa.table({"number": pa.array(range(len(packed)), pa.int32()), "item": pa.array(map(pickle.dumps, packed), pa.binary())})
+    table = pa.table(
+        {
+            "number": pa.array(range(len(packed)), pa.int32()),
+            "item": pa.array(map(pickle.dumps, packed), pa.binary()),
+        }
+    )
     frame = spark.createDataFrame(table)
     tasks = frame.repartitionById(len(packed), "number") if len(packed) > 1 else frame.coalesce(1)
     rows = tasks.mapInArrow(task, "number int, outcome string").collect()

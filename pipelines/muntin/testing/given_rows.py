@@ -29,7 +29,8 @@ _FILE = "{start_utc:%Y%m%dT%H%M%S.%f}.parquet"
 
 
 def intervals_of(pipeline: Pipeline, batches: Batches) -> list[Interval]:
-    """The interval of each batch, ascending: of a list neighbours from the pipeline's start on, of a mapping the intervals of its keys.
+    """The interval of each batch, ascending: of a list neighbours from the pipeline's start on, of a mapping
+    the intervals of its keys.
 
     A key that is no border of the schedule is refused.
     """
@@ -53,7 +54,9 @@ def of_source(batches: Batches, name: str, names: Collection[str]) -> Batches:
 
 def _of_source(batch: Batch, name: str, names: Collection[str]) -> Rows:
     if not isinstance(batch, Mapping) or set(batch) - set(names):
-        raise DefinitionError(f"batches: a batch of several sources is a mapping from {', '.join(map(repr, names))} to rows")
+        raise DefinitionError(
+            f"batches: a batch of several sources is a mapping from {', '.join(map(repr, names))} to rows"
+        )
     return batch.get(name, [])
 
 
@@ -77,13 +80,22 @@ def _column(name: str, values: Sequence[Any]) -> pa.Array:
     try:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
-        raise DefinitionError(f"rows: the values of {name!r} are not of one type ({wrong}); give a pyarrow.Table per batch") from wrong
+        raise DefinitionError(
+            f"rows: the values of {name!r} are not of one type ({wrong}); give a pyarrow.Table per batch"
+        ) from wrong
 
 
 def as_files(source: Source) -> FileSource:
-    """Files with the rows of another kind of source; a field that a row of a topic lacks is null, as in a message without it."""
+    """Files with the rows of another kind of source; a field that a row of a topic lacks is null, as in a
+    message without it.
+    """
     lacked = dict(source.types) if source.message_columns else {}
-    return FileSource(_FILE, event_time=source.event_time, columns=lacked, **{name: getattr(source, name) for name in _ALIKE})
+    return FileSource(
+        _FILE,
+        event_time=source.event_time,
+        columns=lacked,
+        **{name: getattr(source, name) for name in _ALIKE},
+    )
 
 
 def source_in(folder: Path, source: FileSource) -> FileSource:

@@ -45,7 +45,8 @@ def pipeline_of(file: str | Path, *, name: str | None = None, home: str | Path |
 
 
 def run_here(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime) -> RunReport:
-    """The batches from `start` to `end`, from the source's files to published windows, in this process. Suites are not tried.
+    """The batches from `start` to `end`, from the source's files to published windows, in this process.
+    Suites are not tried.
 
     Raises:
         MuntinError: as `run`.

@@ -15,7 +15,15 @@ from muntin.jobs.inspect.read import read
 from muntin.jobs.run import run
 from muntin.sources import FileSource, WindowSource
 from muntin.tasks import Local
-from muntin.testing.given_rows import Batches, as_files, intervals_of, of_source, source_in, tables_of, write_rows
+from muntin.testing.given_rows import (
+    Batches,
+    as_files,
+    intervals_of,
+    of_source,
+    source_in,
+    tables_of,
+    write_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,24 +36,31 @@ if TYPE_CHECKING:
 
 
 def windows_of(
-    pipeline: Pipeline, batches: Batches, *, window: str | None = None, provisional: bool = False, dense: bool | None = None
+    pipeline: Pipeline,
+    batches: Batches,
+    *,
+    window: str | None = None,
+    provisional: bool = False,
+    dense: bool | None = None,
 ) -> pa.Table:
     """The windows that a run of these batches publishes.
 
-    The whole definition counts but for its expectations: filter, keys, watermark, grace, late rows, quarantine, derive expressions. The
-    jobs are the jobs of a run. The source's files are not read: the rows stand for them.
+    The whole definition counts but for its expectations: filter, keys, watermark, grace, late rows,
+    quarantine, derive expressions. The jobs are the jobs of a run. The source's files are not read: the rows
+    stand for them.
 
     Args:
         pipeline: the definition. One over the windows of another gets the rows of that other one.
-        batches: the rows of each batch, in order of arrival, as dicts or as a pyarrow.Table; a list begins at the pipeline's start and
-            leaves out no interval; a mapping has starts of intervals as keys. Where the pipeline has several sources, a batch is a
-            mapping from their names to rows.
+        batches: the rows of each batch, in order of arrival, as dicts or as a pyarrow.Table; a list begins at
+            the pipeline's start and leaves out no interval; a mapping has starts of intervals as keys. Where
+            the pipeline has several sources, a batch is a mapping from their names to rows.
         window: the name of a window; may be left out where the pipeline has one.
         provisional: whether to add the windows that are not closed after the last batch.
         dense: whether to add empty windows; see `read`.
 
     Returns:
-        As `read`: key columns, window_start, window_end, columns of the kind, aggregates, `derive`, batch, and provisional if asked.
+        As `read`: key columns, window_start, window_end, columns of the kind, aggregates, `derive`, batch,
+            and provisional if asked.
 
     Raises:
         DefinitionError: no such window, no such interval, or a definition that does not fit the rows.
@@ -67,18 +82,30 @@ def report_of(pipeline: Pipeline, batches: Batches) -> tuple[BatchReport, ...]:
 
 def _only_window(pipeline: Pipeline) -> str:
     if len(pipeline.windows) != 1:
-        raise DefinitionError(f"window: say which, as window={next(iter(pipeline.windows))!r}; there are {', '.join(pipeline.windows)}")
+        raise DefinitionError(
+            f"window: say which, as window={next(iter(pipeline.windows))!r}; there are"
+            f" {', '.join(pipeline.windows)}"
+        )
     return next(iter(pipeline.windows))
 
 
 def _of_rows(pipeline: Pipeline) -> Pipeline:
-    """The same pipeline over files, where it is over a table or what Spark reads: the source determines its state."""
+    """The same pipeline over files, where it is over a table or what Spark reads: the source determines its
+    state.
+    """
     source = pipeline.source
     if isinstance(source, WindowSource):
         below = _of_rows(source.upstream)
-        return pipeline if below is source.upstream else replace(pipeline, source=replace(source, upstream=below))
+        return (
+            pipeline
+            if below is source.upstream
+            else replace(pipeline, source=replace(source, upstream=below))
+        )
     given = pipeline.sources or {"": pipeline.origin}
-    file_sources = {name: each if isinstance(each, FileSource) else as_files(each) for name, each in given.items()}  # type: ignore[arg-type]
+    file_sources = {
+        name: each if isinstance(each, FileSource) else as_files(each)  # type: ignore[arg-type]
+        for name, each in given.items()
+    }
     return replace(pipeline, source=file_sources if pipeline.sources else file_sources[""])
 
 
@@ -91,7 +118,9 @@ def _ran(pipeline: Pipeline, batches: Batches) -> Iterator[tuple[str, tuple[Batc
         lowest = _with_rows(lowest, Path(folder), intervals, batches)
         reports: tuple[BatchReport, ...] = ()
         for each in (lowest, *above):
-            reports = tuple(report for stretch in _stretches(intervals) for report in _run(each, root, stretch))
+            reports = tuple(
+                report for stretch in _stretches(intervals) for report in _run(each, root, stretch)
+            )
         yield root, reports
 
 

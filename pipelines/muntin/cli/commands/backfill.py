@@ -44,8 +44,9 @@ def backfill(
 ) -> int:
     """Run the batches that are missing or changed.
 
-    Batches from START to END that were never read, or whose files have changed; batches that were read and not published are
-    published. A batch that had rows and has no file any more stays as it is, unless --allow-missing empties it.
+    Batches from START to END that were never read, or whose files have changed; batches that were read and
+    not published are published. A batch that had rows and has no file any more stays as it is, unless
+    --allow-missing empties it.
 
     Example:
       muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2014-01-01
@@ -56,7 +57,8 @@ def backfill(
         pipeline, folder = placed(file, name, root)
         start, end = borders(pipeline, start, end)
         todo, purged_batches = parted(
-            outdated(pipeline, root=folder, start=start, end=end, everything=everything), allow_missing=allow_missing
+            outdated(pipeline, root=folder, start=start, end=end, everything=everything),
+            allow_missing=allow_missing,
         )
         spans = [*ranges(todo)] or _left_over(pipeline, folder, start)
         link = command_of("backfill", file, name, folder, start, end)
@@ -66,7 +68,9 @@ def backfill(
     return say_done(todo, purged_batches, report, none=none, dry_run=dry_run, as_json=as_json)
 
 
-def parted(outdated_batches: "Sequence[Outdated]", *, allow_missing: bool) -> "tuple[list[Outdated], list[Outdated]]":
+def parted(
+    outdated_batches: "Sequence[Outdated]", *, allow_missing: bool
+) -> "tuple[list[Outdated], list[Outdated]]":
     """The batches to read, and the batches that stay as they are since no file has their rows any more."""
     purged_batches = [one for one in outdated_batches if one.purged and not allow_missing]
     return [one for one in outdated_batches if one not in purged_batches], purged_batches
@@ -82,7 +86,9 @@ def ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
 
 
 def _left_over(pipeline: "Pipeline", root: "AnyPath", start: datetime) -> list[tuple[datetime, datetime]]:
-    """An empty range, if batches that were read before still have windows to publish: a run of it does that."""
+    """An empty range, if batches that were read before still have windows to publish: a
+    run of it does that.
+    """
     from muntin.jobs.inspect.plan import plan
 
     planned = plan(pipeline, root=root, start=start, end=start, validate=False)
@@ -102,7 +108,8 @@ def run_ranges(
     dry_run: bool,
     promoting: bool = True,
 ) -> "RunReport | None":
-    """Run each range in bulk, on one runner; one report and one alert over all. None if only the definition is to be checked.
+    """Run each range in bulk, on one runner; one report and one alert over all. None if only the definition
+    is to be checked.
 
     `link` is the command that goes on, for the alert.
     """
@@ -116,7 +123,9 @@ def run_ranges(
         check_range(pipeline, root=root, start=start, end=end, validate=validate, allow_missing=allow_missing)
     if dry_run:
         return None
-    one_range = partial(run, pipeline, root=root, validate=validate, allow_missing=allow_missing, promoting=promoting)
+    one_range = partial(
+        run, pipeline, root=root, validate=validate, allow_missing=allow_missing, promoting=promoting
+    )
     say_where(pipeline, url, validate=validate)
     with exported(), runner_for(url, needed=spark_needed(pipeline, validate=validate)) as runner:
         reports = []
@@ -137,26 +146,42 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
     return RunReport(
         tuple(batch for report in reports for batch in report.batches),
         reports[-1].waiting_for,
-        {name: tuple(sorted({at for report in reports for at in report.published.get(name, ())})) for name in sorted(windows)},
+        {
+            name: tuple(sorted({at for report in reports for at in report.published.get(name, ())}))
+            for name in sorted(windows)
+        },
         tuple(one for report in reports for one in report.quality),
         remarks=tuple(one for report in reports for one in report.remarks),
         promoted=tuple(sorted({name for report in reports for name in report.promoted})),
         candidates=reports[-1].candidates,
-        changed={name: tuple(part for report in reports for part in report.changed.get(name, ())) for name in sorted(windows)},
+        changed={
+            name: tuple(part for report in reports for part in report.changed.get(name, ()))
+            for name in sorted(windows)
+        },
         sinks=tuple(line for report in reports for line in report.sinks),
         blocked_sinks=reports[-1].blocked_sinks,
     )
 
 
 def say_done(
-    todo: "Sequence[Outdated]", purged_batches: "Sequence[Outdated]", report: "RunReport | None", *, none: str, dry_run: bool, as_json: bool
+    todo: "Sequence[Outdated]",
+    purged_batches: "Sequence[Outdated]",
+    report: "RunReport | None",
+    *,
+    none: str,
+    dry_run: bool,
+    as_json: bool,
 ) -> int:
-    """Say the batches that were read and why, the batches that were left, and the result of the run; return the exit status.
+    """Say the batches that were read and why, the batches that were left, and the result of the run; return
+    the exit status.
 
     `none`: what is said if no batch was read.
     """
     if as_json:
-        document = {"batches": [_plain(one) for one in todo], "purged": [_plain(one) for one in purged_batches]}
+        document = {
+            "batches": [_plain(one) for one in todo],
+            "purged": [_plain(one) for one in purged_batches],
+        }
         say_json(document | {"report": report.to_dict() if report else None})
         return status_of(report)
     tell = say if dry_run else say_what_was_done
@@ -165,7 +190,10 @@ def say_done(
         tell(f"would read {many(len(todo), 'batch')}" if dry_run else f"{many(len(todo), 'batch')} read\n")
     if purged_batches:
         holes = stretches([(one.interval_start, one.interval_end) for one in purged_batches])
-        tell(f"purged: {holes}: {many(len(purged_batches), 'batch')} that rows were read of and that have no file any more; {_KEPT}\n")
+        tell(
+            f"purged: {holes}: {many(len(purged_batches), 'batch')} that rows were read of and that have no"
+            f" file any more; {_KEPT}\n"
+        )
     if not todo and not purged_batches:
         tell(none)
     if report:

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 _LIMIT = 20
 Since = Annotated[
-    int, typer.Option("--since", min=-1, metavar="VERSION", help="A version of the window's table, as status says; -1: all are new.")
+    int,
+    typer.Option(
+        "--since",
+        min=-1,
+        metavar="VERSION",
+        help="A version of the window's table, as status says; -1: all are new.",
+    ),
 ]
 
 
@@ -42,8 +48,8 @@ def changes(
 ) -> None:
     """List the windows that changed.
 
-    New, changed and gone since a version of the window's table, each with the version that brought it ("revision").
-    The results of a window that is gone are empty. Only files that changed are read.
+    New, changed and gone since a version of the window's table, each with the version that brought it
+    ("revision"). The results of a window that is gone are empty. Only files that changed are read.
 
     Example:
       muntin changes dags/flights.py last_6_hours --root state --since 12
@@ -61,7 +67,13 @@ def changes(
         write_table(shown, written, out)
         return say_what_was_done(f"{out.absolute()}: {many(len(shown), 'change')}; version {version}")
     if as_json:
-        facts = {"pipeline": pipeline.name, "window": window, "since": since, "version": version, "total": len(table)}
+        facts = {
+            "pipeline": pipeline.name,
+            "window": window,
+            "since": since,
+            "version": version,
+            "total": len(table),
+        }
         return say_json(facts | {"rows": shown.to_pylist()})
     return print_table(shown, written) if written else _say_table(shown, len(table), version, timezone)
 

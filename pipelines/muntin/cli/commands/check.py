@@ -1,4 +1,6 @@
-"""`muntin check` and `contract`: does a definition fit its source, its suites and its readers, and what may these count on?"""
+"""`muntin check` and `contract`: does a definition fit its source, its suites and its readers, and what may
+these count on?
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -29,16 +31,28 @@ _NO_ROWS = "its source has no rows yet; what can be checked without rows is righ
 _NO_SPARK = "only Spark can read its source, and it was not started; what can be checked without it is right"
 
 Against = Annotated[
-    Path | None, typer.Option("--against", metavar="CONTRACT", help="Also say what breaks for readers, by a file of `muntin contract`.")
+    Path | None,
+    typer.Option(
+        "--against",
+        metavar="CONTRACT",
+        help="Also say what breaks for readers, by a file of `muntin contract`.",
+    ),
 ]
 
 
-def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, against: Against = None, as_json: opt.Json = False) -> int:
+def check(
+    file: opt.File,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    against: Against = None,
+    as_json: opt.Json = False,
+) -> int:
     """Check a definition.
 
-    SQL, types, keys and columns against the first files; suites against the columns of their windows. Warnings name what is
-    allowed and seldom meant. `plan`, `run`, `backfill`, `rebuild` and the first task of the DAG do the same for their
-    batches. Exit status 3 if a source has no files, and 2 if a promise of the contract is broken.
+    SQL, types, keys and columns against the first files; suites against the columns of their windows.
+    Warnings name what is allowed and seldom meant. `plan`, `run`, `backfill`, `rebuild` and the first task of
+    the DAG do the same for their batches. Exit status 3 if a source has no files, and 2 if a promise of the
+    contract is broken.
 
     Example:
       muntin check dags/flights.py
@@ -57,7 +71,13 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, against:
     if as_json:
         held = {"breaks": [asdict(each) for each in broken], "added": more} if against else {}
         say_json(
-            {"pipeline": pipeline.name, "files": examination.files, "warnings": examination.remarks, "lacking": examination.lacking, **held}
+            {
+                "pipeline": pipeline.name,
+                "files": examination.files,
+                "warnings": examination.remarks,
+                "lacking": examination.lacking,
+                **held,
+            }
         )
         return status
     say(f"{pipeline.name}: {_finding(pipeline, examination)}")
@@ -76,7 +96,10 @@ def _held_against(pipeline: "Pipeline", root: "AnyPath", path: Path) -> "tuple[l
 
     before, renamed = read_contract(path), pipeline.renamed_tables
     if before.pipeline not in (pipeline.name, pipeline.renamed_from):
-        raise DefinitionError(f"{path}: it is the contract of {before.pipeline!r}, and this pipeline is {pipeline.name!r}; give its own")
+        raise DefinitionError(
+            f"{path}: it is the contract of {before.pipeline!r}, and this pipeline is {pipeline.name!r}; give"
+            " its own"
+        )
     now = agreed(of_windows(pipeline, root=root), pipeline.name)
     return breaks(before, now, renamed), added(before, now, renamed)
 
@@ -93,7 +116,11 @@ def _finding(pipeline: "Pipeline", examination: "Examined") -> str:
         return "\n".join([_NO_FILE, *(f"  {each}" for each in examination.lacking)])
     if not examination.files:
         return _NO_SPARK if hasattr(pipeline.source, "read") else _NO_ROWS
-    of = f"{many(len(examination.files), 'file')} of {', '.join(pipeline.sources)}" if pipeline.sources else printable(examination.files[0])
+    of = (
+        f"{many(len(examination.files), 'file')} of {', '.join(pipeline.sources)}"
+        if pipeline.sources
+        else printable(examination.files[0])
+    )
     return f"{_parts(pipeline)} fit {of}"
 
 
@@ -105,8 +132,8 @@ def _parts(pipeline: "Pipeline") -> str:
 def contract(file: opt.File, root: opt.Root = None, name: opt.Name = None) -> None:
     """Print the contract of published windows.
 
-    In the Open Data Contract Standard: columns, types, keys, units, suites, freshness, retention. It is written as JSON, which is YAML,
-    too. `muntin check --against` holds a later definition against it.
+    In the Open Data Contract Standard: columns, types, keys, units, suites, freshness, retention. It is
+    written as JSON, which is YAML, too. `muntin check --against` holds a later definition against it.
 
     Example:
       muntin contract dags/flights.py --root state > contract.yaml

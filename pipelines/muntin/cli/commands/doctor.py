@@ -15,7 +15,11 @@ from muntin.definition.spelling import many
 
 Deep = Annotated[bool, typer.Option("--deep", help="Also read every file and compare it with its digest.")]
 WithSpark = Annotated[
-    bool, typer.Option("--workers", help="Also start a Spark task, and compare its versions with the versions of this machine.")
+    bool,
+    typer.Option(
+        "--workers",
+        help="Also start a Spark task, and compare its versions with the versions of this machine.",
+    ),
 ]
 
 
@@ -30,8 +34,8 @@ def doctor(
 ) -> int:
     """Say what is wrong with a state.
 
-    The disk, the logs and files of all tables, states against reports and ledgers, notes; batches whose run failed, and batches
-    that a suite holds. Nothing is changed. Exit status 3 if anything is wrong.
+    The disk, the logs and files of all tables, states against reports and ledgers, notes; batches whose run
+    failed, and batches that a suite holds. Nothing is changed. Exit status 3 if anything is wrong.
 
     Example:
       muntin doctor dags/flights.py --root state --deep
@@ -58,11 +62,17 @@ def doctor(
     return 3 if serious else 0
 
 
-def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: opt.Spark = None, as_json: opt.Json = False) -> None:
+def repair(
+    file: opt.File,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    spark: opt.Spark = None,
+    as_json: opt.Json = False,
+) -> None:
     """Mend a state.
 
-    Lost or damaged files are derived again: windows from states, states from the source. A damaged file stays in its folder,
-    under a name that ends with .damaged. Let no other run work meanwhile.
+    Lost or damaged files are derived again: windows from states, states from the source. A damaged file stays
+    in its folder, under a name that ends with .damaged. Let no other run work meanwhile.
 
     Example:
       muntin repair dags/flights.py --root state
@@ -74,9 +84,15 @@ def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: 
         with exported():
             repairs = mend(pipeline, root=folder, spark=spark, progress=tell)
     if as_json:
-        document = {"logs": [str(path) for path in repairs.logs], "read": list(repairs.read), "notes": repairs.notes}
+        document = {
+            "logs": [str(path) for path in repairs.logs],
+            "read": list(repairs.read),
+            "notes": repairs.notes,
+        }
         document["files"] = [str(path) for path in repairs.files]
-        return say_json(document | {"derived": {window: list(starts) for window, starts in repairs.derived.items()}})
+        return say_json(
+            document | {"derived": {window: list(starts) for window, starts in repairs.derived.items()}}
+        )
     for path in repairs.logs:
         say_what_was_done(f"set aside: {path}")
     for path in repairs.files:
@@ -86,10 +102,13 @@ def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: 
 
         after = pipeline.intervals.after
         say_what_was_done(
-            f"read again: {many(len(repairs.read), 'batch')}: {stretches([(from_us(at), from_us(after(at))) for at in repairs.read])}"
+            f"read again: {many(len(repairs.read), 'batch')}:"
+            f" {stretches([(from_us(at), from_us(after(at))) for at in repairs.read])}"
         )
     for window, starts in repairs.derived.items():
         say_what_was_done(f"{window}: windows of {many(len(starts), 'batch')} derived again")
     if repairs.notes:
-        say_what_was_done(f"forgotten: {many(repairs.notes, 'note')}; they are made again when they are needed")
+        say_what_was_done(
+            f"forgotten: {many(repairs.notes, 'note')}; they are made again when they are needed"
+        )
     return say_what_was_done("mended" if repairs else "nothing was to mend")

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-At = Annotated[datetime, typer.Option("--at", parser=opt.instant, metavar="INSTANT", help="An instant that the window holds, in UTC.")]
+At = Annotated[
+    datetime,
+    typer.Option(
+        "--at", parser=opt.instant, metavar="INSTANT", help="An instant that the window holds, in UTC."
+    ),
+]
 
 
 def explain(
@@ -36,7 +41,8 @@ def explain(
 ) -> None:
     """Explain a window.
 
-    Its frames and their batches, what came too late for it, and the batch that closed it; or why there is no such window.
+    Its frames and their batches, what came too late for it, and the batch that closed it; or why there is no
+    such window.
 
     Example:
       muntin explain dags/flights.py last_6_hours --key JFK --at 2013-02-01T06:00
@@ -48,7 +54,9 @@ def explain(
         asked = one_key(pipeline.keys_of(window), key or ())
         explanation = jobs.explain(pipeline, window, root=folder, key=asked, at=at)
         if explanation.why_none and explanation.why_none.startswith(jobs.NO_EVENT):
-            explanation = replace(explanation, why_none=explanation.why_none + key_hint(pipeline, window, folder, asked))
+            explanation = replace(
+                explanation, why_none=explanation.why_none + key_hint(pipeline, window, folder, asked)
+            )
     if as_json:
         return say_json(asdict(explanation))
     return _say(explanation, limit)
@@ -71,7 +79,11 @@ def _some(parts: Sequence[T], limit: int) -> Sequence[T]:
 
 def _say_window(one: "Explained", limit: int) -> None:
     say(columns([*one.window], [[*one.window.values()]]))
-    say(f"closed by batch {one.closed_by:%Y-%m-%dT%H:%M} UTC" if one.closed_by else "open: no batch has closed it yet")
+    say(
+        f"closed by batch {one.closed_by:%Y-%m-%dT%H:%M} UTC"
+        if one.closed_by
+        else "open: no batch has closed it yet"
+    )
     if one.hidden is not None:
         say(f"hidden, for its having does not hold: {one.hidden}")
     say(f"made of {many(len(one.parts), 'state')}:")
@@ -87,22 +99,39 @@ def _say_window(one: "Explained", limit: int) -> None:
         say(columns(["frame (UTC)", "batch (UTC)", "rows"], [[p.frame, p.batch, p.rows] for p in one.before]))
     if one.missed:
         say(f"{many(len(one.missed), 'state')} came too late for it:")
-        say(columns(["frame (UTC)", "batch (UTC)", "rows"], [[p.frame, p.batch, p.rows] for p in _some(one.missed, limit)]))
+        say(
+            columns(
+                ["frame (UTC)", "batch (UTC)", "rows"],
+                [[p.frame, p.batch, p.rows] for p in _some(one.missed, limit)],
+            )
+        )
         _say_left(one.missed, limit)
     if one.looked_up:
         say("the events of its batches looked up:")
         names = ["batch (UTC)", "look-up", "answers", "no row", "now"]
-        shown = [[u.batch, u.lookup, u.answers, u.without, "changed" if u.changed else "the same"] for u in _some(one.looked_up, limit)]
+        shown = [
+            [u.batch, u.lookup, u.answers, u.without, "changed" if u.changed else "the same"]
+            for u in _some(one.looked_up, limit)
+        ]
         say(columns(names, shown))
     if one.met:
         say("in the time of the window they met:")
-        say(columns(["look-up", "key", "since (UTC)", "until"], [_met(each) for each in _some(one.met, limit)]))
+        say(
+            columns(
+                ["look-up", "key", "since (UTC)", "until"], [_met(each) for each in _some(one.met, limit)]
+            )
+        )
         _say_left(one.met, limit, "row")
     if one.unread:
         say(f"what later batches change in its batches cannot be read: {one.unread}")
     if one.changes:
         say("rows of its batches that later batches change or take back:")
-        say(columns(["batch (UTC)", "by batch", "what", "file", "place", "row"], [_change(each) for each in _some(one.changes, limit)]))
+        say(
+            columns(
+                ["batch (UTC)", "by batch", "what", "file", "place", "row"],
+                [_change(each) for each in _some(one.changes, limit)],
+            )
+        )
         _say_left(one.changes, limit, "change")
     say("")
 

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
     from muntin.jobs.inspect.late import LateBatch
 
-States = Annotated[bool, typer.Option("--states", help="Also the key and frame of the late rows, from the checkpoint.")]
-Limit = Annotated[int, typer.Option("--limit", min=0, metavar="ROWS", help="At most so many states of a window; 0 is all.")]
+States = Annotated[
+    bool, typer.Option("--states", help="Also the key and frame of the late rows, from the checkpoint.")
+]
+Limit = Annotated[
+    int, typer.Option("--limit", min=0, metavar="ROWS", help="At most so many states of a window; 0 is all.")
+]
 
 
 def late(
@@ -44,8 +48,13 @@ def late(
         names = sorted({one.window for one in batches}) if states else []
         table_of_window = {each: jobs.late_states(pipeline, each, root=folder) for each in names}
     if as_json:
-        rows = [{"window": one.window, "batch": one.batch, "rows": one.rows, "windows": one.windows} for one in batches]
-        return say_json({"batches": rows, "states": {each: table.to_pylist() for each, table in table_of_window.items()}})
+        rows = [
+            {"window": one.window, "batch": one.batch, "rows": one.rows, "windows": one.windows}
+            for one in batches
+        ]
+        return say_json(
+            {"batches": rows, "states": {each: table.to_pylist() for each, table in table_of_window.items()}}
+        )
     return _say(batches, table_of_window, limit)
 
 
@@ -56,7 +65,10 @@ def _say(batches: "list[LateBatch]", table_of_window: "dict[str, pa.Table]", lim
     say(columns(heads, [[one.window, one.batch, one.rows, one.windows] for one in batches]))
     for window, table in table_of_window.items():
         shown = table.slice(0, limit) if limit else table
-        say(f"\n{window}: {many(len(table), 'late state')}" + (f", the first {limit}" if len(shown) < len(table) else ""))
+        say(
+            f"\n{window}: {many(len(table), 'late state')}"
+            + (f", the first {limit}" if len(shown) < len(table) else "")
+        )
         heads = [*table.column_names[:-1], "windows missed by each"]
         say(columns(heads, [[*row.values()] for row in shown.to_pylist()]))
     return None

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 def metrics(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
     """Say the gauges of a pipeline as they are now.
 
-    The lag of each window, the batches by state, and whether `fresh_within` is met, in the text format of Prometheus. Runs send
-    the same when they end. A receiver of OpenTelemetry that the environment names gets them too.
+    The lag of each window, the batches by state, and whether `fresh_within` is met, in the text format of
+    Prometheus. Runs send the same when they end. A receiver of OpenTelemetry that the environment names gets
+    them too.
 
     Example:
       muntin metrics dags/flights.py --root state > /var/lib/node_exporter/muntin_flights.prom

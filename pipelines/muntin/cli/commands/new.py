@@ -18,9 +18,17 @@ from muntin.definition.extras import is_installed
 from muntin.definition.spelling import did_you_mean, many
 from muntin.errors import DefinitionError
 
-Folder = Annotated[Path | None, typer.Argument(metavar="FOLDER", help="A folder that is new or empty.", show_default=False)]
+Folder = Annotated[
+    Path | None, typer.Argument(metavar="FOLDER", help="A folder that is new or empty.", show_default=False)
+]
 Which = Annotated[
-    str, typer.Option("--template", metavar="NAME", help="What to begin with; see --list.", autocompletion=lambda: [*TEMPLATES])
+    str,
+    typer.Option(
+        "--template",
+        metavar="NAME",
+        help="What to begin with; see --list.",
+        autocompletion=lambda: [*TEMPLATES],
+    ),
 ]
 List = Annotated[bool, typer.Option("--list", help="Show the templates.")]
 _JUDGE = "great_expectations"
@@ -54,7 +62,14 @@ class _Template:
 TEMPLATES = {
     each.name: each
     for each in (
-        _Template("files", "sales by the hour and by the day, from a CSV file a day", "dags/sales.py", "day", "2024-05-01", "2024-05-04"),
+        _Template(
+            "files",
+            "sales by the hour and by the day, from a CSV file a day",
+            "dags/sales.py",
+            "day",
+            "2024-05-01",
+            "2024-05-04",
+        ),
         _Template(
             "flights",
             "delays of the last six hours, of local days and of busy times, from a Parquet file a day",
@@ -75,7 +90,9 @@ TEMPLATES = {
 }
 
 
-def new(folder: Folder = None, template: Which = "files", listed: List = False, as_json: opt.Json = False) -> None:
+def new(
+    folder: Folder = None, template: Which = "files", listed: List = False, as_json: opt.Json = False
+) -> None:
     """Make a project in an empty folder.
 
     A definition, expectations, tests, sample data, and files for Airflow. It runs at once.
@@ -102,7 +119,9 @@ def new(folder: Folder = None, template: Which = "files", listed: List = False, 
 
 def _chosen(name: str) -> _Template:
     if name not in TEMPLATES:
-        raise DefinitionError(f"there is no template {name!r}; there are {', '.join(TEMPLATES)}{did_you_mean(name, TEMPLATES)}")
+        raise DefinitionError(
+            f"there is no template {name!r}; there are {', '.join(TEMPLATES)}{did_you_mean(name, TEMPLATES)}"
+        )
     return TEMPLATES[name]
 
 
@@ -119,7 +138,9 @@ def _check_empty(folder: Path) -> None:
 def _say_list(*, as_json: bool) -> None:
     if as_json:
         return say_json([{"name": each.name, "about": each.about} for each in TEMPLATES.values()])
-    return say(columns(["template", "what it computes"], [[each.name, each.about] for each in TEMPLATES.values()]))
+    return say(
+        columns(["template", "what it computes"], [[each.name, each.about] for each in TEMPLATES.values()])
+    )
 
 
 def _reported(chosen: _Template, folder: Path, count: int) -> str:
@@ -132,11 +153,18 @@ def _reported(chosen: _Template, folder: Path, count: int) -> str:
         "pytest" if is_installed("pytest") else "pip install pytest && pytest",
     )
     headline = f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:"
-    return "\n".join([headline, *(f"  {step}" for step in steps), *([] if is_installed(_JUDGE) else [_NO_SUITES.format(chosen.file)])])
+    return "\n".join(
+        [
+            headline,
+            *(f"  {step}" for step in steps),
+            *([] if is_installed(_JUDGE) else [_NO_SUITES.format(chosen.file)]),
+        ]
+    )
 
 
 def _write_project(template: _Template, folder: Path) -> list[str]:
-    """Write a template's files, and its sample data, into a folder; their paths, relative to the folder and ascending.
+    """Write a template's files, and its sample data, into a folder; their paths, relative to the folder and
+    ascending.
 
     Without Great Expectations, the definition names its suite in a comment.
     """
@@ -149,7 +177,11 @@ def _write_project(template: _Template, folder: Path) -> list[str]:
         definition = folder / template.file
         definition.write_text(_SUITES.sub(_COMMENT, definition.read_text(encoding="utf-8")), encoding="utf-8")
     runpy.run_path(str(folder / "sample_data.py"), run_name="__main__")
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    )
 
 
 def _copy(path: Path, to: Path) -> None:

@@ -21,11 +21,22 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
 
-Start = Annotated[datetime, typer.Option("--start", parser=opt.instant, metavar="INSTANT", help="Start of the range, in UTC unless said.")]
-End = Annotated[datetime, typer.Option("--end", parser=opt.instant, metavar="INSTANT", help="End of the range.")]
+Start = Annotated[
+    datetime,
+    typer.Option(
+        "--start", parser=opt.instant, metavar="INSTANT", help="Start of the range, in UTC unless said."
+    ),
+]
+End = Annotated[
+    datetime, typer.Option("--end", parser=opt.instant, metavar="INSTANT", help="End of the range.")
+]
 By = Annotated[
     list[str] | None,
-    typer.Option("--by", metavar="COLUMN", help="Group by this key column; may stand several times; '' is by none. All unless given."),
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="Group by this key column; may stand several times; '' is by none. All unless given.",
+    ),
 ]
 
 
@@ -61,7 +72,12 @@ def over(
 
 
 def _over(
-    pipeline: "Pipeline", root: "AnyPath", start: datetime, end: datetime, by: Sequence[str] | None, keys: Sequence[str]
+    pipeline: "Pipeline",
+    root: "AnyPath",
+    start: datetime,
+    end: datetime,
+    by: Sequence[str] | None,
+    keys: Sequence[str],
 ) -> "pa.Table":
     """The range by some key columns, of some keys."""
     from muntin.jobs.lookups.over import over
@@ -71,7 +87,11 @@ def _over(
     groups = None if by is None else [column for column in by if column]
     table = over(pipeline, start, end, by=groups, keys=some, root=root)
     if asked:
-        there = table if {*asked} <= {*table.column_names} else over(pipeline, start, end, by=[*asked], keys=some, root=root)
+        there = (
+            table
+            if {*asked} <= {*table.column_names}
+            else over(pipeline, start, end, by=[*asked], keys=some, root=root)
+        )
         if any(absent(there, column, values) for column, values in asked.items()):
             check_keys(over(pipeline, start, end, by=[*asked], root=root), asked, "row of the range")
     return table

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from muntin.jobs.inspect.redefined import Redefined
 
 _SHOWN, _ROWS = 40, 5
-Rows = Annotated[int, typer.Option("--rows", min=0, metavar="ROWS", help="So many windows of each name are listed; 0 is none.")]
+Rows = Annotated[
+    int,
+    typer.Option("--rows", min=0, metavar="ROWS", help="So many windows of each name are listed; 0 is none."),
+]
 
 
 def plan(
@@ -40,8 +43,9 @@ def plan(
 ) -> int:
     """Say what a run would do.
 
-    Which batches are new, changed, unchanged or missing, which published windows may change (the newest first), and what a
-    changed definition costs. The definition is checked. Exit status 3 if files are missing, since a run would fail.
+    Which batches are new, changed, unchanged or missing, which published windows may change (the newest
+    first), and what a changed definition costs. The definition is checked. Exit status 3 if files are
+    missing, since a run would fail.
 
     Example:
       muntin plan dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
@@ -57,14 +61,22 @@ def plan(
     return SourceError.exit_status if planned.missing else 0
 
 
-def _touched(pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int) -> "dict[str, list[dict[str, object]]]":
+def _touched(
+    pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int
+) -> "dict[str, list[dict[str, object]]]":
     """Window -> some of its published windows that may change: key, bounds and closing batch."""
     from muntin.jobs.inspect.planned_windows import windows_of_batches
     from muntin.jobs.state.bound import bind
 
     bound, bounds = bind(pipeline, root), ("window_start", "window_end", "batch")
-    table_of_window = {name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()}
-    return {name: table.select([*bound.keys_of(name), *bounds]).to_pylist() for name, table in table_of_window.items() if len(table)}
+    table_of_window = {
+        name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()
+    }
+    return {
+        name: table.select([*bound.keys_of(name), *bounds]).to_pylist()
+        for name, table in table_of_window.items()
+        if len(table)
+    }
 
 
 def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, object]]]") -> None:
@@ -82,7 +94,11 @@ def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, objec
     ]
     if rows:
         say(columns(["batch (UTC)", "reading", "files", "bytes", "first file", "why"], rows[:_SHOWN]))
-        say(f"... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all\n" if len(rows) > _SHOWN else "")
+        say(
+            f"... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all\n"
+            if len(rows) > _SHOWN
+            else ""
+        )
     for line in (*_summary(planned), *_definition(planned.redefined)):
         say(line)
     for name, some in touched.items():
@@ -98,13 +114,22 @@ def _summary(planned: "Plan") -> Iterator[str]:
     volume = size(sum(batch.bytes for batch in planned.batches))
     yield f"{many(len(planned.batches), 'batch')}{f': {kinds}' if kinds else ''}; {volume} to read"
     if counted["unknown"]:
-        yield f"unknown: {many(counted['unknown'], 'batch')} that a run would read again; only Spark can tell whether its rows have changed"
+        yield (
+            f"unknown: {many(counted['unknown'], 'batch')} that a run would read again; only Spark can tell"
+            " whether its rows have changed"
+        )
     for window, starts in planned.windows.items():
-        yield f"{window}: windows of {many(len(starts), 'batch')} anew{_range(starts)}{_counted(planned.counts[window])}"
+        yield (
+            f"{window}: windows of {many(len(starts), 'batch')}"
+            f" anew{_range(starts)}{_counted(planned.counts[window])}"
+        )
     if planned.waiting_for:
         yield f"missing between batches: {stretches(planned.waiting_for)}; what lies beyond waits for it"
     if holes := [(batch.interval_start, batch.interval_end) for batch in planned.missing]:
-        yield f"no files: {many(len(holes), 'batch')}, {stretches(holes)}; a run fails. The first: {planned.missing[0].why}"
+        yield (
+            f"no files: {many(len(holes), 'batch')}, {stretches(holes)}; a run fails. The first:"
+            f" {planned.missing[0].why}"
+        )
 
 
 def _counted(windows: "PlannedWindows") -> str:
@@ -117,12 +142,17 @@ def _counted(windows: "PlannedWindows") -> str:
 def _definition(redefinition: "Redefined | None") -> Iterator[str]:
     if redefinition is None:
         return
-    yield "the definition is not that of the last run" + (":" if redefinition.changes else "; what it was is not known")
+    yield "the definition is not that of the last run" + (
+        ":" if redefinition.changes else "; what it was is not known"
+    )
     yield from (f"  {change}" for change in redefinition.changes)
     if redefinition.earlier:
         volume = f"{many(redefinition.batches, 'batch')} ({size(redefinition.bytes)})"
         stays = f"state {redefinition.earlier} stays"
-        yield f"  cost: states hold something else now; {volume} must be read again, as by muntin rebuild; {stays}"
+        yield (
+            f"  cost: states hold something else now; {volume} must be read again, as by muntin rebuild;"
+            f" {stays}"
+        )
     for window, count in redefinition.windows.items():
         yield f"  cost: {window}: {many(count, 'window')} derived anew from the states; no file is read again"
 

@@ -1,4 +1,6 @@
-"""`muntin diff`, `promote` and `rollback`: a changed definition, seen before readers see it, put in place, and taken back."""
+"""`muntin diff`, `promote` and `rollback`: a changed definition, seen before readers see it, put in place,
+and taken back.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,10 +29,20 @@ Against = Annotated[
         help="Another definition's file, or the folder of another state, instead of the live windows.",
     ),
 ]
-Rows = Annotated[int, typer.Option("--rows", min=0, help="How many windows that differ are shown, of each name.")]
-Incomplete = Annotated[bool, typer.Option("--incomplete", help="Also promote windows that lack batches: missing windows are gone then.")]
+Rows = Annotated[
+    int, typer.Option("--rows", min=0, help="How many windows that differ are shown, of each name.")
+]
+Incomplete = Annotated[
+    bool,
+    typer.Option(
+        "--incomplete", help="Also promote windows that lack batches: missing windows are gone then."
+    ),
+]
 Version = Annotated[
-    int | None, typer.Option("--version", min=0, help="A version of the window's table; else the last of the definition before.")
+    int | None,
+    typer.Option(
+        "--version", min=0, help="A version of the window's table; else the last of the definition before."
+    ),
 ]
 
 
@@ -45,8 +57,9 @@ def diff(
 ) -> None:
     """Say how windows change with a definition.
 
-    Compare the live windows with the windows of FILE: which are new, gone or changed, and the largest change of each number.
-    Nothing is promoted. A definition whose states hold something else needs `muntin rebuild FILE --candidate` first.
+    Compare the live windows with the windows of FILE: which are new, gone or changed, and the largest change
+    of each number. Nothing is promoted. A definition whose states hold something else needs `muntin rebuild
+    FILE --candidate` first.
 
     Example:
       muntin diff dags/flights.py --root state
@@ -75,9 +88,14 @@ def _lines(one: "Difference", rows: int) -> list[str]:
     lines += [f"  {name}: new" for name in one.new_columns]
     lines += [f"  {name}: not in this definition" for name in one.gone_columns]
     lines += [f"  {name}: of another type, not compared" for name in one.retyped_columns]
-    lines += [f"  {name}: changes by {by:g} at most, in {_spelled(where)}" for name, (by, where) in one.largest.items()]
+    lines += [
+        f"  {name}: changes by {by:g} at most, in {_spelled(where)}"
+        for name, (by, where) in one.largest.items()
+    ]
     shown = [*one.changes.rows(rows)]
-    lines += [f"  {row['change']}: {_spelled({key: row[key] for key in one.changes.identity})}" for row in shown]
+    lines += [
+        f"  {row['change']}: {_spelled({key: row[key] for key in one.changes.identity})}" for row in shown
+    ]
     return lines
 
 
@@ -96,8 +114,8 @@ def promote(
 ) -> None:
     """Make a definition the current one.
 
-    The live tables hold its windows from then on, in one commit for each window. No source is read. The earlier
-    definition is superseded: its runs are refused until it is promoted again.
+    The live tables hold its windows from then on, in one commit for each window. No source is read. The
+    earlier definition is superseded: its runs are refused until it is promoted again.
 
     Example:
       muntin promote dags/flights.py --root state
@@ -107,11 +125,15 @@ def promote(
 
         pipeline, folder = placed(file, name, root)
         with exported():
-            window_names = do(pipeline, root=folder, spark=spark, incomplete=incomplete, validate=validate, progress=tell)
+            window_names = do(
+                pipeline, root=folder, spark=spark, incomplete=incomplete, validate=validate, progress=tell
+            )
     if as_json:
         return say_json({"promoted": window_names})
     return say_what_was_done(
-        f"promoted: {', '.join(window_names)}" if window_names else f"{pipeline.name}: this definition is current already"
+        f"promoted: {', '.join(window_names)}"
+        if window_names
+        else f"{pipeline.name}: this definition is current already"
     )
 
 
@@ -125,8 +147,9 @@ def rollback(
 ) -> None:
     """Take back the promotion of a definition.
 
-    The live tables hold the earlier windows again, in one commit for each window, as long as `vacuum` has not removed
-    their files. The current definition is superseded; the definition before it goes on with its next run.
+    The live tables hold the earlier windows again, in one commit for each window, as long as `vacuum` has not
+    removed their files. The current definition is superseded; the definition before it goes on with its next
+    run.
 
     Example:
       muntin rollback dags/flights.py --root state
@@ -137,5 +160,11 @@ def rollback(
         pipeline, folder = placed(file, name, root)
         rollbacks = do(pipeline, root=folder, window=window, version=version)
     if as_json:
-        return say_json([{"window": one.window, "version": one.version, "files": one.files} for one in rollbacks])
-    return say_what_was_done(columns(["window", "as of version", "files"], [[one.window, one.version, one.files] for one in rollbacks]))
+        return say_json(
+            [{"window": one.window, "version": one.version, "files": one.files} for one in rollbacks]
+        )
+    return say_what_was_done(
+        columns(
+            ["window", "as of version", "files"], [[one.window, one.version, one.files] for one in rollbacks]
+        )
+    )

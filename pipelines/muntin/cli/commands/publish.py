@@ -24,10 +24,21 @@ if TYPE_CHECKING:
 
 Despite = Annotated[
     str | None,
-    typer.Option("--despite", metavar="VERDICT", help="Publish the windows that this verdict holds, exactly as they were checked."),
+    typer.Option(
+        "--despite",
+        metavar="VERDICT",
+        help="Publish the windows that this verdict holds, exactly as they were checked.",
+    ),
 ]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="WHY", help="Why they are published all the same; it stays in the report.")]
-By = Annotated[str | None, typer.Option("--by", metavar="WHO", help="Who decides; the user of this machine if left out.")]
+Reason = Annotated[
+    str | None,
+    typer.Option(
+        "--reason", metavar="WHY", help="Why they are published all the same; it stays in the report."
+    ),
+]
+By = Annotated[
+    str | None, typer.Option("--by", metavar="WHO", help="Who decides; the user of this machine if left out.")
+]
 
 
 def publish(
@@ -42,26 +53,36 @@ def publish(
 ) -> int:
     """Show what suites hold back, or publish it all the same.
 
-    Without --despite: the windows that failed a critical expectation, with the failed checks, their rows and the name of the
-    verdict. With it, exactly these windows are published as they were staged; verdict, person and reason stay in the report.
-    Batches that are read again get a verdict with another name.
+    Without --despite: the windows that failed a critical expectation, with the failed checks, their rows and
+    the name of the verdict. With it, exactly these windows are published as they were staged; verdict, person
+    and reason stay in the report. Batches that are read again get a verdict with another name.
 
     Example:
       muntin publish dags/flights.py --root state
-      muntin publish dags/flights.py --root state --despite 0b6f4f8a1c2d3e4f --reason "EWR was closed, readers know"
+      muntin publish dags/flights.py --root state --despite 0b6f4f8a1c2d3e4f --reason "EWR was closed, readers
+      know"
     """
     with working("finalize", "validate", "publish") as tell:
         pipeline, folder = placed(file, name, root)
         if despite is None:
             if reason is not None or by is not None:
-                raise DefinitionError("--reason, --by: say which verdict it is about, by --despite; muntin publish FILE names them")
+                raise DefinitionError(
+                    "--reason, --by: say which verdict it is about, by --despite; muntin publish FILE names"
+                    " them"
+                )
             held = _held(pipeline, folder)
         else:
             from muntin.jobs.reported_run import publish_and_tell
 
             with exported():
                 report = publish_and_tell(
-                    pipeline, root=folder, verdict=despite, by=by or getuser(), reason=reason or "", spark=spark, progress=tell
+                    pipeline,
+                    root=folder,
+                    verdict=despite,
+                    by=by or getuser(),
+                    reason=reason or "",
+                    spark=spark,
+                    progress=tell,
                 )
     if despite is None:
         return _say_held(held, pipeline, as_json=as_json)
@@ -82,7 +103,14 @@ def _held(pipeline: "Pipeline", root: "AnyPath") -> "list[HeldWindows]":
 def _say_held(held: "list[HeldWindows]", pipeline: "Pipeline", *, as_json: bool) -> int:
     if as_json:
         say_json(
-            [{"verdict": each.name, "batches": [*map(spell_instant, each.starts)], "reports": [*each.reports.values()]} for each in held]
+            [
+                {
+                    "verdict": each.name,
+                    "batches": [*map(spell_instant, each.starts)],
+                    "reports": [*each.reports.values()],
+                }
+                for each in held
+            ]
         )
     elif not held:
         say(f"{pipeline.name}: no suite holds anything that could be published")

@@ -18,10 +18,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 From = Annotated[
-    datetime | None, typer.Option("--from", parser=opt.instant, metavar="INSTANT", help="Only batches that begin at or after it.")
+    datetime | None,
+    typer.Option(
+        "--from", parser=opt.instant, metavar="INSTANT", help="Only batches that begin at or after it."
+    ),
 ]
-To = Annotated[datetime | None, typer.Option("--to", parser=opt.instant, metavar="INSTANT", help="Only batches that begin before it.")]
-Last = Annotated[int, typer.Option("--last", min=0, metavar="ROWS", help="At most so many rows, the newest batches'; 0 is all.")]
+To = Annotated[
+    datetime | None,
+    typer.Option("--to", parser=opt.instant, metavar="INSTANT", help="Only batches that begin before it."),
+]
+Last = Annotated[
+    int,
+    typer.Option(
+        "--last", min=0, metavar="ROWS", help="At most so many rows, the newest batches'; 0 is all."
+    ),
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Read the batches of these rows again.")]
 _WIDEST = 60
 
@@ -40,8 +51,9 @@ def quarantine(
 ) -> int:
     """List the rows that were refused, and why.
 
-    Each with its batch, file, line, column, reason and text. After you corrected the files, --retry reads their batches again
-    and publishes what changed. After you corrected the definition, as by types=, use `muntin rebuild`.
+    Each with its batch, file, line, column, reason and text. After you corrected the files, --retry reads
+    their batches again and publishes what changed. After you corrected the definition, as by types=, use
+    `muntin rebuild`.
 
     Example:
       muntin quarantine dags/flights.py --root state --from 2013-01-01 --last 100
@@ -59,11 +71,25 @@ def quarantine(
             options = {"validate": True, "allow_missing": False, "dry_run": dry_run}
             report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     if retry:
-        return say_done(todo, purged_batches, report, none="there is no row in the quarantine", dry_run=dry_run, as_json=as_json)
+        return say_done(
+            todo,
+            purged_batches,
+            report,
+            none="there is no row in the quarantine",
+            dry_run=dry_run,
+            as_json=as_json,
+        )
     shown = rows.slice(max(0, len(rows) - last)) if last else rows
     if as_json:
         reason_counts = [{"reason": reason, "rows": count} for reason, count in jobs.reasons(rows)]
-        say_json({"pipeline": pipeline.name, "total": len(rows), "reasons": reason_counts, "rows": shown.to_pylist()})
+        say_json(
+            {
+                "pipeline": pipeline.name,
+                "total": len(rows),
+                "reasons": reason_counts,
+                "rows": shown.to_pylist(),
+            }
+        )
     else:
         _say(shown, len(rows), jobs.reasons(rows))
     return 0
@@ -73,7 +99,10 @@ def _say(shown: "pa.Table", total: int, reasons: "Sequence[tuple[str, int]]") ->
     if not total:
         return say("there is no row in the quarantine")
     heads = ["batch (UTC)", "file", "line", "reason", "row"]
-    rows = [[row["batch"], row["file"], _place(row), row["reason"], _short(row["row"])] for row in shown.to_pylist()]
+    rows = [
+        [row["batch"], row["file"], _place(row), row["reason"], _short(row["row"])]
+        for row in shown.to_pylist()
+    ]
     say(columns(heads, rows))
     more = f", the last {len(shown):,} of them shown; --last 0 shows all" if len(shown) < total else ""
     say(f"\n{many(total, 'row')}{more}")

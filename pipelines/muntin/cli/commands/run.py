@@ -40,8 +40,9 @@ def run(
 ) -> int:
     """Run the batches from START to END.
 
-    From source to published windows, in bulk. A range that runs again replaces its batches. A batch that had rows and has no
-    file any more is an error; --allow-missing makes it empty. Alerts of the definition go to AIRFLOW_CONN_ALERTS of the environment.
+    From source to published windows, in bulk. A range that runs again replaces its batches. A batch that had
+    rows and has no file any more is an error; --allow-missing makes it empty. Alerts of the definition go to
+    AIRFLOW_CONN_ALERTS of the environment.
 
     Example:
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
@@ -55,7 +56,9 @@ def run(
         link = command_of("run", file, name, folder, start, end)
         options = {"validate": validate, "allow_missing": allow_missing, "progress": tell}
         with exported():
-            report = run_and_tell(pipeline, root=folder, start=start, end=end, link=link, spark=spark, **options)
+            report = run_and_tell(
+                pipeline, root=folder, start=start, end=end, link=link, spark=spark, **options
+            )
     if as_json:
         say_json(report.to_dict())
     else:
@@ -64,12 +67,16 @@ def run(
 
 
 def status_of(report: "RunReport | None") -> int:
-    """The exit status of a run that published: whether a sink misses something that no later run sends by itself."""
+    """The exit status of a run that published: whether a sink misses something that no later run sends by
+    itself.
+    """
     return BLOCKED if report and report.blocked_sinks else 0
 
 
 def say_report(report: "RunReport", place: str = "") -> None:
-    """A run's report for people: a line a batch, what was published, what is missing, its `place`, and last what was refused."""
+    """A run's report for people: a line a batch, what was published, what is missing, its `place`, and last
+    what was refused.
+    """
     if report.batches:
         say_what_was_done(_table(report.batches))
         say_what_was_done()
@@ -83,19 +90,34 @@ def _refused(batches: "Sequence[BatchReport]") -> list[str]:
     if not much:
         return []
     others = f"; and {many(len(much) - 1, 'more batch')} with more than a tenth" if len(much) > 1 else ""
-    return [f"quarantined: {moment(much[0].interval_start)}: {much[0].refusals}{others}; muntin quarantine shows the rows"]
+    return [
+        (
+            f"quarantined: {moment(much[0].interval_start)}: {much[0].refusals}{others}; muntin quarantine"
+            " shows the rows"
+        )
+    ]
 
 
 def command_of(command: str, file: Path, name: str | None, root: "AnyPath", *span: datetime) -> str:
     """The command line that runs a range again, or all if no start and end are given; for a message."""
     words = ["muntin", command, str(file), *(["--pipeline", name] if name else []), "--root", str(root)]
     borders = zip(("--start", "--end"), span, strict=False)
-    return shlex.join([*words, *(word for option, border in borders for word in (option, border.isoformat()))])
+    return shlex.join(
+        [*words, *(word for option, border in borders for word in (option, border.isoformat()))]
+    )
 
 
 def _table(batches: "tuple[BatchReport, ...]") -> str:
     windows = list(dict.fromkeys(name for batch in batches for name in batch.windows_closed))
-    heads = ["batch (UTC)", "read", "accepted", "quarantined", "late", *(f"{name} closed" for name in windows), "watermark"]
+    heads = [
+        "batch (UTC)",
+        "read",
+        "accepted",
+        "quarantined",
+        "late",
+        *(f"{name} closed" for name in windows),
+        "watermark",
+    ]
     rows = [
         [
             batch.interval_start,
@@ -110,7 +132,9 @@ def _table(batches: "tuple[BatchReport, ...]") -> str:
     ]
     if len(rows) <= _SHOWN:
         return columns(heads, rows)
-    return columns(heads, rows[:_SHOWN]) + f"\n... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all"
+    return (
+        columns(heads, rows[:_SHOWN]) + f"\n... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all"
+    )
 
 
 def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
@@ -118,14 +142,20 @@ def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
     names = dict.fromkeys(name for one in batches for name in one.sources)
     each = {name: [one.sources[name] for one in batches if name in one.sources] for name in names}
     return [
-        f"  {name}: {many(sum(one.read for one in rows), 'row')} read, {sum(one.quarantined for one in rows):,} quarantined"
+        f"  {name}: {many(sum(one.read for one in rows), 'row')} read,"
+        f" {sum(one.quarantined for one in rows):,} quarantined"
         for name, rows in each.items()
     ]
 
 
 def _odd(batches: "Sequence[BatchReport]") -> str:
-    """The rows with local times that come twice or never, and rows of forgotten keys, as the end of a line."""
-    ambiguous, nonexistent = sum(one.rows_ambiguous for one in batches), sum(one.rows_nonexistent for one in batches)
+    """The rows with local times that come twice or never, and rows of forgotten keys, as
+    the end of a line.
+    """
+    ambiguous, nonexistent = (
+        sum(one.rows_ambiguous for one in batches),
+        sum(one.rows_nonexistent for one in batches),
+    )
     text = f", {many(ambiguous, 'local time')} that came twice" if ambiguous else ""
     text += f", {many(nonexistent, 'local time')} that never was" if nonexistent else ""
     forgotten = sum(one.rows_forgotten for one in batches)
@@ -145,9 +175,13 @@ def _despite(batches: "Sequence[BatchReport]") -> list[str]:
 def summary(report: "RunReport") -> list[str]:
     """Summary of a run, in a few lines."""
     batches = report.batches
-    read, refused, late = (sum(getattr(one, what) for one in batches) for what in ("rows_read", "rows_quarantined", "rows_late"))
+    read, refused, late = (
+        sum(getattr(one, what) for one in batches) for what in ("rows_read", "rows_quarantined", "rows_late")
+    )
     twice = sum(one.rows_duplicate for one in batches)
-    lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
+    lines = [
+        f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"
+    ]
     lines[0] += f", {many(twice, 'duplicate')} left out" if twice else ""
     lines[0] += _odd(batches)
     hidden = sum(one.files_hidden for one in batches)
@@ -177,12 +211,16 @@ def summary(report: "RunReport") -> list[str]:
         lines.append(f"missing: {stretches(report.waiting_for)}; what was accumulated beyond waits for it")
     if report.left_behind:
         lines.append(
-            f"left behind: {many(report.left_behind, 'batch')} that an earlier definition had read; muntin rebuild reads them again"
+            f"left behind: {many(report.left_behind, 'batch')} that an earlier definition had read; muntin"
+            " rebuild reads them again"
         )
     if report.promoted:
-        lines.append(f"promoted: {', '.join(report.promoted)}: readers know the windows of this definition now")
+        lines.append(
+            f"promoted: {', '.join(report.promoted)}: readers know the windows of this definition now"
+        )
     if report.candidates:
         lines.append(
-            f"candidates: {', '.join(report.candidates)}: readers know those of an earlier definition; see muntin diff, muntin promote"
+            f"candidates: {', '.join(report.candidates)}: readers know those of an earlier definition; see"
+            " muntin diff, muntin promote"
         )
     return lines

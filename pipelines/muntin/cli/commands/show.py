@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LIMIT = 20
-Last = Annotated[int | None, typer.Option("--last", min=1, metavar="ROWS", help="Only so many windows: the windows that end last.")]
-Query = Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT in the SQL of DuckDB.", show_default=False)]
+Last = Annotated[
+    int | None,
+    typer.Option("--last", min=1, metavar="ROWS", help="Only so many windows: the windows that end last."),
+]
+Query = Annotated[
+    str, typer.Argument(metavar="QUERY", help="One SELECT in the SQL of DuckDB.", show_default=False)
+]
 
 
 def show(
@@ -60,7 +65,9 @@ def show(
         write_table(shown, written, out)
         return say_what_was_done(f"{out.absolute()}: {many(len(shown), 'window')}")
     if as_json:
-        return say_json({"pipeline": pipeline.name, "window": window, "total": len(table), "rows": shown.to_pylist()})
+        return say_json(
+            {"pipeline": pipeline.name, "window": window, "total": len(table), "rows": shown.to_pylist()}
+        )
     return print_table(shown, written) if written else _say_table(shown, len(table), timezone)
 
 
@@ -69,8 +76,12 @@ def newest(table: "pa.Table", count: int) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    numbered = table.select(["window_end", "window_start"]).append_column("at", pa.array(range(len(table)), pa.int64()))
-    order = pc.sort_indices(numbered, [("window_end", "descending"), ("window_start", "descending"), ("at", "descending")])
+    numbered = table.select(["window_end", "window_start"]).append_column(
+        "at", pa.array(range(len(table)), pa.int64())
+    )
+    order = pc.sort_indices(
+        numbered, [("window_end", "descending"), ("window_start", "descending"), ("at", "descending")]
+    )
     chosen = order[:count]
     return table.take(chosen.take(pc.sort_indices(chosen)))
 
@@ -95,7 +106,8 @@ def sql(
 ) -> None:
     """Query published windows by their names.
 
-    Each window is a table of DuckDB with the rows that `show` has; a rollup is "day.by_city", in quotes. A query reads windows alone.
+    Each window is a table of DuckDB with the rows that `show` has; a rollup is "day.by_city", in quotes. A
+    query reads windows alone.
 
     Example:
       muntin sql dags/flights.py "select origin, max(worst) from day group by all" --root state
@@ -108,4 +120,9 @@ def sql(
         pipeline, folder = inspected(file, name, root)
         bind_existing(pipeline, folder)
         table = over_windows(pipeline, query, root=folder)
-    give(Result(table, {"pipeline": pipeline.name}, "row", limit=limit, timezone=timezone), written, out, as_json=as_json)
+    give(
+        Result(table, {"pipeline": pipeline.name}, "row", limit=limit, timezone=timezone),
+        written,
+        out,
+        as_json=as_json,
+    )

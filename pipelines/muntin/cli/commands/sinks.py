@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
 
 Send = Annotated[bool, typer.Option("--send", help="Send to each sink what is missing there.")]
-Anew = Annotated[bool, typer.Option("--anew", help="With --send: send all windows, and let them take the place of what is there.")]
+Anew = Annotated[
+    bool,
+    typer.Option(
+        "--anew", help="With --send: send all windows, and let them take the place of what is there."
+    ),
+]
 _FAILED = 3
 
 
@@ -31,8 +36,9 @@ def sinks(
 ) -> int:
     """Say how far each sink is.
 
-    The version that each sink has, how many versions are missing, and why the last attempt failed, as the state has it. Windows whose
-    values a sink refuses are named, each with the column. Exit status 3 if a sink is down, 4 if a person is needed.
+    The version that each sink has, how many versions are missing, and why the last attempt failed, as the
+    state has it. Windows whose values a sink refuses are named, each with the column. Exit status 3 if a sink
+    is down, 4 if a person is needed.
 
     Example:
       muntin sinks dags/flights.py --root state
@@ -54,10 +60,16 @@ def sinks(
     else:
         for line in reported(sent):
             say(line)
-        say(_table(sink_standings) if sink_standings else f"{pipeline.name}: the definition has no sinks; write Pipeline(..., to=[...])")
+        say(
+            _table(sink_standings)
+            if sink_standings
+            else f"{pipeline.name}: the definition has no sinks; write Pipeline(..., to=[...])"
+        )
         for one in sink_standings:
             say_misfits(one)
-    if any(one.needs_a_person for one in sent) or any(not misfit.replaced for one in sink_standings for misfit in one.misfits):
+    if any(one.needs_a_person for one in sent) or any(
+        not misfit.replaced for one in sink_standings for misfit in one.misfits
+    ):
         return BLOCKED
     return _FAILED if any(one.failed for one in sent) else 0
 
@@ -81,4 +93,10 @@ def _sent(bound: "Bound", *, anew: bool) -> "tuple[Sent, ...]":
 
 def _table(sink_standings: "list[SinkStanding]") -> str:
     heads = ["window", "sink", "version", "behind", "last attempt", "failed"]
-    return columns(heads, [[one.window, one.sink, one.version, one.behind, one.at, one.failed or None] for one in sink_standings])
+    return columns(
+        heads,
+        [
+            [one.window, one.sink, one.version, one.behind, one.at, one.failed or None]
+            for one in sink_standings
+        ],
+    )

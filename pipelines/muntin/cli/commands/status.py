@@ -60,8 +60,8 @@ def status(
 ) -> None:
     """Say how far each window is.
 
-    With FILE also the state of each batch: waiting, running, failed at a step, held by a suite, published or corrected; and
-    whether `fresh_within` of the definition is met.
+    With FILE also the state of each batch: waiting, running, failed at a step, held by a suite, published or
+    corrected; and whether `fresh_within` of the definition is met.
 
     Example:
       muntin status dags/flights.py --root state
@@ -101,8 +101,8 @@ def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:
         return
     if near := roots_near(root, pipeline.name) if pipeline else roots_near(root):
         raise StateError(
-            f"there is no state{f' of {pipeline.name!r}' if pipeline else ''} below {root}, but below {', '.join(map(str, near))}; "
-            f"give the root that runs wrote to, as --root {near[0]}"
+            f"there is no state{f' of {pipeline.name!r}' if pipeline else ''} below {root}, but below"
+            f" {', '.join(map(str, near))}; give the root that runs wrote to, as --root {near[0]}"
         )
 
 
@@ -112,7 +112,10 @@ def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
         return f"no state below {root}: nothing was run yet"
     home = root / pipeline.name
     if home.is_dir():
-        return f"{pipeline.name}: nothing was run yet under this definition; {home} has states of other definitions; see muntin plan"
+        return (
+            f"{pipeline.name}: nothing was run yet under this definition; {home} has states of other"
+            " definitions; see muntin plan"
+        )
     return f"{pipeline.name}: nothing was run yet; its state will be {home}"
 
 
@@ -122,22 +125,43 @@ def _lines(one: "PipelineStatus", zone: str | None, again: _Again) -> list[str]:
     def at(value: datetime) -> str:
         return moment(in_zone(value, zone))
 
-    lines = [f"{one.pipeline} ({one.fingerprint}), {_standing(one)}, {size(one.bytes)}; instants in {zone or 'UTC'}"]
-    lines.append(f"last run: {at(one.last_run.replace(microsecond=0))}" if one.last_run else "last run: never recorded")
+    lines = [
+        (
+            f"{one.pipeline} ({one.fingerprint}), {_standing(one)}, {size(one.bytes)}; instants in"
+            f" {zone or 'UTC'}"
+        )
+    ]
+    lines.append(
+        f"last run: {at(one.last_run.replace(microsecond=0))}" if one.last_run else "last run: never recorded"
+    )
     lines.append(f"read: {many(one.batches, 'batch')}; quarantined: {many(one.rows_quarantined, 'row')}")
     lines += _batch_lines(one, at, again)
     cells = [[getattr(window, field) for field in _WINDOW.values()] for window in one.windows]
-    lines.append(columns([*_WINDOW], [[in_zone(each, zone) if isinstance(each, datetime) else each for each in row] for row in cells]))
+    lines.append(
+        columns(
+            [*_WINDOW],
+            [[in_zone(each, zone) if isinstance(each, datetime) else each for each in row] for row in cells],
+        )
+    )
     if one.missing:
         lines.append(f"missing: {stretches(one.missing, zone)}")
     if one.waiting:
-        lines.append(f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {at(one.waiting[0])} to {at(one.waiting[-1])}")
-    lines += [f"staged, not published: {each.folder}, {size(each.bytes)}, written {at(each.written_at)}" for each in one.staged]
+        lines.append(
+            f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {at(one.waiting[0])} to"
+            f" {at(one.waiting[-1])}"
+        )
+    lines += [
+        f"staged, not published: {each.folder}, {size(each.bytes)}, written {at(each.written_at)}"
+        for each in one.staged
+    ]
     lines += _gone(one, at)
     if one.unsent:
         lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
     if one.unforgotten:
-        lines.append(f"something may be left of {many(one.unforgotten, 'key')} to be forgotten: run muntin forget FILE with them again")
+        lines.append(
+            f"something may be left of {many(one.unforgotten, 'key')} to be forgotten: run muntin forget FILE"
+            " with them again"
+        )
     return lines + [line for sink in one.sinks for line in _sink(sink)]
 
 
@@ -155,7 +179,10 @@ def _sink(sink: "SinkStanding") -> "Iterator[str]":
         why = f": {sink.failed}" if sink.failed else ""
         yield f"sinks: {sink.window} is {many(sink.behind, 'version')} behind at {sink.sink}{why}"
     if sink.misfits:
-        yield f"sinks: {many(len(sink.misfits), 'window')} of {sink.window} not as published at {sink.sink}; muntin sinks FILE names them"
+        yield (
+            f"sinks: {many(len(sink.misfits), 'window')} of {sink.window} not as published at {sink.sink};"
+            " muntin sinks FILE names them"
+        )
 
 
 def _again(file: Path | None, name: str | None, root: AnyPath) -> _Again:
@@ -168,7 +195,12 @@ def _again(file: Path | None, name: str | None, root: AnyPath) -> _Again:
 def _gone(one: "PipelineStatus", at: "Callable[[datetime], str]") -> list[str]:
     """The parts of old batches that were removed."""
     windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
-    tables = [("states", one.states_gone_before), *windows, ("refused rows", one.refused_gone_before), ("reports", one.reports_gone_before)]
+    tables = [
+        ("states", one.states_gone_before),
+        *windows,
+        ("refused rows", one.refused_gone_before),
+        ("reports", one.reports_gone_before),
+    ]
     parts = [f"{what} before {at(before)}" for what, before in tables if before]
     return [f"gone, as retain says: {', '.join(parts)}"] if parts else []
 
@@ -205,7 +237,9 @@ def _told(each: "Stretch", at: Callable[[datetime], str], again: _Again) -> list
         return lines
     log, command = [f"    see {one.link}"] if one.link else [], again(start, end)
     mended = [f"    when that is mended: {command}"] if command else []
-    despite = [f"    to publish it all the same: {PUBLISH_DESPITE.format(one.verdict)}"] if one.verdict else []
+    despite = (
+        [f"    to publish it all the same: {PUBLISH_DESPITE.format(one.verdict)}"] if one.verdict else []
+    )
     return [*lines, *log, *mended, *despite]
 
 

@@ -16,7 +16,13 @@ _READERS = {
 }
 
 
-def where(file: opt.File, window: opt.SomeWindow = None, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
+def where(
+    file: opt.File,
+    window: opt.SomeWindow = None,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    as_json: opt.Json = False,
+) -> None:
     """Say where windows are, and how other tools read them.
 
     The path of a window's table stays, whatever becomes of the definition.
@@ -39,7 +45,14 @@ def where(file: opt.File, window: opt.SomeWindow = None, root: opt.Root = None, 
         say(f"{each}: {table}")
         location = table if is_object_store(table) else f"file://{table}"
         plain = f"{pipeline.name}_{each}".replace(".", "_")
-        facts = {"table": table, "location": location, "name": plain, "file": file, "window": each, "root": folder}
+        facts = {
+            "table": table,
+            "location": location,
+            "name": plain,
+            "file": file,
+            "window": each,
+            "root": folder,
+        }
         for reader, line in _READERS.items():
             say(f"  {reader:<8}{line.format(**facts)}")
         for sink in pipeline.to:

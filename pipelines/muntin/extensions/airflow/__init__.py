@@ -5,8 +5,8 @@
     with DAG("shop", schedule=schedule_of(shop), start_date=shop.start, catchup=True):
         arrived() >> muntin_tasks(shop) >> told()
 
-Importing this package does not import Airflow; a call of these does. The tasks import Spark, Great Expectations
-and the engine.
+Importing this package does not import Airflow; a call of these does. The tasks import Spark, Great
+Expectations and the engine.
 """
 
 from muntin.extensions.airflow.assets.partitions import by_batch, by_window
@@ -16,4 +16,12 @@ from muntin.extensions.airflow.forget_dag import forget_dag
 from muntin.extensions.airflow.group import muntin_tasks
 from muntin.extensions.airflow.timetable import schedule_of
 
-__all__ = ["airflow_dag", "by_batch", "by_window", "forget_dag", "muntin_tasks", "schedule_of", "window_asset"]
+__all__ = [
+    "airflow_dag",
+    "by_batch",
+    "by_window",
+    "forget_dag",
+    "muntin_tasks",
+    "schedule_of",
+    "window_asset",
+]

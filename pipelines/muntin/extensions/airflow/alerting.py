@@ -1,4 +1,6 @@
-"""Callbacks that Airflow calls when a task's state is decided: they note that the run's asset events are emitted, and send its message."""
+"""Callbacks that Airflow calls when a task's state is decided: they note that the run's asset events are
+emitted, and send its message.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,11 @@ def host() -> Any:  # noqa: ANN401 - a module
     return extension("alerts", "host")
 
 
-def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arguments of every task, and of the last task, that make Airflow call back. Without alerts only the last task does.
+def callbacks(
+    pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of every task, and of the last task, that make Airflow call back. Without alerts only the
+    last task does.
 
     A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
     """
@@ -50,8 +55,13 @@ def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, 
 
 
 @contextmanager
-def ending_reported(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, last: bool = False) -> Iterator[None]:
-    """Around the work of a task: where it ends the run of a backfill, note so. Airflow counts the run as ended before it calls back."""
+def ending_reported(
+    pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, last: bool = False
+) -> Iterator[None]:
+    """Around the work of a task: where it ends the run of a backfill, note so.
+
+    Airflow counts the run as ended before it calls back.
+    """
     from airflow.sdk.exceptions import TaskDeferred
 
     try:
@@ -75,11 +85,21 @@ def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str
         log.warning("alerts: not noted that the run ends: %s", type(wrong).__name__)
 
 
-def tell_asked(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], held: HeldWindows, until_us: int) -> None:
-    """Tell that a suite holds what a run staged, and that a question waits until then: the run itself has not failed."""
+def tell_asked(
+    pipeline: Pipeline,
+    root: str | AnyPath | None,
+    context: Mapping[str, Any],
+    held: HeldWindows,
+    until_us: int,
+) -> None:
+    """Tell that a suite holds what a run staged, and that a question waits until then: the run itself has not
+    failed.
+    """
 
     def asked(at: Place) -> Any:  # noqa: ANN401 - the facts of a run, as alerts have them
-        run_facts = host().gathered.unpublished(at.bound, [at.interval], [*held.reports.values()], link=form_of(str(context["ti"].log_url)))
+        run_facts = host().gathered.unpublished(
+            at.bound, [at.interval], [*held.reports.values()], link=form_of(str(context["ti"].log_url))
+        )
         return replace(run_facts, asked_until_us=until_us, verdict=held.name)
 
     _tell(pipeline, root, context, asked)
@@ -91,7 +111,10 @@ def form_of(log_url: str) -> str:
 
 
 def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
-    """Airflow has the events of a task that succeeded. Whatever goes wrong here makes the next run emit them once more."""
+    """Airflow has the events of a task that succeeded.
+
+    Whatever goes wrong here makes the next run emit them once more.
+    """
     from muntin.extensions.airflow.assets.events import acknowledge
 
     try:
@@ -109,7 +132,9 @@ def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, 
     return list(callback) if isinstance(callback, list | tuple) else [callback] if callback else []
 
 
-def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], facts: Callable[[Place], Any]) -> None:
+def _tell(
+    pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], facts: Callable[[Place], Any]
+) -> None:
     """Send the message of a run, if there are alerts; whatever goes wrong is a line of the task's log."""
     if pipeline.alerts is None:
         return
@@ -126,7 +151,10 @@ def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, 
 
 
 def _in_backfill(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of alerts
-    """How a run stands to the backfills of its DAG. A task may ask Airflow for numbers of runs only, not of which backfill they are."""
+    """How a run stands to the backfills of its DAG.
+
+    A task may ask Airflow for numbers of runs only, not of which backfill they are.
+    """
     run, ti = context["dag_run"], context["ti"]
 
     def unfinished(names: Sequence[str] | None) -> int:
@@ -140,7 +168,9 @@ def _failed(at: Place, wrong: BaseException, link: str) -> Any:  # noqa: ANN401 
     """The facts of a run, from its error. What failed was reported when a person was asked."""
     if verdict_and_reason := getattr(wrong, "kept", None):
         verdict, why = verdict_and_reason
-        return replace(host().gathered.unpublished(at.bound, [at.interval], [], link=link), kept=why, verdict=verdict)
+        return replace(
+            host().gathered.unpublished(at.bound, [at.interval], [], link=link), kept=why, verdict=verdict
+        )
     return host().gathered.failed(at.bound, [at.interval], wrong, link=link)
 
 
@@ -154,7 +184,9 @@ def _ended_well(at: Place, context: Mapping[str, Any]) -> Any:  # noqa: ANN401 -
         [at.interval],
         batch_reports(at.bound, [at.interval]),
         quality=result["reports"],
-        published={window: [_us(start) for start in starts] for window, starts in result["published"].items()},
+        published={
+            window: [_us(start) for start in starts] for window, starts in result["published"].items()
+        },
         missing=[(_us(low), _us(high)) for low, high in result["waiting_for"]],
         link=str(context["ti"].log_url).partition("/tasks/")[0],
         approved=[result["report"].get("despite")],
@@ -166,7 +198,9 @@ def _us(text: str) -> int:
 
 
 def addresses_of(channel: str) -> list[Any]:
-    """The addresses of a channel: of an environment variable, or of a connection, wherever Airflow keeps it."""
+    """The addresses of a channel: of an environment variable, or of a connection,
+    wherever Airflow keeps it.
+    """
     from muntin.extensions.airflow.spark import connection
 
     if channel.startswith(host().VARIABLE):

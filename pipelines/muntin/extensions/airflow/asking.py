@@ -1,10 +1,12 @@
-"""The task `ask`: where a suite holds what a run staged, a person says whether it is published all the same. Imports Airflow's operator.
+"""The task `ask`: where a suite holds what a run staged, a person says whether it is published all the same.
+Imports Airflow's operator.
 
 validate   ask                                        publish
 failed     tells the channels where and until when
            waits, without a worker ... "Publish"      as it was staged, if the verdict is the same
                                    ... "Keep it held", no answer: the run fails, the batch stays held
-                                   ... another run has published meanwhile: nothing is asked any more; finalize and validate again
+                                   ... another run has published meanwhile: nothing is asked any more;
+                                       finalize and validate again
 passed     does nothing                               as ever
 """
 
@@ -43,9 +45,13 @@ if TYPE_CHECKING:
 
 YES, NO = "Publish", "Keep it held"
 AGAIN = timedelta(minutes=5)
-"""So often an open question looks whether there is anything left to decide: another run, or `muntin publish`, may have published it."""
+"""So often an open question looks whether there is anything left to decide: another run, or `muntin publish`,
+may have published it.
+"""
 _SECOND_US = 1_000_000
-_REASON = Param("", type="string", title="Reason", description="It stays in the report of the batches, with your name.")
+_REASON = Param(
+    "", type="string", title="Reason", description="It stays in the report of the batches, with your name."
+)
 
 
 def ask(
@@ -58,8 +64,8 @@ def ask(
 ) -> AskOperator:
     """The task `ask` of a pipeline that asks; `finalize`: the id of the task that staged the windows.
 
-    `ending`: a context around what an answer leads to; an exception in it ends the run. `tell` is called when the question is put,
-    with the context, what is held, and until when the question waits, in microseconds.
+    `ending`: a context around what an answer leads to; an exception in it ends the run. `tell` is called when
+    the question is put, with the context, what is held, and until when the question waits, in microseconds.
     """
     from muntin.extensions.airflow.tasks import begin
 
@@ -80,7 +86,10 @@ def ask(
 
 
 class AskOperator(HITLOperator):  # type: ignore[misc]
-    """Airflow's question to a person, asked only where a suite holds what the run staged. Returns the approval, or nothing; see `ask`."""
+    """Airflow's question to a person, asked only where a suite holds what the run staged.
+
+    Returns the approval, or nothing; see `ask`.
+    """
 
     def __init__(
         self,
@@ -113,7 +122,9 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
             raise _parked(held.name, until_us) from None
         return {}
 
-    def execute_complete(self, context: Context, event: dict[str, Any], verdict: str = "", until_us: int = 0) -> dict[str, str]:
+    def execute_complete(
+        self, context: Context, event: dict[str, Any], verdict: str = "", until_us: int = 0
+    ) -> dict[str, str]:
         """The approval of the verdict that was shown; nothing where another run has published meanwhile.
 
         A `KeptHeldError` if the answer is no, or no answer came.
@@ -121,14 +132,22 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
         if event.get("error_type") == "timeout" and _now_us() < until_us and self._held(context):
             raise _parked(verdict, until_us)
         with self._ending(context):
-            answer = None if event.get("error_type") == "timeout" else super().execute_complete(context, event)
+            answer = (
+                None if event.get("error_type") == "timeout" else super().execute_complete(context, event)
+            )
             who = (answer or {}).get("responded_by_user") or {}
-            by, reason = who.get("name") or who.get("id") or "somebody", ((answer or {}).get("params_input") or {}).get("reason") or ""
+            by, reason = (
+                who.get("name") or who.get("id") or "somebody",
+                ((answer or {}).get("params_input") or {}).get("reason") or "",
+            )
             if answer and answer["chosen_options"] == [YES] and not self._is_outdated(context):
                 self.log.info("%s: publish what the verdict %s holds: %s", by, verdict, reason)
                 return {"verdict": verdict, "by": by, "reason": reason}
             if self._held(context) is None:
-                self.log.info("the windows are published, or their batches were read again: there is nothing to decide any more")
+                self.log.info(
+                    "the windows are published, or their batches were read again: there is nothing to decide"
+                    " any more"
+                )
                 return {}
             why = (
                 f"{by} said {NO!r}{f': {reason}' if reason else ''}"
@@ -138,7 +157,9 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
             raise KeptHeldError(f"held by the verdict {verdict}: {why}; nothing was published", verdict)
 
     def _is_outdated(self, context: Mapping[str, Any]) -> bool:
-        """Whether a batch was read again as something else since the question was put: the run that did so asks itself."""
+        """Whether a batch was read again as something else since the question was put: the run that did so
+        asks itself.
+        """
         from muntin.jobs.publish.held import is_outdated
         from muntin.jobs.published.staged_windows import load_staged
 
@@ -161,7 +182,10 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
 
 
 class KeptHeldError(AirflowFailException):  # type: ignore[misc]
-    """Windows that a suite holds stay held: a person said so, or did not answer. `kept`: the name of the verdict, and why."""
+    """Windows that a suite holds stay held: a person said so, or did not answer.
+
+    `kept`: the name of the verdict, and why.
+    """
 
     def __init__(self, text: str, verdict: str) -> None:
         super().__init__(text)
@@ -182,9 +206,12 @@ def _now_us() -> int:
 def question(held: HeldWindows, mask: Collection[str], until_us: int) -> str:
     """The text of the question, Markdown: what is held, what failed, and what each answer does.
 
-    Whatever the data holds is shown as it is, but for masked columns. Each line is an item of a list, since Airflow's form joins lines.
+    Whatever the data holds is shown as it is, but for masked columns. Each line is an item of a list, since
+    Airflow's form joins lines.
     """
-    lines = [line for report in held.reports.values() for line in verdict_lines(host().masked_report(report, mask))]
+    lines = [
+        line for report in held.reports.values() for line in verdict_lines(host().masked_report(report, mask))
+    ]
     first, last = spell_instant(held.starts[0]), spell_instant(held.starts[-1])
     span = first if first == last else f"{first} to {last}"
     windows = ", ".join(f"`{window.window}`" for window in held.staged.windows)
@@ -195,14 +222,17 @@ def question(held: HeldWindows, mask: Collection[str], until_us: int) -> str:
             *(f"{' ' * (len(line) - len(line.lstrip()))}- {_as_code(line.strip())}" for line in lines),
             "",
             (
-                f"*{YES}*: readers see these windows, exactly as they were checked; the report keeps your name and the reason. "
-                f"*{NO}*, or no answer until {spell_instant(until_us)} UTC: the run fails, and nothing is published."
+                f"*{YES}*: readers see these windows, exactly as they were checked; the report keeps your"
+                f" name and the reason. *{NO}*, or no answer until {spell_instant(until_us)} UTC: the run"
+                " fails, and nothing is published."
             ),
         ]
     )
 
 
 def _as_code(line: str) -> str:
-    """A line as code of Markdown, in which nothing is markup: between more backticks than there are together in it."""
+    """A line as code of Markdown, in which nothing is markup: between more backticks than there are together
+    in it.
+    """
     ticks = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
     return f"{ticks} {line} {ticks}" if len(ticks) > 1 else f"{ticks}{line}{ticks}"

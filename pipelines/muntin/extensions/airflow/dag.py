@@ -31,27 +31,36 @@ def airflow_dag(
     schedule: Any = None,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
 ) -> DAG:
-    """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG folder.
+    """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG
+    folder.
 
-    A pipeline over the windows of another runs when the windows are published: their asset starts it, so that no worker waits. It
-    reads every batch that was published since its last run.
+    A pipeline over the windows of another runs when the windows are published: their asset starts it, so that
+    no worker waits. It reads every batch that was published since its last run.
 
     Args:
         pipeline: the definition.
-        root: the folder of the state; None is `MUNTIN_ROOT`, else `state`. A relative path is below the project's folder.
-        catchup: whether Airflow schedules past intervals automatically. Skipped intervals are missing in the history.
+        root: the folder of the state; None is `MUNTIN_ROOT`, else `state`. A relative path is below the
+            project's folder.
+        catchup: whether Airflow schedules past intervals automatically. Skipped intervals are missing in the
+            history.
         max_active_runs: how many runs may be active at once, not counting backfills.
-        spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run in Airflow's own worker,
-            without Spark and without Java, for batches that a worker computes in seconds.
-        deferrable: whether a task waits in the triggerer, without a worker, while a remote Spark (`sc://`) does not answer or has no core
-            free; of any other Spark it changes nothing. None: as Airflow's `[operators] default_deferrable` says.
-        partitions: what the partition keys of the windows' assets are: `by_window()`, `by_batch()`; None: events have none.
-        schedule: another schedule of the DAG, such as a `PartitionedAssetTimetable`; None: the pipeline's own.
-        **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
+        spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run
+            in Airflow's own worker, without Spark and without Java, for batches that a worker computes in
+            seconds.
+        deferrable: whether a task waits in the triggerer, without a worker, while a remote Spark (`sc://`)
+            does not answer or has no core free; of any other Spark it changes nothing. None: as Airflow's
+            `[operators] default_deferrable` says.
+        partitions: what the partition keys of the windows' assets are: `by_window()`, `by_batch()`; None:
+            events have none.
+        schedule: another schedule of the DAG, such as a `PartitionedAssetTimetable`; None: the pipeline's
+            own.
+        **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date,
+            on_failure_callback...
 
     Raises:
-        DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no object store, or alerts of a
-            silence to nobody with a name; or `spark=None` where the definition needs Spark.
+        DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no
+            object store, or alerts of a silence to nobody with a name; or `spark=None` where the definition
+            needs Spark.
     """
     need("airflow")
     from airflow.sdk import DAG
@@ -70,7 +79,10 @@ def airflow_dag(
 
 
 def _described(pipeline: Pipeline) -> str:
-    kinds = "\n".join(f"- `{name}`: {type(window).__name__.lower()}{_fewer(pipeline, name)}" for name, window in pipeline.windows.items())
+    kinds = "\n".join(
+        f"- `{name}`: {type(window).__name__.lower()}{_fewer(pipeline, name)}"
+        for name, window in pipeline.windows.items()
+    )
     aggregates = ", ".join(f"`{name}`" for name in pipeline.aggregates)
     return f"Windows of {aggregates}, by {', '.join(pipeline.keys) or 'nothing'}:\n\n{kinds}\n"
 

@@ -2,9 +2,10 @@
 
     AIRFLOW__CORE__EXECUTOR=muntin.extensions.airflow.executor.ReadyLocalExecutor
 
-A task of LocalExecutor is a fork of one of its workers, and a worker is a fork of the scheduler. So what the scheduler has imported when it
-starts its workers, every task has, at no cost. Without this, each task of Muntin's DAGs imports the same libraries for one to three
-seconds, every run. Where processes are not forked (macOS), nothing is imported ahead.
+A task of LocalExecutor is a fork of one of its workers, and a worker is a fork of the scheduler. So what the
+scheduler has imported when it starts its workers, every task has, at no cost. Without this, each task of
+Muntin's DAGs imports the same libraries for one to three seconds, every run. Where processes are not forked
+(macOS), nothing is imported ahead.
 """
 
 from __future__ import annotations

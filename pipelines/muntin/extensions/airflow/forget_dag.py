@@ -1,4 +1,7 @@
-"""The DAG that forgets keys of a pipeline. Rights on this DAG are the rights to forget, and to see on the page what was forgotten."""
+"""The DAG that forgets keys of a pipeline.
+
+Rights on this DAG are the rights to forget, and to see on the page what was forgotten.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +35,22 @@ def forget_dag(
     schedule: Any = "@daily",  # noqa: ANN401 - whatever airflow.sdk.DAG takes
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
 ) -> DAG:
-    """The DAG that forgets keys, named as `visits.forget_keys`. Assign it to a global name in the file of the pipeline's own DAG.
+    """The DAG that forgets keys, named as `visits.forget_keys`. Assign it to a global name in the file of the
+    pipeline's own DAG.
 
-    Each run asks for the keys that are to be forgotten, and forgets those that it never forgot, or of which something may be left. It fails
-    until nothing is left. Keys that count again by `undo` or `until` are passed over: who asks twice is forgotten by the command.
+    Each run asks for the keys that are to be forgotten, and forgets those that it never forgot, or of which
+    something may be left. It fails until nothing is left. Keys that count again by `undo` or `until` are
+    passed over: who asks twice is forgotten by the command.
 
     Args:
         pipeline: the definition.
-        requests: a function that gives all keys ever asked for, as from a table: of each some columns of the pipeline's keys.
+        requests: a function that gives all keys ever asked for, as from a table: of each some columns of the
+            pipeline's keys.
         root: as `airflow_dag` has it.
         totals: as `forget` has it.
         schedule: when to look for new requests; None: only when somebody triggers the DAG.
-        **options: further arguments of `airflow.sdk.DAG`: access_control, default_args, on_failure_callback...
+        **options: further arguments of `airflow.sdk.DAG`: access_control, default_args,
+            on_failure_callback...
     """
     need("airflow")
     from airflow.sdk import DAG, task

@@ -30,7 +30,8 @@ def muntin_tasks(
     partitions: Partitions | None = None,
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.TaskGroup takes
 ) -> TaskGroup:
-    """The four tasks of a pipeline as a task group of the DAG around the call, for tasks before and after them.
+    """The four tasks of a pipeline as a task group of the DAG around the call, for tasks before and after
+    them.
 
         with DAG("shop", schedule=schedule_of(shop), start_date=shop.start, catchup=True):
             arrived() >> muntin_tasks(shop) >> told()
@@ -41,10 +42,12 @@ def muntin_tasks(
         spark: as `airflow_dag` has it.
         deferrable: as `airflow_dag` has it.
         partitions: as `airflow_dag` has them.
-        **options: further arguments of `airflow.sdk.TaskGroup`: group_id, default_args (pool, queue, retries...), tooltip...
+        **options: further arguments of `airflow.sdk.TaskGroup`: group_id, default_args (pool, queue,
+            retries...), tooltip...
 
     Raises:
-        DefinitionError: there is no DAG around the call, or its runs have no data intervals; and as `airflow_dag`.
+        DefinitionError: there is no DAG around the call, or its runs have no data intervals; and as
+            `airflow_dag`.
     """
     need("airflow")
     from airflow.sdk import TaskGroup
@@ -52,7 +55,9 @@ def muntin_tasks(
     try:
         group = TaskGroup(**{"group_id": pipeline.name, **options})
     except RuntimeError as wrong:
-        raise DefinitionError(f"muntin_tasks({pipeline.name}): there is no DAG around it; call it below `with DAG(...):`") from wrong
+        raise DefinitionError(
+            f"muntin_tasks({pipeline.name}): there is no DAG around it; call it below `with DAG(...):`"
+        ) from wrong
     fill(group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
     return group
 
@@ -66,7 +71,9 @@ def fill(
     deferrable: bool | None,
     partitions: Partitions | None = None,
 ) -> None:
-    """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadlines into the group's DAG."""
+    """Put the tasks of a pipeline into a group, and the fields of the trigger form and the deadlines into the
+    group's DAG.
+    """
     readable(str(root or ""), "root")
     if spark is None and (what := rows_need_spark(pipeline)):
         raise DefinitionError(f"{pipeline.name}, spark=None: {what} needs Spark; leave spark= out")
@@ -88,14 +95,16 @@ def fill(
 
 
 def _check_intervals(dag: DAG, pipeline: Pipeline) -> None:
-    """Refuse a plain cron string or duration: in Airflow 3 its runs have no data interval, so that each of them would fail."""
+    """Refuse a plain cron string or duration: in Airflow 3 its runs have no data interval, so that each of
+    them would fail.
+    """
     from airflow.sdk import CronTriggerTimetable, DeltaTriggerTimetable
 
     at = dag.timetable
     if isinstance(at, CronTriggerTimetable | DeltaTriggerTimetable) and not at.interval:
         raise DefinitionError(
-            f"{pipeline.name}: runs of the DAG {dag.dag_id} have no data interval, so they are about no batch; "
-            f"give the DAG schedule=schedule_of({pipeline.name}), from muntin.extensions.airflow"
+            f"{pipeline.name}: runs of the DAG {dag.dag_id} have no data interval, so they are about no"
+            f" batch; give the DAG schedule=schedule_of({pipeline.name}), from muntin.extensions.airflow"
         )
 
 
@@ -105,6 +114,11 @@ def _params() -> dict[str, Any]:
 
     kind = {"type": ["null", "string"], "format": "date-time"}
     return {
-        START: Param(None, **kind, title="Interval start", description="Of the batch to run; empty: the run's own data interval"),
+        START: Param(
+            None,
+            **kind,
+            title="Interval start",
+            description="Of the batch to run; empty: the run's own data interval",
+        ),
         END: Param(None, **kind, title="Interval end", description="Empty: the next border of the schedule"),
     }

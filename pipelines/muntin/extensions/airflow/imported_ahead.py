@@ -1,7 +1,8 @@
-"""Modules that tasks need, imported before tasks are forked; and checks that keep a fork from running code that has changed since.
+"""Modules that tasks need, imported before tasks are forked; and checks that keep a fork from running code
+that has changed since.
 
-A library that was installed anew since is refused: half of it would be the old one. Muntin's own modules, which change in a checkout
-while a scheduler runs, are forgotten by the forks and imported again.
+A library that was installed anew since is refused: half of it would be the old one. Muntin's own modules,
+which change in a checkout while a scheduler runs, are forgotten by the forks and imported again.
 """
 
 from __future__ import annotations
@@ -35,9 +36,12 @@ MODULES = (
     "muntin.jobs.finalize.finalize_task",
     "muntin.quality.validation",
 )
-"""With what they import in turn: pandas, Arrow, DuckDB, Delta. None starts a thread that a fork would miss."""
+"""With what they import in turn: pandas, Arrow, DuckDB, Delta. None starts a thread that a fork would miss.
+"""
 _first_files: dict[str, File] = {}
-"""Module -> its file when it was imported: of a library its first module, of ours each; no library that Airflow had imported before."""
+"""Module -> its file when it was imported: of a library its first module, of ours each; no library that
+Airflow had imported before.
+"""
 
 
 def _compiled_code() -> None:
@@ -45,7 +49,10 @@ def _compiled_code() -> None:
 
 
 def import_ahead() -> None:
-    """Import what tasks need. What cannot be imported is named in the log; a task that needs it says so, too."""
+    """Import what tasks need.
+
+    What cannot be imported is named in the log; a task that needs it says so, too.
+    """
     before = set(sys.modules)
     loads: list[Callable[[], object]] = [partial(import_module, name) for name in MODULES]
     for load in (*loads, _compiled_code, _great_expectations):
@@ -78,8 +85,8 @@ def check_libraries() -> None:
     """Refuse to mix libraries that were imported ahead with libraries that were installed since."""
     if changed := _changed(name for name in _first_files if not _is_ours(name)):
         raise StateError(
-            f"{', '.join(changed)}: installed anew since the scheduler imported it ahead of its tasks, which would mix both; "
-            "restart the scheduler, as after every change of its packages"
+            f"{', '.join(changed)}: installed anew since the scheduler imported it ahead of its tasks, which"
+            " would mix both; restart the scheduler, as after every change of its packages"
         )
 
 

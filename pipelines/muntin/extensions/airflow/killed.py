@@ -1,4 +1,5 @@
-"""A task that Airflow ends (cleared, marked by hand, timed out, taken for dead) stops Spark's jobs and leaves with a line.
+"""A task that Airflow ends (cleared, marked by hand, timed out, taken for dead) stops Spark's jobs and leaves
+with a line.
 
 Airflow sends SIGTERM, calls the task's `on_kill`, and waits some seconds before it ends the process for good.
 """
@@ -26,7 +27,8 @@ def end_when_killed(context: Mapping[str, Any]) -> None:
 
 
 def on_kill() -> None:
-    """Stop Spark's jobs, say what that means, and leave. While a time limit raises its own error, that goes on instead.
+    """Stop Spark's jobs, say what that means, and leave. While a time limit raises its own error, that goes
+    on instead.
 
     The status is 143, which Airflow tells in a line.
     """

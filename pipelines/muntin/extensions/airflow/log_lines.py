@@ -25,18 +25,29 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     counts = f"{batch.taken:,} accepted, {batch.refused:,} quarantined, {left_out:,} left out by the filter"
     counts += f", {many(batch.twice, 'duplicate')}" if batch.twice else ""
     lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
-    lines += [f"  {name}: {many(rows.read, 'row')} read, {rows.accepted:,} accepted" for name, rows in batch.sources.items()]
-    lines += [f"  {printable(file.path)}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
+    lines += [
+        f"  {name}: {many(rows.read, 'row')} read, {rows.accepted:,} accepted"
+        for name, rows in batch.sources.items()
+    ]
+    lines += [
+        f"  {printable(file.path)}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}"
+        for file in batch.manifest[:20]
+    ]
     lines += [f"{many(batch.hidden, 'file')} passed over: a name begins with _ or ."] if batch.hidden else []
     lines += [f"columns: {printable(line)}" for line in batch.schema_changes]
     if changed:
-        lines.append("the source is not what the last run of this batch read: what depends on it is derived anew")
+        lines.append(
+            "the source is not what the last run of this batch read: what depends on it is derived anew"
+        )
     return lines
 
 
 def staged(result: Staged, interval: Interval) -> list[str]:
     """Lines on the staged windows, on what was lost or damaged, and on missing intervals."""
-    lines = [f"window {window.window}: {rows(window.files):,} windows staged, for {batches(window.starts)}" for window in result.windows]
+    lines = [
+        f"window {window.window}: {rows(window.files):,} windows staged, for {batches(window.starts)}"
+        for window in result.windows
+    ]
     if not result.windows:
         lines = ["no window changed since it was published: nothing is staged"]
     return [*lines, *(f"mended: {remark}" for remark in result.remarks), *waiting(interval, result.missing)]
@@ -50,16 +61,22 @@ def validated(reports: Sequence[Mapping[str, Any]], result: Staged) -> list[str]
 
 
 def published(
-    interval: Interval, report: BatchReport, starts_of_window: Mapping[str, Sequence[int]], missing: Iterable[Sequence[int]]
+    interval: Interval,
+    report: BatchReport,
+    starts_of_window: Mapping[str, Sequence[int]],
+    missing: Iterable[Sequence[int]],
 ) -> list[str]:
     """Lines on the published windows, on the counts of the run's own batch, and on missing intervals."""
-    lines = [f"published window {window}: {batches(starts)}" for window, starts in starts_of_window.items()] or ["nothing to publish"]
+    lines = [
+        f"published window {window}: {batches(starts)}" for window, starts in starts_of_window.items()
+    ] or ["nothing to publish"]
     lines += [f"quarantined: {printable(report.refusals)}"] if report.refusals else []
     if report.watermark is None:
         return [*lines, f"batch {interval}: accumulated, not final yet", *waiting(interval, missing)]
     closed = ", ".join(f"{count:,} of {window}" for window, count in report.windows_closed.items())
     lines.append(
-        f"batch {interval}: closed {closed} windows; {many(report.rows_late, 'row')} late; watermark {report.watermark:%Y-%m-%d %H:%M} UTC"
+        f"batch {interval}: closed {closed} windows; {many(report.rows_late, 'row')} late; watermark"
+        f" {report.watermark:%Y-%m-%d %H:%M} UTC"
     )
     return lines + waiting(interval, missing)
 
@@ -70,12 +87,20 @@ def waiting(interval: Interval, missing: Iterable[Sequence[int]]) -> list[str]:
     if not holes:
         return []
     what = "this batch waits for" if any(hole < interval for hole in holes) else "later batches wait for"
-    return [f"{what} {', '.join(map(str, holes))}: run it, as by a backfill; the run that fills the hole publishes for all"]
+    return [
+        (
+            f"{what} {', '.join(map(str, holes))}: run it, as by a backfill; the run that fills the hole"
+            " publishes for all"
+        )
+    ]
 
 
 def left_behind(count: int) -> str:
     """A line on the batches that a changed definition has not read yet."""
-    return f"an earlier definition had read {many(count, 'batch')} that this one has not: muntin rebuild reads them"
+    return (
+        f"an earlier definition had read {many(count, 'batch')} that this one has not: muntin rebuild reads"
+        " them"
+    )
 
 
 def rows(files: Iterable[Mapping[str, Any]]) -> int:

@@ -1,4 +1,6 @@
-"""The notes of Airflow's runs beside the state, so that `muntin status` says of them what Airflow's own page does; and their metrics."""
+"""The notes of Airflow's runs beside the state, so that `muntin status` says of them what Airflow's own page
+does; and their metrics.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ log = logging.getLogger("muntin")
 
 @dataclass(slots=True)
 class Noting:
-    """The note of a run while one of its tasks works: what the tasks before it cost, and the meter of this task."""
+    """The note of a run while one of its tasks works: what the tasks before it cost, and the meter of this
+    task.
+    """
 
     meter: Meter
     before: Cost
@@ -37,12 +41,16 @@ class Noting:
 
 @contextmanager
 def noted(
-    place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any], *, begins: bool = True, last: bool = False
+    place: Callable[[Mapping[str, Any]], Place],
+    context: Mapping[str, Any],
+    *,
+    begins: bool = True,
+    last: bool = False,
 ) -> Iterator[Noting]:
     """Around the work of a task: note that its step begins, ends or fails.
 
-    `begins` is False of what comes before the step, of which a failure alone is noted; `last`: whether the run ends with the step: then
-    nothing is left to note.
+    `begins` is False of what comes before the step, of which a failure alone is noted; `last`: whether the
+    run ends with the step: then nothing is left to note.
     """
     from airflow.sdk.exceptions import TaskDeferred
 
@@ -62,7 +70,10 @@ def noted(
             yield noting
         except TaskDeferred:
             if folder_and_attempt:
-                note(folder_and_attempt[0], replace(folder_and_attempt[1], phase="queued", process=None, cost=noting.cost))
+                note(
+                    folder_and_attempt[0],
+                    replace(folder_and_attempt[1], phase="queued", process=None, cost=noting.cost),
+                )
             raise
         except BaseException as wrong:
             memory_error = out_of_memory(wrong, folder_and_attempt[1]) if folder_and_attempt else None
@@ -77,7 +88,10 @@ def noted(
             forget(*folder_and_attempt)
             record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
         elif folder_and_attempt and begins:
-            note(folder_and_attempt[0], replace(folder_and_attempt[1], phase="queued", process=None, cost=noting.cost))
+            note(
+                folder_and_attempt[0],
+                replace(folder_and_attempt[1], phase="queued", process=None, cost=noting.cost),
+            )
 
 
 def noted_as_asked(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any]) -> None:
@@ -92,8 +106,12 @@ def noted_as_asked(place: Callable[[Mapping[str, Any]], Place], context: Mapping
         record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
 
 
-def _begun(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any]) -> tuple[AnyPath, Attempt] | None:
-    """The folder of the state, and the attempt as its task begins; None where the run has no place, which the task itself will say."""
+def _begun(
+    place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any]
+) -> tuple[AnyPath, Attempt] | None:
+    """The folder of the state, and the attempt as its task begins; None where the run has no place, which the
+    task itself will say.
+    """
     from muntin.jobs.records.attempts import attempts, begun
 
     try:
@@ -109,7 +127,10 @@ def _begun(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, An
 
 
 def record(metrics: Callable[[], Sequence[Metric]]) -> None:
-    """Send metrics to Airflow's own: StatsD, Datadog or OpenTelemetry. What goes wrong is a line of the task's log: no task fails by it."""
+    """Send metrics to Airflow's own:
+
+    StatsD, Datadog or OpenTelemetry. What goes wrong is a line of the task's log: no task fails by it.
+    """
     try:
         for each in metrics():
             _send(each)
@@ -118,7 +139,9 @@ def record(metrics: Callable[[], Sequence[Metric]]) -> None:
 
 
 def _send(metric: Metric) -> None:
-    """Send a metric with labels; and, as Airflow does for its own, under a name that holds them, for receivers that know no labels."""
+    """Send a metric with labels; and, as Airflow does for its own, under a name that holds them, for
+    receivers that know no labels.
+    """
     from airflow.sdk.configuration import conf
     from airflow.sdk.observability import stats
 
@@ -127,5 +150,8 @@ def _send(metric: Metric) -> None:
     send = stats.incr if KINDS[metric.name].type == "counter" else stats.gauge
     send(metric.name, metric.value, tags=metric.labels)
     if conf.getboolean("metrics", "legacy_names_on", fallback=True):
-        parts = (stats.normalize_name_for_stats(part, log_warning=False).replace(".", "__") for part in metric.labels.values())
+        parts = (
+            stats.normalize_name_for_stats(part, log_warning=False).replace(".", "__")
+            for part in metric.labels.values()
+        )
         send(".".join([metric.name, *parts]), metric.value)

@@ -1,4 +1,6 @@
-"""A run is of one definition: the task accumulate names it, and a later task that finds another one refuses."""
+"""A run is of one definition: the task accumulate names it, and a later task that finds
+another one refuses.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,17 @@ def definition_of(bound: Bound) -> dict[str, Any]:
 
 
 def check_same(place: Place, accumulated: Mapping[str, Any]) -> None:
-    """Refuse to go on with a run under another definition than it began with. `accumulated`: what the task accumulate returned."""
+    """Refuse to go on with a run under another definition than it began with.
+
+    `accumulated`: what the task accumulate returned.
+    """
     begun, now = accumulated[KEY], definition_of(place.bound)
     if begun == now:
         return
     raise DefinitionError(
-        f"{place.bound.pipeline.name}: the definition changed while the run of {place.interval} was going: {_difference(begun, now)}. "
-        "Clear the run from the task accumulate on, and all of it runs under the definition as it is now; "
-        "or put the earlier definition back and clear this task"
+        f"{place.bound.pipeline.name}: the definition changed while the run of {place.interval} was going:"
+        f" {_difference(begun, now)}. Clear the run from the task accumulate on, and all of it runs under the"
+        " definition as it is now; or put the earlier definition back and clear this task"
     )
 
 
@@ -37,4 +42,6 @@ def _difference(begun: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         return f"the task accumulate wrote the state {begun['state']}, and this task would use {now['state']}"
     windows = {**begun["windows"], **now["windows"]}
     other = [name for name in windows if begun["windows"].get(name) != now["windows"].get(name)]
-    return f"since the task accumulate ran, {', '.join(map(repr, other))} is another window, is new or is gone"
+    return (
+        f"since the task accumulate ran, {', '.join(map(repr, other))} is another window, is new or is gone"
+    )

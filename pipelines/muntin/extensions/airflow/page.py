@@ -1,4 +1,7 @@
-"""The page inside Airflow: what the plugin registers. Nothing of the page is imported before somebody asks for it."""
+"""The page inside Airflow: what the plugin registers.
+
+Nothing of the page is imported before somebody asks for it.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,21 @@ NEEDED = ("fastapi", "jinja2", "matplotlib")
 
 
 class PageLater:
-    """An application of ASGI that is made at its first request: Airflow loads plugins in each of its processes."""
+    """An application of ASGI that is made at its first request:
+
+    Airflow loads plugins in each of its processes.
+    """
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make, self._one = make, Lock()
         self._made: Any = None
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Any]) -> None:
+    async def __call__(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Callable[[], Awaitable[Any]],
+        send: Callable[[Any], Any],
+    ) -> None:
         """Answer."""
         page = self._made or await to_thread(self._page)  # the first one imports for a second or more
         await page(scope, receive, send)
@@ -37,15 +48,30 @@ class PageLater:
 
 
 def plugin_parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The `fastapi_apps` and `external_views` of an `AirflowPlugin`; nothing, and a line in the log, where a package is missing."""
+    """The `fastapi_apps` and `external_views` of an `AirflowPlugin`; nothing, and a line in the log, where a
+    package is missing.
+    """
     missing_packages = [package for package in NEEDED if find_spec(package) is None]
     if missing_packages:
-        log.warning("no page of windows: %s not installed; pip install 'muntin[page]'", ", ".join(missing_packages))
+        log.warning(
+            "no page of windows: %s not installed; pip install 'muntin[page]'", ", ".join(missing_packages)
+        )
         return [], []
     app = {"app": PageLater(_made), "url_prefix": PREFIX, "name": "Windows"}
     place = PREFIX.removeprefix("/")
-    everywhere = {"name": "Windows", "href": f"{place}/", "destination": "nav", "url_route": "windows", "category": "browse"}
-    of_dag = {"name": "Windows", "href": f"{place}/pipeline/{{DAG_ID}}/now", "destination": "dag", "url_route": "muntin"}
+    everywhere = {
+        "name": "Windows",
+        "href": f"{place}/",
+        "destination": "nav",
+        "url_route": "windows",
+        "category": "browse",
+    }
+    of_dag = {
+        "name": "Windows",
+        "href": f"{place}/pipeline/{{DAG_ID}}/now",
+        "destination": "dag",
+        "url_route": "muntin",
+    }
     return [app], [everywhere, of_dag]
 
 

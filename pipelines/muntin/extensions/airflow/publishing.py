@@ -1,4 +1,6 @@
-"""The last step of a run: its windows are published; where another run came first, they are finalized and validated again."""
+"""The last step of a run: its windows are published; where another run came first, they are finalized and
+validated again.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +48,12 @@ def publish(
 
     `record` is called with what works out metrics.
 
-    JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
-    intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if
-    another run published meanwhile or ended before it reported, and less if another run reports it; `reports`: of validation, if
-    the definition declares alerts; `sinks`: what became of them, a line each, if it declares sinks. `answer`: what the task `ask`
-    returned: the approval of a person to publish despite a failed suite.
+    JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches,
+    `waiting_for`: missing intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of
+    it, which is more than `published` if another run published meanwhile or ended before it reported, and
+    less if another run reports it; `reports`: of validation, if the definition declares alerts; `sinks`: what
+    became of them, a line each, if it declares sinks. `answer`: what the task `ask` returned: the approval of
+    a person to publish despite a failed suite.
     """
     from muntin.jobs.records.announcements import begin
     from muntin.jobs.records.approvals import Approval, spelled_approval
@@ -63,11 +66,14 @@ def publish(
     begin(place.bound)
     approval = Approval(**answer) if answer else None
     if approval:
-        note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)  # first: whatever ends this, it is known
+        # first: whatever ends this, it is known
+        note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)
     finished = _finished(place, staged, quality, runner, approval)
     starts_of_window, missing = finished.published, [list(hole) for hole in finished.missing]
     changed = {place.interval.start_us: accumulated["source_changed"]}
-    reports = conclude(place.bound, [place.interval], finished, cost() if cost else Cost(), changed=changed, record=record)
+    reports = conclude(
+        place.bound, [place.interval], finished, cost() if cost else Cost(), changed=changed, record=record
+    )
     report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
     for line in log_lines.published(place.interval, report, starts_of_window, missing):
         log.info(line)
@@ -86,7 +92,9 @@ def publish(
     }
 
 
-def _finished(place: Place, staged: Mapping[str, Any], quality: Quality, runner: Runner, approval: Approval | None) -> Finished:
+def _finished(
+    place: Place, staged: Mapping[str, Any], quality: Quality, runner: Runner, approval: Approval | None
+) -> Finished:
     """Publish what is staged; where another run published since, finalize and validate again."""
     from muntin.jobs.publish.finish import Finished, finish
     from muntin.jobs.published.promotion import promote_complete
@@ -102,9 +110,19 @@ def _finished(place: Place, staged: Mapping[str, Any], quality: Quality, runner:
             log.info("%s", wrong)
             loaded = None
         given = None if loaded is None else (loaded, tuple(quality))
-        finished = finish(place.bound, runner, [place.interval], validate=True, tell=log.info, approval=approval, staged=given)
+        finished = finish(
+            place.bound,
+            runner,
+            [place.interval],
+            validate=True,
+            tell=log.info,
+            approval=approval,
+            staged=given,
+        )
     if finished.promoted:
-        log.info("promoted: %s: readers know the windows of this definition now", ", ".join(finished.promoted))
+        log.info(
+            "promoted: %s: readers know the windows of this definition now", ", ".join(finished.promoted)
+        )
     for window, parts in finished.changed.items():
         for line in change_lines(window, parts):
             log.info(line)

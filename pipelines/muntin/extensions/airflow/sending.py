@@ -1,4 +1,7 @@
-"""Sending changes to the sinks of a definition, by connections of Airflow. A sink that is down fails no task."""
+"""Sending changes to the sinks of a definition, by connections of Airflow.
+
+A sink that is down fails no task.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ log = logging.getLogger("muntin")
 def sent_to_sinks(bound: Bound, runner: Runner) -> list[str]:
     """Send to each sink what it misses; a line for each sink that got something or failed.
 
-    The session of `runner` is for sinks that need Spark. It begins here: a task speaks to Airflow from one thread.
+    The session of `runner` is for sinks that need Spark. It begins here: a task speaks to Airflow from one
+    thread.
     """
     from muntin.jobs.sending.send import reported, send
     from muntin.sinks.delivery import Reach
@@ -34,7 +38,10 @@ def sent_to_sinks(bound: Bound, runner: Runner) -> list[str]:
 
 
 def connections_of(sinks: Iterable[Any]) -> Callable[[str], Connection]:
-    """The connections that sinks name, by name. They are asked for at once: a task speaks to Airflow from one thread."""
+    """The connections that sinks name, by name.
+
+    They are asked for at once: a task speaks to Airflow from one thread.
+    """
     from muntin.sinks.errors import SinkError
 
     connection_or_error = dict[str, Any]()

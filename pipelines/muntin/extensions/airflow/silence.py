@@ -23,17 +23,21 @@ ENDED = ("success", "failed")
 
 
 def deadline_of(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> list[Any]:
-    """The deadline of each run, counted from when it was queued: a run for assets has no logical date. [] unless alerts ask for it.
+    """The deadline of each run, counted from when it was queued: a run for assets has no logical date. []
+    unless alerts ask for it.
 
-    `where`: the project's folder `home`, and the `root` of the state as `airflow_dag` has it. Airflow keeps a deadline as text: alerts
-    need a channel with a name.
+    `where`: the project's folder `home`, and the `root` of the state as `airflow_dag` has it. Airflow keeps a
+    deadline as text: alerts need a channel with a name.
     """
     alerts: Any = pipeline.alerts
     if alerts is None or alerts.silent_after_us is None:
         return []
     named = [channel for channel in alerts.channels if isinstance(channel, str)]
     if not named:
-        raise DefinitionError("alerts: silent_after needs a channel with a name, as a connection: a notifier cannot report a silence")
+        raise DefinitionError(
+            "alerts: silent_after needs a channel with a name, as a connection: a notifier cannot report a"
+            " silence"
+        )
     from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback  # type: ignore[attr-defined]
 
     kwargs = {"pipeline": pipeline.name, "channels": named, "after_us": alerts.silent_after_us}
@@ -41,11 +45,19 @@ def deadline_of(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> l
         kwargs |= {"asking": {**(where or {}), "within_us": pipeline.ask_within_us}}
     interval = timedelta(microseconds=alerts.silent_after_us)
     callback = SyncCallback("muntin.extensions.airflow.silence.tell_of_silence", kwargs=kwargs)
-    return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, interval, callback, name=f"{pipeline.name} is silent")]
+    return [
+        DeadlineAlert(
+            DeadlineReference.DAGRUN_QUEUED_AT, interval, callback, name=f"{pipeline.name} is silent"
+        )
+    ]
 
 
 def tell_of_silence(
-    context: Mapping[str, Any], pipeline: str, channels: Sequence[str], after_us: int, asking: Mapping[str, Any] | None = None
+    context: Mapping[str, Any],
+    pipeline: str,
+    channels: Sequence[str],
+    after_us: int,
+    asking: Mapping[str, Any] | None = None,
 ) -> None:
     """Send the message of a run that has not ended in time. Airflow's executor calls it, outside of the run.
 
@@ -59,7 +71,11 @@ def tell_of_silence(
     if run["run_type"] == "backfill" or run["state"] in ENDED:
         return
     message = host().silence(
-        pipeline, run["dag_run_id"], interval_of_run(run), spell(after_us), question_of(pipeline, run["dag_run_id"], asking)
+        pipeline,
+        run["dag_run_id"],
+        interval_of_run(run),
+        spell(after_us),
+        question_of(pipeline, run["dag_run_id"], asking),
     )
     for channel in channels:
         host().send(addresses_of(channel), message)
@@ -75,7 +91,9 @@ def interval_of_run(run: Mapping[str, Any]) -> Interval | None:
 
 
 def question_of(pipeline: str, run: str, asking: Mapping[str, Any] | None) -> Any | None:  # noqa: ANN401 - a `Question` of alerts
-    """The question of a run, by its note beside the state; None where it waits for something else, or the note cannot be read."""
+    """The question of a run, by its note beside the state; None where it waits for something else, or the
+    note cannot be read.
+    """
     from muntin.extensions.airflow.alerting import form_of, host
     from muntin.jobs.records.attempts import attempts
     from muntin.jobs.records.batch_states import ASK
@@ -84,16 +102,30 @@ def question_of(pipeline: str, run: str, asking: Mapping[str, Any] | None) -> An
     if asking is None:
         return None
     try:
-        noted = [each for state in states_of(root_at(asking.get("home"), asking.get("root")) / pipeline) for each in attempts(state)]
+        noted = [
+            each
+            for state in states_of(root_at(asking.get("home"), asking.get("root")) / pipeline)
+            for each in attempts(state)
+        ]
     except Exception as wrong:  # noqa: BLE001 - the message goes out all the same
         log.warning("%s: the notes of runs cannot be read: %s", pipeline, wrong)
         return None
-    waiting = next((each for each in noted if (each.run, each.step, each.phase) == (run, ASK, "queued")), None)
-    return host().Question((waiting.at_us + asking["within_us"]) // 1_000_000 * 1_000_000, form_of(waiting.link or "")) if waiting else None
+    waiting = next(
+        (each for each in noted if (each.run, each.step, each.phase) == (run, ASK, "queued")), None
+    )
+    return (
+        host().Question(
+            (waiting.at_us + asking["within_us"]) // 1_000_000 * 1_000_000, form_of(waiting.link or "")
+        )
+        if waiting
+        else None
+    )
 
 
 def root_at(home: str | None, root: str | None) -> AnyPath:
-    """The root of the state, where Airflow has a pipeline by name alone; its credentials are in the environment then."""
+    """The root of the state, where Airflow has a pipeline by name alone; its credentials are in the
+    environment then.
+    """
     from muntin.extensions.airflow.storage import let_reach
     from muntin.jobs.state.home import named_home, root_of
 

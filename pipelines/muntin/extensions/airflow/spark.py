@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 CONNECTION = "spark_default"
 RESUMED = "after_waiting"
-"""Name of the method of a task that Airflow calls when the task has waited for Spark (`muntin.extensions.airflow.waiting`)."""
+"""Name of the method of a task that Airflow calls when the task has waited for Spark
+(`muntin.extensions.airflow.waiting`).
+"""
 
 
 class LateRunner:
-    """Runs tasks in a session that begins with the first of them: a task of Airflow that has nothing to compute begins none."""
+    """Runs tasks in a session that begins with the first of them: a task of Airflow that has nothing to
+    compute begins none.
+    """
 
     def __init__(self, begin: Callable[[], Runner]) -> None:
         self._begin = begin
@@ -53,11 +57,15 @@ class LateRunner:
 
 
 @contextmanager
-def runner_of(conn_id: str | None, context: Mapping[str, Any], *, deferrable: bool = False) -> Iterator[Runner]:
-    """The runner of tasks inside a task of Airflow: Spark where the connection says, local without one, or this process for None.
+def runner_of(
+    conn_id: str | None, context: Mapping[str, Any], *, deferrable: bool = False
+) -> Iterator[Runner]:
+    """The runner of tasks inside a task of Airflow: Spark where the connection says, local without one, or
+    this process for None.
 
-    The connection is read when there is something to run, and never when a DAG file is parsed. If `deferrable`, `TaskDeferred` while tasks
-    are run: a remote Spark has nothing free, and the task of Airflow waits without a worker.
+    The connection is read when there is something to run, and never when a DAG file is parsed. If
+    `deferrable`, `TaskDeferred` while tasks are run: a remote Spark has nothing free, and the task of Airflow
+    waits without a worker.
     """
     from muntin.tasks import Local
 
@@ -93,8 +101,9 @@ def local_settings() -> dict[str, str]:
 def use_python(settings: Mapping[str, Any]) -> None:
     """Say which Python Spark's workers run, and check that Spark's packages fit together.
 
-    That which the settings of a session name, as `spark-submit` would have it: PySpark itself reads `PYSPARK_PYTHON` alone. Without
-    either it is this interpreter, not the first `python3` of the path. Tasks of one process may have different settings.
+    That which the settings of a session name, as `spark-submit` would have it: PySpark itself reads
+    `PYSPARK_PYTHON` alone. Without either it is this interpreter, not the first `python3` of the path. Tasks
+    of one process may have different settings.
     """
     from muntin.spark.session import check_packages
 
@@ -132,16 +141,25 @@ def _on_spark(conn_id: str, context: Mapping[str, Any]) -> Iterator[Runner]:
 
 
 def settings_of(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
-    """The settings of a session beside those of its connection: a local Spark is closed to other users, unless the connection opens it."""
+    """The settings of a session beside those of its connection: a local Spark is closed to other users,
+    unless the connection opens it.
+    """
     from muntin.spark.session import CLOSED, is_local
 
     if at is None:
         return local_settings()
-    return {key: value for key, value in CLOSED.items() if key not in at.extra_dejson} if is_local(_master(at)) else {}
+    return (
+        {key: value for key, value in CLOSED.items() if key not in at.extra_dejson}
+        if is_local(_master(at))
+        else {}
+    )
 
 
 def _whole(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
-    """All settings of a session, read from a connection as the provider does: Spark Connect by type, else host and port are the master."""
+    """All settings of a session, read from a connection as the provider does:
+
+    Spark Connect by type, else host and port are the master.
+    """
     if at is None:
         return {"spark.master": "local[*]", **local_settings()}
     if remote := remote_of(at):
@@ -161,4 +179,6 @@ def remote_of(at: Any | None) -> str | None:  # noqa: ANN401 - Airflow's connect
 def _master(at: Any) -> str:  # noqa: ANN401 - Airflow's connection
     if at.conn_type == "spark_connect":
         return ""
-    return str(at.extra_dejson.get("spark.master") or (f"{at.host}:{at.port}" if at.port else at.host or "local[*]"))
+    return str(
+        at.extra_dejson.get("spark.master") or (f"{at.host}:{at.port}" if at.port else at.host or "local[*]")
+    )

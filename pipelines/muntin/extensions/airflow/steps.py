@@ -1,4 +1,7 @@
-"""The steps of a run: each calls a job of `muntin.jobs` for one interval and writes to the task's log. No Airflow is imported."""
+"""The steps of a run: each calls a job of `muntin.jobs` for one interval and writes to the task's log.
+
+No Airflow is imported.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,15 @@ if TYPE_CHECKING:
     from muntin.tasks import Runner
 
 FEW_ROWS = 100_000
-"""So many windows are judged in the task itself: in less time, and with less memory, than a session takes to begin."""
+"""So many windows are judged in the task itself: in less time, and with less memory, than a session takes to
+begin.
+"""
 log = logging.getLogger("muntin")
 
 
 def check(place: Place, file: str | None) -> None:
-    """See that the pipeline's name is its own, that the interval's files are there, and that the definition and its suites fit.
+    """See that the pipeline's name is its own, that the interval's files are there, and that the definition
+    and its suites fit.
 
     `file`: of a DAG that is the pipeline's own. Others are compared here, since the file is parsed all day.
     """
@@ -45,8 +51,8 @@ def accumulate(
 ) -> dict[str, Any]:
     """Read the interval's events into states; from an upstream every batch published since the last run.
 
-    JSON-able: the interval, its counts of rows, whether its source has changed, and the definition. `reported` gets the batches that
-    were read, `record` the metrics of the step.
+    JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
+    `reported` gets the batches that were read, `record` the metrics of the step.
     """
     from muntin.jobs.steps import read
 
@@ -76,8 +82,8 @@ def accumulate(
 def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> dict[str, Any]:
     """Stage the windows of all batches that changed.
 
-    JSON-able: the staging folder (None: nothing changed), the missing intervals, and the definition. Another definition than that of
-    the task accumulate is refused; likewise by the tasks after this.
+    JSON-able: the staging folder (None: nothing changed), the missing intervals, and the definition. Another
+    definition than that of the task accumulate is refused; likewise by the tasks after this.
     """
     from muntin.jobs.finalize.finalize import finalize as stage
     from muntin.jobs.state.beside_forgetting import beside_forgetting
@@ -86,7 +92,11 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
     staged = beside_forgetting(place.bound, lambda: stage(place.bound, runner, [place.interval.start_us]))
     for line in log_lines.staged(staged, place.interval):
         log.info(line)
-    return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}
+    return {
+        "folder": staged.folder if staged.windows else None,
+        "missing": staged.missing,
+        KEY: accumulated.get(KEY),
+    }
 
 
 def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -108,7 +118,10 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
         log.info("%s: the task publish will do so", wrong)
         return []
     if is_stale(place.bound.store, loaded):
-        log.info("another run published since these windows were staged: the task publish will finalize and validate again")
+        log.info(
+            "another run published since these windows were staged: the task publish will finalize and"
+            " validate again"
+        )
         return []
     try:
         reports = _judged(place, runner, loaded)
@@ -119,7 +132,10 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
     except (OSError, StateError):
         if not is_stale(place.bound.store, loaded):
             raise
-        log.info("keys were forgotten since these windows were staged: the task publish will finalize and validate again")
+        log.info(
+            "keys were forgotten since these windows were staged: the task publish will finalize and validate"
+            " again"
+        )
         return []
     for line in log_lines.validated(reports, loaded):
         log.info(line)
@@ -127,7 +143,9 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
 
 
 def _judged(place: Place, runner: Runner, staged: Staged) -> list[dict[str, Any]]:
-    """The reports on staged windows: few are judged in this process, which needs no session, but where Spark alone judges."""
+    """The reports on staged windows: few are judged in this process, which needs no session, but where Spark
+    alone judges.
+    """
     from muntin.jobs.publish.validate import validate_staged
     from muntin.quality import SuiteError
     from muntin.tasks import Local

@@ -41,19 +41,30 @@ def add_tasks(
     deferrable: bool = False,
     partitions: Partitions | None = None,
 ) -> None:
-    """Add accumulate, finalize, validate and publish, in this order, to a group; `ask` before publish, where the definition asks.
+    """Add accumulate, finalize, validate and publish, in this order, to a group; `ask` before publish, where
+    the definition asks.
 
-    `spark`: the connection; None: there is no Spark. `deferrable`: whether tasks wait for a remote Spark without a worker.
+    `spark`: the connection; None: there is no Spark. `deferrable`: whether tasks wait for a remote Spark
+    without a worker.
     """
     from airflow.sdk import chain, task
 
     place, reported = partial(place_of, pipeline, root=root), partial(ending_reported, pipeline, root)
     failing, ending = callbacks(pipeline, root, {**group.dag.default_args, **group.default_args})
     noting, running = partial(noted, place), partial(runner_of, spark, deferrable=deferrable)
-    options = {"dag": group.dag, "task_group": group, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
+    options = {
+        "dag": group.dag,
+        "task_group": group,
+        "multiple_outputs": False,
+        "show_return_value_in_logs": False,
+        **failing,
+    }
 
     def accumulate(**context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
-        """Read the interval's events into states. A definition that does not fit is refused before Spark is looked for."""
+        """Read the interval's events into states.
+
+        A definition that does not fit is refused before Spark is looked for.
+        """
         with reported(context), noting(context) as now, running(context) as runner:
             at = place(context)
             steps.check(at, group.dag.fileloc if group.dag.dag_id == pipeline.name else None)
@@ -86,7 +97,16 @@ def add_tasks(
         at = place(context)
         with reported(context, last=True), noting(context, last=True) as now, running(context) as runner:
             result = publishing.publish(
-                at, staged, accumulated, quality, runner, record, lambda: now.cost, partitions, answer, announcer_of(context)
+                at,
+                staged,
+                accumulated,
+                quality,
+                runner,
+                record,
+                lambda: now.cost,
+                partitions,
+                answer,
+                announcer_of(context),
             )
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, cast("Context", context), extras(at, result), keys_of(result))
@@ -96,9 +116,24 @@ def add_tasks(
     staged = task(pre_execute=begin, **options)(finalize)(accumulated)
     quality = task(pre_execute=begin, **options)(validate)(staged)
     answering, telling = partial(_answering, reported, noting), partial(tell_asked, pipeline, root)
-    asked = _asked(pipeline, place, staged.operator.task_id, answering, telling, dag=group.dag, task_group=group, **failing)
+    asked = _asked(
+        pipeline,
+        place,
+        staged.operator.task_id,
+        answering,
+        telling,
+        dag=group.dag,
+        task_group=group,
+        **failing,
+    )
     commit = task(outlets=window_assets(pipeline), pre_execute=begin, **options, **ending)(publish)
-    chain(accumulated, staged, quality, *asked, commit(accumulated, staged, quality, *(each.output for each in asked)))
+    chain(
+        accumulated,
+        staged,
+        quality,
+        *asked,
+        commit(accumulated, staged, quality, *(each.output for each in asked)),
+    )
 
 
 def _asked(pipeline: Pipeline, *args: Any, **options: Any) -> list[AskOperator]:  # noqa: ANN401 - of `ask`
@@ -118,7 +153,10 @@ def _answering(reported: Around, noting: Around, context: Context) -> Iterator[N
 
 
 def begin(context: Context) -> None:
-    """A `pre_execute` of every task. A task that waited for Spark begins from its start: it does once what it did before, as a retry."""
+    """A `pre_execute` of every task.
+
+    A task that waited for Spark begins from its start: it does once what it did before, as a retry.
+    """
     check_libraries()
     end_when_killed(context)
     task = context["task"]

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 def schedule_of(pipeline: Pipeline, *, catchup: bool = True) -> Any:  # noqa: ANN401 - a timetable, or assets
-    """The schedule of a pipeline, for a DAG of one's own: `DAG("shop", schedule=schedule_of(shop), start_date=shop.start, catchup=True)`.
+    """The schedule of a pipeline, for a DAG of one's own: `DAG("shop", schedule=schedule_of(shop),
+    start_date=shop.start, catchup=True)`.
 
-    Its runs have the pipeline's data intervals; a pipeline over the windows of another is scheduled by their asset. `catchup`: as
-    the DAG has it.
+    Its runs have the pipeline's data intervals; a pipeline over the windows of another is scheduled by their
+    asset. `catchup`: as the DAG has it.
 
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have.
@@ -31,9 +32,11 @@ def schedule_of(pipeline: Pipeline, *, catchup: bool = True) -> Any:  # noqa: AN
 
 
 def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 - one of Airflow's timetables
-    """A timetable with data intervals, by the clock of the schedule. In Airflow 3, runs of a plain cron string have none.
+    """A timetable with data intervals, by the clock of the schedule. In Airflow 3, runs of a plain cron
+    string have none.
 
-    A duration without catch-up is refused: Airflow would count intervals from 1970, not from the pipeline's start.
+    A duration without catch-up is refused: Airflow would count intervals from 1970, not from the pipeline's
+    start.
     """
     from airflow.sdk import CronDataIntervalTimetable, DeltaDataIntervalTimetable
 
@@ -42,7 +45,8 @@ def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 -
     if not catchup and schedule.anchor_us % schedule.step_us:
         grid = spell_instant(schedule.anchor_us // schedule.step_us * schedule.step_us)
         raise DefinitionError(
-            f"catchup=False: Airflow then counts intervals of {spell(schedule.step_us)} from 1970, this pipeline counts from its start "
-            f"{spell_instant(schedule.anchor_us)}; begin at {grid}, give a cron string as schedule, or leave catchup=True"
+            f"catchup=False: Airflow then counts intervals of {spell(schedule.step_us)} from 1970, this"
+            f" pipeline counts from its start {spell_instant(schedule.anchor_us)}; begin at {grid}, give a"
+            " cron string as schedule, or leave catchup=True"
         )
     return DeltaDataIntervalTimetable(timedelta(microseconds=schedule.step_us))

@@ -1,10 +1,12 @@
-"""Waiting for a remote Spark (`sc://`) without a worker: a task whose Spark is down, or has no core free, is deferred.
+"""Waiting for a remote Spark (`sc://`) without a worker: a task whose Spark is down, or has no core free, is
+deferred.
 
-task         asks Spark for a job that does nothing: answered, it goes on; no answer within PATIENCE_S: deferred, its slot is free
-triggerer    asks the same, as long as it takes, and again where no server answers
+task         asks Spark for a job that does nothing: answered, it goes on; no answer within PATIENCE_S:
+deferred, its slot is free triggerer    asks the same, as long as it takes, and again where no server answers
 task         begins once more, and asks again
 
-Nothing is held in between: whatever process is killed, the next one asks anew. Spark may do the job of a killed process later: nothing.
+Nothing is held in between: whatever process is killed, the next one asks anew. Spark may do the job of a
+killed process later: nothing.
 """
 
 from __future__ import annotations
@@ -40,8 +42,14 @@ def until_free(conn_id: str, context: Mapping[str, Any]) -> None:
         why = "nobody answers"
     except TimeoutError:
         why = f"no core is free within {PATIENCE_S:g} s"
-    log.info("Spark (%s): %s; the task waits without a worker, and begins again once Spark has run a job", spoken(address), why)
-    raise TaskDeferred(trigger=SparkFree(conn_id), method_name=RESUMED, timeout=context["task"].execution_timeout)
+    log.info(
+        "Spark (%s): %s; the task waits without a worker, and begins again once Spark has run a job",
+        spoken(address),
+        why,
+    )
+    raise TaskDeferred(
+        trigger=SparkFree(conn_id), method_name=RESUMED, timeout=context["task"].execution_timeout
+    )
 
 
 async def _within_patience(address: str) -> bool:
@@ -51,7 +59,10 @@ async def _within_patience(address: str) -> bool:
 
 
 class SparkFree(BaseTrigger):  # type: ignore[misc]
-    """Fires once the Spark of a connection has run a task. Airflow's database holds the connection's name, not the address or its token."""
+    """Fires once the Spark of a connection has run a task.
+
+    Airflow's database holds the connection's name, not the address or its token.
+    """
 
     def __init__(self, conn_id: str) -> None:
         super().__init__()

@@ -1,4 +1,7 @@
-"""Tell of one run: what is wrong and new, what is over, and what waits to be sent. Nothing of this stops a run."""
+"""Tell of one run: what is wrong and new, what is over, and what waits to be sent.
+
+Nothing of this stops a run.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +52,18 @@ class InBackfill:
 
 
 def tell(
-    alerts: Alerts, state: AnyPath, gathered: Callable[[], Run], sender: Sender | None = None, backfill: InBackfill | None = None
+    alerts: Alerts,
+    state: AnyPath,
+    gathered: Callable[[], Run],
+    sender: Sender | None = None,
+    backfill: InBackfill | None = None,
 ) -> tuple[str, ...]:
-    """Send the message of a run, if it needs one, and what waits of earlier runs; what became of them, a line each, also of a failure.
+    """Send the message of a run, if it needs one, and what waits of earlier runs; what became of them, a line
+    each, also of a failure.
 
-    A run of a backfill sends no message of its own: the last to end sends one of all. Before the first run the folder `state` is not
-    there, and nothing is remembered. `backfill`: how the run stands to backfills; None: no backfill can be.
+    A run of a backfill sends no message of its own: the last to end sends one of all. Before the first run
+    the folder `state` is not there, and nothing is remembered. `backfill`: how the run stands to backfills;
+    None: no backfill can be.
     """
     try:
         messages = list(_messages(alerts, state, gathered(), backfill))
@@ -66,13 +75,16 @@ def tell(
 
 
 def expect(state: AnyPath, backfill: InBackfill) -> None:
-    """Note that a run of a backfill is about to end, so that no other run sends the summary before this run has reported."""
+    """Note that a run of a backfill is about to end, so that no other run sends the summary before this run
+    has reported.
+    """
     if backfill.inside and (folder := _below(state, "backfill")):
         Backfills(folder).expect(backfill.run)
 
 
 def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
-    """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last.
+    """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the
+    last.
 
     What a person has to answer or has decided is said at once, also in a backfill.
     """
@@ -84,7 +96,12 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
     runs = Backfills(folder) if folder else None
     by_hand = run.asked_until_us is not None or bool(settled)
     inside = runs and backfill and backfill.inside and not by_hand
-    inside = inside and runs and backfill and runs.add(Ended(backfill.run, run.failed, tuple(new_findings), tuple(over)))
+    inside = (
+        inside
+        and runs
+        and backfill
+        and runs.add(Ended(backfill.run, run.failed, tuple(new_findings), tuple(over)))
+    )
     if (new_findings or over or settled) and not inside:
         yield message(run, new_findings, over, settled)
     if runs and backfill:
@@ -92,17 +109,26 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
 
 
 def _inspected(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
-    """The findings to report of a run, and the problems that are over. A missing interval is reported once."""
+    """The findings to report of a run, and the problems that are over.
+
+    A missing interval is reported once.
+    """
     problems = Problems(_below(state, "problems"))
     run_findings = findings(alerts, run)
     over = [problem for problem in recovered(problems.all(), run, run_findings) if problems.take(problem)]
-    return [one for one, new in [(one, problems.add(one)) for one in run_findings] if new or one.kind != "hole"], over
+    return [
+        one for one, new in [(one, problems.add(one)) for one in run_findings] if new or one.kind != "hole"
+    ], over
 
 
 def _settled(state: AnyPath, run: Run) -> list[Finding]:
     """The reported problems that a person has ended by an approval, which are remembered no longer."""
     problems = Problems(_below(state, "problems"))
-    return [problem for problem in (approved(problems.all(), run) if run.approved else ()) if problems.take(problem)]
+    return [
+        problem
+        for problem in (approved(problems.all(), run) if run.approved else ())
+        if problems.take(problem)
+    ]
 
 
 def _summary(pipeline: str, runs: Backfills, backfill: InBackfill) -> Iterator[Message]:
@@ -112,20 +138,32 @@ def _summary(pipeline: str, runs: Backfills, backfill: InBackfill) -> Iterator[M
     ended = runs.take()
     backfill_findings, over = _together(ended)
     if backfill_findings or over:
-        yield summary(pipeline, len(ended), sum(run.failed for run in ended), backfill_findings, over, link=backfill.link)
+        yield summary(
+            pipeline,
+            len(ended),
+            sum(run.failed for run in ended),
+            backfill_findings,
+            over,
+            link=backfill.link,
+        )
 
 
 def _together(ended: Sequence[Ended]) -> tuple[list[Finding], list[Finding]]:
-    """The findings and the recoveries of a backfill, without holes that it opened and filled, as its runs end in any order."""
+    """The findings and the recoveries of a backfill, without holes that it opened and filled, as its runs end
+    in any order.
+    """
     met, mended = ({one.key for run in ended for one in getattr(run, what)} for what in ("found", "over"))
-    backfill_findings = [one for run in ended for one in run.found if one.kind != "hole" or one.key not in mended]
+    backfill_findings = [
+        one for run in ended for one in run.found if one.kind != "hole" or one.key not in mended
+    ]
     return backfill_findings, [one for run in ended for one in run.over if one.key not in met]
 
 
 def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
     """Whether all runs of the DAG that Airflow counts as unfinished or as ended have reported.
 
-    Airflow counts a run as ended before it calls back, so the runs that are about to report are counted after Airflow's count.
+    Airflow counts a run as ended before it calls back, so the runs that are about to report are counted after
+    Airflow's count.
     """
     run_ids = list(dict.fromkeys([backfill.run, *runs.newest(_ASKED)]))
     return _others(backfill.unfinished, run_ids) <= 0 and not runs.expects()
@@ -134,8 +172,9 @@ def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
 def _others(unfinished: Callable[[Sequence[str] | None], int], run_ids: Sequence[str]) -> int:
     """How many runs have not ended, without some.
 
-    Airflow tells one number at a time. A run that ends between two answers would be in one of them only, and the last run would take
-    itself for another run; so Airflow is asked until the number of such runs is the same before and after.
+    Airflow tells one number at a time. A run that ends between two answers would be in one of them only, and
+    the last run would take itself for another run; so Airflow is asked until the number of such runs is the
+    same before and after.
     """
     before = unfinished(run_ids)
     while True:
@@ -146,5 +185,7 @@ def _others(unfinished: Callable[[Sequence[str] | None], int], run_ids: Sequence
 
 
 def _below(state: AnyPath, name: str) -> AnyPath | None:
-    """A folder of the alerts in a state, `problems`, `unsent` or `backfill`; None if there is no state yet, as before the first run."""
+    """A folder of the alerts in a state, `problems`, `unsent` or `backfill`; None if there is no state yet,
+    as before the first run.
+    """
     return state / "alerts" / name if state.is_dir() else None

@@ -51,8 +51,16 @@ class Backfills:
     folder: AnyPath
 
     def add(self, ended: Ended) -> bool:
-        """Remember a run; a second time takes the place of the first, as after a retry. Whether the disk took it."""
-        facts = {"run": ended.run, "failed": ended.failed, "found": _plain(ended.found), "over": _plain(ended.over)}
+        """Remember a run; a second time takes the place of the first, as after a retry.
+
+        Whether the disk took it.
+        """
+        facts = {
+            "run": ended.run,
+            "failed": ended.failed,
+            "found": _plain(ended.found),
+            "over": _plain(ended.over),
+        }
         try:
             write_whole(self._file(ended.run), json.dumps(facts).encode())
         except StateError:
@@ -60,7 +68,9 @@ class Backfills:
         return True
 
     def expect(self, run: str) -> None:
-        """Note that a run is about to end: from here on Airflow may count it as ended, and it is not reported yet."""
+        """Note that a run is about to end: from here on Airflow may count it as ended, and it is not reported
+        yet.
+        """
         with suppress(StateError):
             write_whole(self._file(run), json.dumps({"expected": run}).encode())
 

@@ -1,4 +1,6 @@
-"""The alerts of a definition: the channels, the findings that are worth a message, and the columns that no message shows."""
+"""The alerts of a definition: the channels, the findings that are worth a message, and the columns that no
+message shows.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,12 @@ class Alerts:
     """A declaration of alerts; `to` makes it.
 
     Attributes:
-        channels: names of Airflow connections, `env:NAME`, notifiers of Airflow, or functions that make a notifier.
+        channels: names of Airflow connections, `env:NAME`, notifiers of Airflow, or functions that make a
+            notifier.
         mask: columns whose values no message shows.
         warnings: whether a failed expectation of severity `warning` is reported.
-        quarantined, late: the largest share of a batch's rows that is not reported; None: no share is reported.
+        quarantined, late: the largest share of a batch's rows that is not reported; None: no share is
+            reported.
         empty_after: an empty batch is reported if so many batches before it had rows; None: never.
         hole_after: a missing interval is reported once so many later intervals have a batch; None: never.
         silent_after_us: how long a run may take before Airflow tells so, in microseconds; None: for ever.
@@ -47,18 +51,24 @@ class Alerts:
     silent_after_us: int | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Spark's tasks carry the definition, and a notifier does not travel: a pickle has the channels with names alone."""
+        """Spark's tasks carry the definition, and a notifier does not travel: a pickle has the channels with
+        names alone.
+        """
         named = tuple(channel for channel in self.channels if isinstance(channel, str))
         return Alerts, (named, *(getattr(self, name) for name in self.__slots__[1:]))
 
-    def ended(self, bound: Bound, intervals: Sequence[Interval], report: RunReport, *, link: str) -> tuple[str, ...]:
+    def ended(
+        self, bound: Bound, intervals: Sequence[Interval], report: RunReport, *, link: str
+    ) -> tuple[str, ...]:
         """Send the message of a run that went well, if it needs one."""
         from muntin.extensions.alerts.alert import tell
         from muntin.extensions.alerts.gathered import of_report
 
         return tell(self, bound.folder, lambda: of_report(bound, intervals, report, link=link))
 
-    def failed(self, bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *, link: str) -> tuple[str, ...]:
+    def failed(
+        self, bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *, link: str
+    ) -> tuple[str, ...]:
         """Send the message of a run that raised."""
         from muntin.extensions.alerts.alert import tell
         from muntin.extensions.alerts.gathered import failed
@@ -82,11 +92,13 @@ def to(
     ('alerts',)
 
     Args:
-        *channels: the name of an Airflow connection of type Apprise; `env:NAME`, an environment variable that holds an
-            address of Apprise; a notifier of Airflow; or a function without arguments that makes a notifier.
+        *channels: the name of an Airflow connection of type Apprise; `env:NAME`, an environment variable that
+            holds an address of Apprise; a notifier of Airflow; or a function without arguments that makes a
+            notifier.
         mask: columns whose values are replaced in messages: keys and results.
         warnings: whether a failed expectation of severity `warning` is reported.
-        quarantined: tell a batch of whose rows a larger share is in quarantine, as 0.01. It fails no run. None: never.
+        quarantined: tell a batch of whose rows a larger share is in quarantine, as 0.01. It fails no run.
+            None: never.
         late: tell a batch of whose rows a larger share came too late for a window.
         empty_after: tell an empty batch if so many batches before it all had rows; None: never.
         hole_after: tell a missing interval once so many later intervals have a batch; None: never.
@@ -96,7 +108,9 @@ def to(
         DefinitionError: no channel, an address instead of a name, or a number that cannot be.
     """
     if not channels:
-        raise DefinitionError('alerts: to whom? Give the name of an Airflow connection, as alerts.to("alerts")')
+        raise DefinitionError(
+            'alerts: to whom? Give the name of an Airflow connection, as alerts.to("alerts")'
+        )
     for at, channel in enumerate(channels):
         _check_channel(channel)
         if channel in channels[:at]:
@@ -106,31 +120,53 @@ def to(
     _check_count(empty_after, "empty_after")
     _check_count(hole_after, "hole_after")
     silent_after_us = None if silent_after is None else positive(silent_after, "alerts: silent_after")
-    return Alerts(channels, frozenset(_listed(mask)), warnings, quarantined, late, empty_after, hole_after, silent_after_us)
+    return Alerts(
+        channels,
+        frozenset(_listed(mask)),
+        warnings,
+        quarantined,
+        late,
+        empty_after,
+        hole_after,
+        silent_after_us,
+    )
 
 
 def _check_channel(channel: Any) -> None:  # noqa: ANN401 - whatever the user gave
     if callable(channel) or hasattr(channel, "notify"):
         return
     if not isinstance(channel, str):
-        raise DefinitionError(f"alerts: {type(channel).__name__} is no channel; give a connection's name, a notifier, or a function")
+        raise DefinitionError(
+            f"alerts: {type(channel).__name__} is no channel; give a connection's name, a notifier, or a"
+            " function"
+        )
     if "://" in channel:  # the address is not repeated: it may hold a secret
         raise DefinitionError(
-            f"alerts: an address ({channel.partition('://')[0]}://...) holds secrets and must not stand in code; put it into "
-            'an environment variable and write alerts.to("env:MUNTIN_ALERTS"), or into an Airflow connection and write its name'
+            f"alerts: an address ({channel.partition('://')[0]}://...) holds secrets and must not stand in"
+            ' code; put it into an environment variable and write alerts.to("env:MUNTIN_ALERTS"), or into'
+            " an Airflow connection and write its name"
         )
     if not (_CONNECTION if not channel.startswith(VARIABLE) else _ENVIRONMENT).fullmatch(channel):
-        raise DefinitionError(f'alerts: {channel!r} names neither a connection nor a variable; write alerts.to("alerts") or "env:NAME"')
+        raise DefinitionError(
+            f'alerts: {channel!r} names neither a connection nor a variable; write alerts.to("alerts") or'
+            ' "env:NAME"'
+        )
 
 
 def _check_share(share: Any, what: str) -> None:  # noqa: ANN401 - whatever the user gave
-    if share is not None and (isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1):
-        raise DefinitionError(f"alerts: {what}: {share!r} is not a share of rows; write 0.01 for one of a hundred")
+    if share is not None and (
+        isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1
+    ):
+        raise DefinitionError(
+            f"alerts: {what}: {share!r} is not a share of rows; write 0.01 for one of a hundred"
+        )
 
 
 def _check_count(count: Any, what: str) -> None:  # noqa: ANN401 - whatever the user gave
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-        raise DefinitionError(f"alerts: {what}: {count!r} is not a number of intervals; write 1 or more, or None for never")
+        raise DefinitionError(
+            f"alerts: {what}: {count!r} is not a number of intervals; write 1 or more, or None for never"
+        )
 
 
 def _listed(names: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave

@@ -1,4 +1,7 @@
-"""Deliver messages to the channels of a declaration, within ten seconds in all. A channel that is down stops nothing."""
+"""Deliver messages to the channels of a declaration, within ten seconds in all.
+
+A channel that is down stops nothing.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ class Sender:
     budget_s: float = BUDGET_S
 
     def send(self, channel: Any, message: Message, sent: list[int]) -> None:  # noqa: ANN401 - a name, a notifier, or a function
-        """Send a message to the addresses of a channel that do not have it; `sent` are the positions of addresses that have it.
+        """Send a message to the addresses of a channel that do not have it; `sent` are the positions of
+        addresses that have it.
 
         A `ChannelError` if it could not be sent.
         """
@@ -59,7 +63,10 @@ def names_of(channels: Sequence[Any]) -> list[str]:
     >>> names_of(["alerts", print, print])
     ['alerts', 'print', 'print 2']
     """
-    names = [each if isinstance(each, str) else str(getattr(each, "__name__", None) or type(each).__name__) for each in channels]
+    names = [
+        each if isinstance(each, str) else str(getattr(each, "__name__", None) or type(each).__name__)
+        for each in channels
+    ]
     before = [names[:at].count(name) for at, name in enumerate(names)]
     return [f"{name} {count + 1}" if count else name for name, count in zip(names, before, strict=True)]
 
@@ -70,13 +77,22 @@ def deliver(alerts: Alerts, outbox: Outbox, messages: Sequence[Message], sender:
     names = names_of(alerts.channels)
     outbox.forget_others(names)
     channels = zip(names, alerts.channels, strict=True)
-    lines = [line for name, channel in channels for line in _deliver(name, channel, outbox, messages, sender, end)]
+    lines = [
+        line for name, channel in channels for line in _deliver(name, channel, outbox, messages, sender, end)
+    ]
     for line in (line for line in lines if "not sent" in line):
         log.warning("alerts: %s", line)
     return tuple(lines)
 
 
-def _deliver(name: str, channel: Any, outbox: Outbox, messages: Sequence[Message], sender: Sender, end: float) -> Iterator[str]:  # noqa: ANN401
+def _deliver(
+    name: str,
+    channel: Any,  # noqa: ANN401
+    outbox: Outbox,
+    messages: Sequence[Message],
+    sender: Sender,
+    end: float,
+) -> Iterator[str]:
     """Deliver to one channel; after a message that could not be sent, later messages wait with it."""
     new = [Letter(name, message) for message in messages]
     unkept = [letter for letter in new if not outbox.put(letter)]
@@ -93,8 +109,14 @@ def _deliver(name: str, channel: Any, outbox: Outbox, messages: Sequence[Message
         yield f"sent to {name!r}" + (f", with {count - len(new)} of earlier runs" if count > len(new) else "")
 
 
-def _within(seconds: float, sender: Sender, channel: Any, letter: Letter) -> tuple[str | None, tuple[int, ...]]:  # noqa: ANN401 - as `Sender.send`
-    """Send in a thread; why it was not sent within so many seconds, or None, and which addresses have the message.
+def _within(
+    seconds: float,
+    sender: Sender,
+    channel: Any,  # noqa: ANN401 - as `Sender.send`
+    letter: Letter,
+) -> tuple[str | None, tuple[int, ...]]:
+    """Send in a thread; why it was not sent within so many seconds, or None, and which addresses have the
+    message.
 
     The thread is left alone when the time is over.
     """

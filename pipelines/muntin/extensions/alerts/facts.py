@@ -41,15 +41,19 @@ class Run:
         batches: what was read; () if nothing was.
         quality: of each window that was checked, the report as `QualityReport.to_dict` gives it.
         failure: why the run failed, in a line; None if it did not, or if `quality` tells why.
-        published: window -> starts of the batches whose windows were published, in microseconds; None of a run that failed.
+        published: window -> starts of the batches whose windows were published, in microseconds; None of a
+            run that failed.
         missing: the holes; None if they are not known.
         before: (start in microseconds, rows read) of batches before the first.
         stays_us: the watermark of what was published before; None if nothing was.
         link: the command or the address where a person goes on.
         unforgotten: how many keys are being forgotten, and something of them may be left.
-        approved: what a person said who let windows be published although they failed their suite: `verdict`, `windows`, `by`, `reason`.
-        asked_until_us: until when a question waits whether what is held is published all the same, in microseconds; None: none waits.
-        kept: why what is held stays held: the answer of a person, or that no answer came; "": nothing was asked.
+        approved: what a person said who let windows be published although they failed their suite: `verdict`,
+            `windows`, `by`, `reason`.
+        asked_until_us: until when a question waits whether what is held is published all the same, in
+            microseconds; None: none waits.
+        kept: why what is held stays held: the answer of a person, or that no answer came; "": nothing was
+            asked.
         verdict: the name of the verdict that a question, or its answer, is about.
     """
 

@@ -1,4 +1,7 @@
-"""Findings of a run that are worth a message. Pure: the declaration and the run's facts go in, findings come out."""
+"""Findings of a run that are worth a message.
+
+Pure: the declaration and the run's facts go in, findings come out.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,9 @@ class Finding:
 
     @property
     def is_held(self) -> bool:
-        """Whether windows of its interval wait for its end; else they are published, and a later interval may be well."""
+        """Whether windows of its interval wait for its end; else they are published, and a later interval may
+        be well.
+        """
         return self.severity == "critical" or self.kind == "hole"
 
     @property
@@ -53,7 +58,10 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """The finding as JSON types."""
         facts = {name: getattr(self, name) for name in self.__slots__}
-        return facts | {"interval": [self.interval.start_us, self.interval.end_us], "rows": [dict(row) for row in self.rows]}
+        return facts | {
+            "interval": [self.interval.start_us, self.interval.end_us],
+            "rows": [dict(row) for row in self.rows],
+        }
 
     @staticmethod
     def of_dict(facts: Mapping[str, Any]) -> Finding:
@@ -63,8 +71,19 @@ class Finding:
 
 def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
     """The findings of a run, gravest first."""
-    run_findings = [*_failure(run), *_checks(alerts, run), *_quarantined(alerts, run), *_late(alerts, run), *_empty(alerts, run)]
-    return tuple(sorted((*run_findings, *_holes(alerts, run), *_forgetting(run)), key=lambda one: one.severity != "critical"))
+    run_findings = [
+        *_failure(run),
+        *_checks(alerts, run),
+        *_quarantined(alerts, run),
+        *_late(alerts, run),
+        *_empty(alerts, run),
+    ]
+    return tuple(
+        sorted(
+            (*run_findings, *_holes(alerts, run), *_forgetting(run)),
+            key=lambda one: one.severity != "critical",
+        )
+    )
 
 
 def _failure(run: Run) -> Iterator[Finding]:
@@ -73,7 +92,9 @@ def _failure(run: Run) -> Iterator[Finding]:
 
 
 def _checks(alerts: Alerts, run: Run) -> Iterator[Finding]:
-    """The checks that failed; of windows published by an approval, warnings alone: the question named the critical checks."""
+    """The checks that failed; of windows published by an approval, warnings alone: the question named the
+    critical checks.
+    """
     warnings = ("warning",) if alerts.warnings else ()
     approved = {window for each in run.approved for window in each["windows"]}
     for report in run.quality:
@@ -99,9 +120,12 @@ def _without_values(check: Mapping[str, Any], mask: Collection[str]) -> dict[str
 def _masked(check: Mapping[str, Any], mask: Collection[str]) -> tuple[bool, tuple[Mapping[str, Any], ...]]:
     """Whether what was observed must not be shown, and the failing rows with masked values."""
     masked = {name.lower() for name in mask}
-    hidden = bool(masked) and (not check["column"] or any(name.lower() in masked for name in check["column"].split(", ")))
+    hidden = bool(masked) and (
+        not check["column"] or any(name.lower() in masked for name in check["column"].split(", "))
+    )
     return hidden, tuple(
-        {name: MASKED if name.lower() in masked else value for name, value in row.items()} for row in check["failing_rows"]
+        {name: MASKED if name.lower() in masked else value for name, value in row.items()}
+        for row in check["failing_rows"]
     )
 
 
@@ -116,19 +140,26 @@ def expected(window: str, check: Mapping[str, Any]) -> str:
 
 
 def _observed(check: Mapping[str, Any], *, hidden: bool) -> str:
-    """The observation of a check. No value is reported of a masked column, nor of a check without a column where columns are masked."""
+    """The observation of a check.
+
+    No value is reported of a masked column, nor of a check without a column where columns are masked.
+    """
     if check["error"]:
         return "could not run" + ("" if hidden else f": {check['error']}")
     if check["unexpected_count"] is not None:
         percent = check["unexpected_percent"]
-        return f"{many(check['unexpected_count'], 'row')} not as expected" + ("" if percent is None else f" ({percent:.3g} %)")
+        return f"{many(check['unexpected_count'], 'row')} not as expected" + (
+            "" if percent is None else f" ({percent:.3g} %)"
+        )
     return f"observed {check['observed_value'] if _counts_rows(check) or not hidden else MASKED}"
 
 
 def _quarantined(alerts: Alerts, run: Run) -> Iterator[Finding]:
     """Reasons may hold values of rows: where columns are masked no reason is reported."""
     for finding in _shares(run, "quarantined", alerts.quarantined, lambda batch: batch.quarantined):
-        why = next(each.refusals.partition(": ")[2] for each in run.batches if each.interval == finding.interval)
+        why = next(
+            each.refusals.partition(": ")[2] for each in run.batches if each.interval == finding.interval
+        )
         yield replace(finding, found=f"{finding.found}: {why}") if why and not alerts.mask else finding
 
 
@@ -136,11 +167,17 @@ def _late(alerts: Alerts, run: Run) -> Iterator[Finding]:
     return _shares(run, "late", alerts.late, lambda batch: batch.late or 0)
 
 
-def _shares(run: Run, kind: Literal["quarantined", "late"], limit: float | None, rows: Callable[[Batch], int]) -> Iterator[Finding]:
+def _shares(
+    run: Run, kind: Literal["quarantined", "late"], limit: float | None, rows: Callable[[Batch], int]
+) -> Iterator[Finding]:
     for batch in run.batches if limit is not None else ():
         if limit is not None and batch.read and rows(batch) / batch.read > limit:
-            observation = f"{rows(batch):,} of {many(batch.read, 'row')} ({100 * rows(batch) / batch.read:.3g} %)"
-            yield Finding(kind, "warning", f"{kind} rows above {100 * limit:g} %", observation, batch.interval)
+            observation = (
+                f"{rows(batch):,} of {many(batch.read, 'row')} ({100 * rows(batch) / batch.read:.3g} %)"
+            )
+            yield Finding(
+                kind, "warning", f"{kind} rows above {100 * limit:g} %", observation, batch.interval
+            )
 
 
 def _empty(alerts: Alerts, run: Run) -> Iterator[Finding]:
@@ -150,7 +187,13 @@ def _empty(alerts: Alerts, run: Run) -> Iterator[Finding]:
     history = [rows for _, rows in sorted(run.before)]
     for batch in sorted(run.batches, key=lambda one: one.interval):
         if not batch.read and len(history) >= count and all(history[-count:]):
-            yield Finding("empty", "warning", "an empty batch", f"the {many(count, 'batch')} before it had rows", batch.interval)
+            yield Finding(
+                "empty",
+                "warning",
+                "an empty batch",
+                f"the {many(count, 'batch')} before it had rows",
+                batch.interval,
+            )
         history.append(batch.read)
 
 
@@ -158,12 +201,15 @@ def _holes(alerts: Alerts, run: Run) -> Iterator[Finding]:
     for hole in run.missing or ():
         if alerts.hole_after is not None and hole.age >= alerts.hole_after:
             observation = (
-                f"not there {many(hole.age, 'interval')} later; what was read since {spell_instant(hole.interval.end_us)} waits for it"
+                f"not there {many(hole.age, 'interval')} later; what was read since"
+                f" {spell_instant(hole.interval.end_us)} waits for it"
             )
             yield Finding("hole", "warning", "a missing interval", observation, hole.interval)
 
 
 def _forgetting(run: Run) -> Iterator[Finding]:
     if run.unforgotten:
-        observation = f"something may be left of {many(run.unforgotten, 'key')}; run muntin forget with them again"
+        observation = (
+            f"something may be left of {many(run.unforgotten, 'key')}; run muntin forget with them again"
+        )
         yield Finding("forgetting", "warning", "keys that are to be forgotten", observation, run.interval)

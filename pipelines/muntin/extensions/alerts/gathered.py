@@ -34,7 +34,10 @@ def ended_well(
     link: str,
     approved: Iterable[Mapping[str, Any] | None] = (),
 ) -> Run:
-    """The facts of a run that published, or found nothing to publish. `approved`: approvals that no report names."""
+    """The facts of a run that published, or found nothing to publish.
+
+    `approved`: approvals that no report names.
+    """
     whole, reports = spanned(intervals), list(reports)
     batches = tuple(_batch(report) for report in reports)
     approvals = [each for each in (*approved, *(report.despite for report in reports)) if each]
@@ -59,7 +62,10 @@ def of_report(bound: Bound, intervals: Sequence[Interval], report: RunReport, *,
         intervals,
         report.batches,
         quality=report.quality,
-        published={name: [instant_us(start, "start") for start in starts] for name, starts in report.published.items()},
+        published={
+            name: [instant_us(start, "start") for start in starts]
+            for name, starts in report.published.items()
+        },
         missing=[(instant_us(low, "start"), instant_us(high, "end")) for low, high in report.waiting_for],
         link=link,
     )
@@ -67,14 +73,23 @@ def of_report(bound: Bound, intervals: Sequence[Interval], report: RunReport, *,
 
 def failed(bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *, link: str) -> Run:
     """The facts of a run that raised. The table of reports has what it read before."""
-    quality = tuple(report.to_dict() for report in wrong.reports) if isinstance(wrong, ExpectationsFailed) else ()
+    quality = (
+        tuple(report.to_dict() for report in wrong.reports) if isinstance(wrong, ExpectationsFailed) else ()
+    )
     return unpublished(bound, intervals, quality, failure=None if quality else first_line(wrong), link=link)
 
 
 def unpublished(
-    bound: Bound, intervals: Sequence[Interval], quality: Sequence[Mapping[str, Any]], *, failure: str | None = None, link: str
+    bound: Bound,
+    intervals: Sequence[Interval],
+    quality: Sequence[Mapping[str, Any]],
+    *,
+    failure: str | None = None,
+    link: str,
 ) -> Run:
-    """The facts of a run that has published nothing: of reports on windows that a suite holds, or of a failure."""
+    """The facts of a run that has published nothing: of reports on windows that a suite holds, or of a
+    failure.
+    """
     batches = _read(bound, intervals)
     return Run(
         bound.pipeline.name,
@@ -97,14 +112,24 @@ def spanned(intervals: Sequence[Interval]) -> Interval:
 
 def _batch(report: BatchReport) -> Batch:
     interval = Interval(instant_us(report.interval_start, "start"), instant_us(report.interval_end, "end"))
-    return Batch(interval, report.rows_read, report.rows_quarantined, report.rows_late if report.watermark else None, report.refusals)
+    return Batch(
+        interval,
+        report.rows_read,
+        report.rows_quarantined,
+        report.rows_late if report.watermark else None,
+        report.refusals,
+    )
 
 
 def _read(bound: Bound, intervals: Sequence[Interval]) -> tuple[Batch, ...]:
     """The batches that were read, as far as reports tell."""
     report_of_batch = last_accumulated(bound.store, intervals)
     return tuple(
-        Batch(each, report_of_batch[each.start_us]["rows_read"], report_of_batch[each.start_us]["rows_quarantined"])
+        Batch(
+            each,
+            report_of_batch[each.start_us]["rows_read"],
+            report_of_batch[each.start_us]["rows_quarantined"],
+        )
         for each in intervals
         if each.start_us in report_of_batch
     )
@@ -119,8 +144,12 @@ def _before(bound: Bound, batches: Sequence[Batch]) -> tuple[tuple[int, int], ..
     first = min(batch.interval for batch in batches)
     length = first.end_us - first.start_us
     low = first.start_us - 4 * count * length  # a hole or two, or months of unequal length, may lie between
-    report_of_batch = last_accumulated(bound.store, [Interval(low, low + length), Interval(first.start_us - length, first.start_us)])
-    return tuple((start, report["rows_read"]) for start, report in report_of_batch.items() if start < first.start_us)
+    report_of_batch = last_accumulated(
+        bound.store, [Interval(low, low + length), Interval(first.start_us - length, first.start_us)]
+    )
+    return tuple(
+        (start, report["rows_read"]) for start, report in report_of_batch.items() if start < first.start_us
+    )
 
 
 def _hole(bound: Bound, low: int, high: int, end_us: int) -> Hole:
@@ -137,5 +166,9 @@ def _hole(bound: Bound, low: int, high: int, end_us: int) -> Hole:
 def _stays(bound: Bound) -> int | None:
     """How far time is known in what is published."""
     ledgers = [published_windows(bound.store, name).ledger for name in bound.windows]
-    watermarks_us = [int(ledger.entries.watermark_us.max()) for ledger in ledgers if ledger and len(ledger.entries)]
-    return max((watermark_us for watermark_us in watermarks_us if watermark_us > BEFORE_ALL // 2), default=None)
+    watermarks_us = [
+        int(ledger.entries.watermark_us.max()) for ledger in ledgers if ledger and len(ledger.entries)
+    ]
+    return max(
+        (watermark_us for watermark_us in watermarks_us if watermark_us > BEFORE_ALL // 2), default=None
+    )

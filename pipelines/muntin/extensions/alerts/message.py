@@ -49,7 +49,9 @@ class Part:
     lines: tuple[str, ...] = ()
 
 
-def message(run: Run, findings: Sequence[Finding], over: Sequence[Finding] = (), settled: Sequence[Finding] = ()) -> Message:
+def message(
+    run: Run, findings: Sequence[Finding], over: Sequence[Finding] = (), settled: Sequence[Finding] = ()
+) -> Message:
     """The message of one run: what is wrong, what is well again, what became of the data, and how to go on.
 
     `settled`: problems that a person has ended by an approval.
@@ -69,9 +71,18 @@ def message(run: Run, findings: Sequence[Finding], over: Sequence[Finding] = (),
 
 
 def kept_held(run: Run) -> Message:
-    """The message of a question that was answered by no, or not at all: what failed was reported when it was put."""
-    parts = [Part(f"pipeline {run.pipeline}, interval {run.interval} UTC"), Part("stays held:", (shortened(run.kept),))]
-    parts += [*_data(run, ()), *_go_on(run.link, failed=True), Part("or publish it all the same:", (PUBLISH_DESPITE.format(run.verdict),))]
+    """The message of a question that was answered by no, or not at all: what failed was reported when it was
+    put.
+    """
+    parts = [
+        Part(f"pipeline {run.pipeline}, interval {run.interval} UTC"),
+        Part("stays held:", (shortened(run.kept),)),
+    ]
+    parts += [
+        *_data(run, ()),
+        *_go_on(run.link, failed=True),
+        Part("or publish it all the same:", (PUBLISH_DESPITE.format(run.verdict),)),
+    ]
     return _of_parts("failure", f"{run.pipeline}: stays held, {run.interval}", parts)
 
 
@@ -84,28 +95,65 @@ def _approved(run: Run, settled: Sequence[Finding]) -> Iterator[Part]:
         )
 
 
-def summary(pipeline: str, runs: int, failed: int, findings: Sequence[Finding], over: Sequence[Finding] = (), *, link: str = "") -> Message:
+def summary(
+    pipeline: str,
+    runs: int,
+    failed: int,
+    findings: Sequence[Finding],
+    over: Sequence[Finding] = (),
+    *,
+    link: str = "",
+) -> Message:
     """The message of a backfill: so many runs, what is wrong in all of them, and what is well again."""
-    head = Part(f"pipeline {pipeline}, a backfill of {many(runs, 'run')}: {runs - failed:,} well, {failed:,} failed")
-    data = [Part("of the runs that failed nothing was published; what was published before stays as it is")] if failed else []
-    parts = [head, *_problems(findings), *_recovered(over), *data, *_go_on(link if findings else "", failed=bool(failed))]
-    return _written(pipeline, f"backfill of {many(runs, 'run')}, {failed:,} failed, {_counted(findings) or 'well again'}", findings, parts)
+    head = Part(
+        f"pipeline {pipeline}, a backfill of {many(runs, 'run')}: {runs - failed:,} well, {failed:,} failed"
+    )
+    data = (
+        [Part("of the runs that failed nothing was published; what was published before stays as it is")]
+        if failed
+        else []
+    )
+    parts = [
+        head,
+        *_problems(findings),
+        *_recovered(over),
+        *data,
+        *_go_on(link if findings else "", failed=bool(failed)),
+    ]
+    return _written(
+        pipeline,
+        f"backfill of {many(runs, 'run')}, {failed:,} failed, {_counted(findings) or 'well again'}",
+        findings,
+        parts,
+    )
 
 
-def silence(pipeline: str, run: str, interval: Interval | None, after: str, question: Question | None = None) -> Message:
+def silence(
+    pipeline: str, run: str, interval: Interval | None, after: str, question: Question | None = None
+) -> Message:
     """The message of a run that has not ended in time. `question`: that it waits for."""
     batch = f", interval {interval} UTC" if interval else ""
     head = Part(f"pipeline {pipeline}{batch}", (f"run {run} has not ended {after} after it was queued",))
     data = Part("nothing was published of it yet; what was published before stays as it is")
-    go_on = Part("look whether its files are there, whether Spark answers, and whether Airflow has a free slot")
+    go_on = Part(
+        "look whether its files are there, whether Spark answers, and whether Airflow has a free slot"
+    )
     parts = (head, data, _waiting(question) if question else go_on)
     return _of_parts("warning", f"{pipeline}: silent{f', {interval}' if interval else ''}", parts)
 
 
-def not_fresh(pipeline: str, run: str, interval: Interval | None, within: str, question: Question | None = None) -> Message:
-    """The message of windows that fall further behind the clock than `fresh_within` allows. `question`: that the run waits for."""
+def not_fresh(
+    pipeline: str, run: str, interval: Interval | None, within: str, question: Question | None = None
+) -> Message:
+    """The message of windows that fall further behind the clock than `fresh_within` allows.
+
+    `question`: that the run waits for.
+    """
     batch = f", interval {interval} UTC" if interval else ""
-    head = Part(f"pipeline {pipeline}{batch}", (f"its windows are more than {within} behind: run {run} has not published",))
+    head = Part(
+        f"pipeline {pipeline}{batch}",
+        (f"its windows are more than {within} behind: run {run} has not published",),
+    )
     data = Part("what was published before stays as it is")
     go_on = Part("look at the run's tasks; muntin status says which batch waits, and for what")
     parts = (head, data, _waiting(question) if question else go_on)
@@ -114,8 +162,14 @@ def not_fresh(pipeline: str, run: str, interval: Interval | None, within: str, q
 
 def _waiting(question: Question) -> Part:
     """Where a question waits, until when, and what it is about."""
-    lines = (f"answer it until {spell_instant(question.until_us)} UTC in Airflow, under Required Actions:", question.link)
-    return Part("a suite holds its windows, and a question waits: are they published all the same?", tuple(filter(None, lines)))
+    lines = (
+        f"answer it until {spell_instant(question.until_us)} UTC in Airflow, under Required Actions:",
+        question.link,
+    )
+    return Part(
+        "a suite holds its windows, and a question waits: are they published all the same?",
+        tuple(filter(None, lines)),
+    )
 
 
 def _written(pipeline: str, title: str, findings: Sequence[Finding], parts: Sequence[Part]) -> Message:
@@ -140,7 +194,9 @@ def _markdown(part: Part) -> str:
 
 
 def _counted(findings: Sequence[Finding]) -> str:
-    counts = {severity: sum(one.severity == severity for one in findings) for severity in ("critical", "warning")}
+    counts = {
+        severity: sum(one.severity == severity for one in findings) for severity in ("critical", "warning")
+    }
     return ", ".join(f"{count:,} {severity}" for severity, count in counts.items() if count)
 
 
@@ -151,7 +207,9 @@ def _problems(findings: Sequence[Finding], whole: Interval | None = None) -> Ite
     for group in groups[:_PROBLEMS]:
         rows = tuple(islice((row for one in group for row in one.rows), left))
         left -= len(rows)
-        yield Part(f"{group[0].severity}: {shortened(group[0].what)}", (*_places(group, whole), *row_lines(rows)))
+        yield Part(
+            f"{group[0].severity}: {shortened(group[0].what)}", (*_places(group, whole), *row_lines(rows))
+        )
     if len(groups) > _PROBLEMS:
         yield Part(f"and {many(len(groups) - _PROBLEMS, 'problem')} more: the log has all")
 
@@ -172,7 +230,10 @@ def _places(group: Sequence[Finding], whole: Interval | None) -> list[str]:
         return [shortened(group[0].found)]
     if len(group) == 1:
         return [f"{group[0].interval}: {shortened(group[0].found)}"]
-    lines = [f"in {len(group):,} intervals:", *(f"{one.interval}: {shortened(one.found)}" for one in group[:_PLACES])]
+    lines = [
+        f"in {len(group):,} intervals:",
+        *(f"{one.interval}: {shortened(one.found)}" for one in group[:_PLACES]),
+    ]
     return [*lines, f"and {len(group) - _PLACES:,} more"] if len(group) > _PLACES else lines
 
 
@@ -188,7 +249,9 @@ def _when(over: Finding) -> str:
 
 
 def _place(run: Run, findings: Sequence[Finding], over: Sequence[Finding]) -> str:
-    """The interval that a message is about: of the run; of the recovered intervals, if it reports recoveries alone."""
+    """The interval that a message is about: of the run; of the recovered intervals, if it reports recoveries
+    alone.
+    """
     places = list(dict.fromkeys(one.interval for one in over))
     if findings or not all(one.is_held for one in over):
         return str(run.interval)
@@ -198,22 +261,37 @@ def _place(run: Run, findings: Sequence[Finding], over: Sequence[Finding]) -> st
 def _data(run: Run, findings: Sequence[Finding]) -> Iterator[Part]:
     """The state of the data, and the command or the address that goes on."""
     if run.failed:
-        stays = f"what was published before stays as it is, up to {spell_instant(run.stays_us)} UTC" if run.stays_us is not None else ""
+        stays = (
+            f"what was published before stays as it is, up to {spell_instant(run.stays_us)} UTC"
+            if run.stays_us is not None
+            else ""
+        )
         yield Part(f"nothing was published; {stays or 'nothing was published before'}")
     else:
         yield Part(_published(run.published or {}))
     if run.asked_until_us is not None:
         yield _waiting(Question(run.asked_until_us, run.link))
-        yield Part("without an answer they stay held; or correct the source (or the suite), and run it again from accumulate on")
+        yield Part(
+            "without an answer they stay held; or correct the source (or the suite), and run it again from"
+            " accumulate on"
+        )
     elif findings:
         yield from _go_on(run.link, failed=run.failed)
 
 
 def _published(windows: Mapping[str, Sequence[int]]) -> str:
-    published_windows = ", ".join(f"{window} of {many(len(starts), 'batch')}" for window, starts in windows.items() if starts)
-    return f"published: {published_windows}" if published_windows else "published: nothing new; every window is as it was"
+    published_windows = ", ".join(
+        f"{window} of {many(len(starts), 'batch')}" for window, starts in windows.items() if starts
+    )
+    return (
+        f"published: {published_windows}"
+        if published_windows
+        else "published: nothing new; every window is as it was"
+    )
 
 
 def _go_on(link: str, *, failed: bool) -> Iterator[Part]:
     if link:
-        yield Part("correct the source (or the suite), then run it again:" if failed else "to look at it:", (link,))
+        yield Part(
+            "correct the source (or the suite), then run it again:" if failed else "to look at it:", (link,)
+        )

@@ -1,4 +1,7 @@
-"""The outbox: messages on their way to a channel, a file each. What could not be sent stays, and the next run sends it first."""
+"""The outbox: messages on their way to a channel, a file each.
+
+What could not be sent stays, and the next run sends it first.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,9 @@ class Outbox:
     folder: AnyPath | None
 
     def put(self, letter: Letter) -> bool:
-        """Keep a message until it is sent; returns whether it is kept: a full disk is a reason to send it all the same."""
+        """Keep a message until it is sent; returns whether it is kept: a full disk is a reason to send it all
+        the same.
+        """
         if self.folder is None:
             return False
         try:
@@ -70,7 +75,10 @@ class Outbox:
         return True
 
     def letters(self, channel: str) -> Iterator[Letter]:
-        """The messages to a channel, oldest first. Each is taken by this run alone: say `done` or `back` of it."""
+        """The messages to a channel, oldest first.
+
+        Each is taken by this run alone: say `done` or `back` of it.
+        """
         for path in self._files():
             sending_path = path.with_name(path.name + _SENDING)
             letter = _read(path)
@@ -119,7 +127,12 @@ class Outbox:
 
 
 def _write(path: AnyPath, letter: Letter) -> None:
-    facts = {"channel": letter.channel, "tries": letter.tries, "sent": letter.sent, "message": asdict(letter.message)}
+    facts = {
+        "channel": letter.channel,
+        "tries": letter.tries,
+        "sent": letter.sent,
+        "message": asdict(letter.message),
+    }
     write_whole(path, json.dumps(facts).encode())
 
 

@@ -48,7 +48,12 @@ class Problems:
         except FileExistsError:
             with suppress(StateError):
                 change_note(
-                    target, lambda note: facts if (noted_problem := _of(note)) and noted_problem.interval < finding.interval else None
+                    target,
+                    lambda note: (
+                        facts
+                        if (noted_problem := _of(note)) and noted_problem.interval < finding.interval
+                        else None
+                    ),
                 )
             return False
         except (StateError, OSError):
@@ -57,7 +62,10 @@ class Problems:
         return True
 
     def take(self, finding: Finding) -> bool:
-        """Forget a problem that is over; whether it was still remembered. Of runs at the same time one takes it."""
+        """Forget a problem that is over; whether it was still remembered.
+
+        Of runs at the same time one takes it.
+        """
         try:
             self._path(finding).unlink()
         except OSError:

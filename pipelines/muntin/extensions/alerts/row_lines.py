@@ -1,4 +1,7 @@
-"""Failing rows as lines of a message. Values come of data: a value is one line, of limited length, without control characters."""
+"""Failing rows as lines of a message.
+
+Values come of data: a value is one line, of limited length, without control characters.
+"""
 
 from __future__ import annotations
 

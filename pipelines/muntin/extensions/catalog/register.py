@@ -1,4 +1,7 @@
-"""Let a name in a catalog lead to the table of a window. The table says by its own properties what it holds, for all readers of Delta."""
+"""Let a name in a catalog lead to the table of a window.
+
+The table says by its own properties what it holds, for all readers of Delta.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ if TYPE_CHECKING:
 _TRIES = 8
 
 
-def register(bound: Bound, sink: CatalogSink, reach: Reach, patience: Patience, *, anew: bool = False) -> Sent:
+def register(
+    bound: Bound, sink: CatalogSink, reach: Reach, patience: Patience, *, anew: bool = False
+) -> Sent:
     """Let the properties of a window's table be true, and a name lead to the table."""
     window, before = str(sink.window), read_note(bound, sink)
     if current(bound.store, window).ledger is None:
@@ -45,12 +50,17 @@ def register(bound: Bound, sink: CatalogSink, reach: Reach, patience: Patience, 
 def _described(bound: Bound, window: str, owner: str) -> Published:
     """The published windows of a name, whose table has the properties that are true of it.
 
-    Until a changed definition is promoted, these are the windows of the definition before, and keep its texts. A `ConflictError` if another
-    run committed first.
+    Until a changed definition is promoted, these are the windows of the definition before, and keep its
+    texts. A `ConflictError` if another run committed first.
     """
     now = current(bound.store, window)
     state = now.ledger.state if now.ledger else ""
     own = texts(bound, window) if state == bound.state else Texts(now.snapshot.name, now.snapshot.description)
-    says = {"muntin.pipeline": bound.pipeline.name, "muntin.window": window, "muntin.definition": state, "muntin.owner": owner}
+    says = {
+        "muntin.pipeline": bound.pipeline.name,
+        "muntin.window": window,
+        "muntin.definition": state,
+        "muntin.owner": owner,
+    }
     bound.store.describe(now.table, now.snapshot, replace(own, properties=says))
     return current(bound.store, window)

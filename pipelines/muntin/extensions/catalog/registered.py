@@ -1,4 +1,7 @@
-"""A name in Spark's catalog, reached. The catalog holds a name and an address; the table's own log says what the table is."""
+"""A name in Spark's catalog, reached.
+
+The catalog holds a name and an address; the table's own log says what the table is.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +50,16 @@ class Registered:
     session: Any
     sink: CatalogSink
 
-    def lead_to(self, place: str, identity: str, before: str, alive: Callable[[], None], *, anew: bool = False) -> bool:
+    def lead_to(
+        self, place: str, identity: str, before: str, alive: Callable[[], None], *, anew: bool = False
+    ) -> bool:
         """Let the name lead to a table of windows; whether it did not yet.
 
-        `identity`: of the table, as Delta's log has it; `before`: the address that the name led to by the last note, "" without a note;
-        `alive` is called whenever the catalog answered; `anew`: whether the name is taken from another external table, whoever made it.
-        The name of something else is refused, and a catalog that would forget it.
+        `identity`: of the table, as Delta's log has it; `before`: the address that the name led to by the
+            last note, "" without a note;
+        `alive` is called whenever the catalog answered; `anew`: whether the name is taken from another
+        external table, whoever made it. The name of something else is refused, and a catalog that would
+        forget it.
         """
         self._check_that_it_lasts()
         there = self._there()
@@ -63,7 +70,8 @@ class Registered:
         alive()
         if there:
             self._check_that_it_may_go(there, before, anew=anew)
-            self.session.sql(f"DROP TABLE IF EXISTS {_quoted(self.sink.table)}")  # of an external table no file is removed
+            # of an external table no file is removed
+            self.session.sql(f"DROP TABLE IF EXISTS {_quoted(self.sink.table)}")
             alive()
         self._make(place)
         if not _leads(self._there(), place):
@@ -76,12 +84,14 @@ class Registered:
         own = setting("spark.sql.catalog.spark_catalog", _DELTA) != _DELTA
         if of_session and not own and setting("spark.sql.catalogImplementation", "in-memory") == "in-memory":
             raise BlockedError(
-                "Spark's catalog ends with the session; set spark.sql.catalogImplementation=hive in spark-defaults.conf, "
-                'and the address of your metastore, or name a catalog: sinks.catalog("catalog.schema.{window}")'
+                "Spark's catalog ends with the session; set spark.sql.catalogImplementation=hive in"
+                " spark-defaults.conf, and the address of your metastore, or name a catalog:"
+                ' sinks.catalog("catalog.schema.{window}")'
             )
 
     def _there(self) -> dict[str, str]:
-        """The facts of what has the name: its type; of a table provider, location and properties, too. Empty: nothing has it.
+        """The facts of what has the name: its type; of a table provider, location and properties, too. Empty:
+        nothing has it.
 
         The statement does not look at the address, so it answers for a name that leads to no table any more.
         """
@@ -111,7 +121,9 @@ class Registered:
         """A name may be taken from an external table on request, or if it is ours and the table was moved."""
         kind, location = there.get("Type", "TABLE"), there.get("Location", "")
         if kind != "EXTERNAL" or _PURGED in there.get("Table Properties", ""):
-            what = {"VIEW": "a view", "EXTERNAL": f"a table with {_PURGED}"}.get(kind, f"a {kind.lower()} table")
+            what = {"VIEW": "a view", "EXTERNAL": f"a table with {_PURGED}"}.get(
+                kind, f"a {kind.lower()} table"
+            )
             raise BlockedError(f"the name is that of {what}, which Muntin never drops; choose another name")
         moved = before and _plain(location) == before and not (path_of(before) / "_delta_log").exists()
         if not anew and not moved:

@@ -66,23 +66,28 @@ class CatalogSink(Declared):
 
 
 def catalog(table: str, *, window: str | None = None, owner: str | None = None) -> CatalogSink:
-    """A name in Spark's catalog, as of a Hive metastore, by which readers find a window's table. No row is copied.
+    """A name in Spark's catalog, as of a Hive metastore, by which readers find a window's table. No row is
+    copied.
 
     >>> catalog("shop.{window}", window="day").name
     "table shop.day of Spark's catalog"
 
     Args:
-        table: schema and name, as "shop.{window}", or catalog, schema and name; `.` and `-` of a window's name are `_`
+        table: schema and name, as "shop.{window}", or catalog, schema and name; `.` and `-` of a window's
+            name are `_`
             there: a rollup `day.by_city` is day_by_city. The schema is made if it is missing.
-        window: the name of the window; left out, each window of the pipeline has a name, and `table` says `{window}`.
-        owner: who answers for the windows, as "data-team@shop.example": the property `muntin.owner` of the table.
+        window: the name of the window; left out, each window of the pipeline has a name, and `table` says
+            `{window}`.
+        owner: who answers for the windows, as "data-team@shop.example": the property `muntin.owner` of the
+            table.
 
     Raises:
         DefinitionError: a name that cannot be.
     """
     if not isinstance(table, str) or not _NAME.fullmatch(table.replace(_PLACE, "window")):
         raise DefinitionError(
-            f'sinks.catalog: {table!r} is no schema and name of letters, digits and "_"; write "shop.day" or "shop.{{window}}"'
+            f'sinks.catalog: {table!r} is no schema and name of letters, digits and "_"; write "shop.day" or'
+            ' "shop.{window}"'
         )
     if owner is not None and not isinstance(owner, str):
         raise DefinitionError(f'sinks.catalog: owner: {owner!r} is not a text; write owner="data-team"')

@@ -24,18 +24,35 @@ if TYPE_CHECKING:
 Key = Annotated[
     list[str] | None,
     typer.Option(
-        "--key", metavar="[NAME=]VALUE", help="The key to forget; may stand several times. Some columns alone mean all keys with them."
+        "--key",
+        metavar="[NAME=]VALUE",
+        help="The key to forget; may stand several times. Some columns alone mean all keys with them.",
     ),
 ]
-Keys = Annotated[Path | None, typer.Option("--keys", metavar="PARQUET", help="A file with the keys: a row each, key columns alone.")]
+Keys = Annotated[
+    Path | None,
+    typer.Option("--keys", metavar="PARQUET", help="A file with the keys: a row each, key columns alone."),
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do it; else it is only said what lies where.")]
-Prove = Annotated[bool, typer.Option("--prove", help="Look through all that is kept; exit status 3 if something of the key is found.")]
-Totals = Annotated[str, typer.Option("--totals", metavar="keep|redo", help="What becomes of totals with rows of the key.")]
-Undo = Annotated[bool, typer.Option("--undo", help="Let rows of the key count again in batches that are read from now on.")]
+Prove = Annotated[
+    bool,
+    typer.Option(
+        "--prove", help="Look through all that is kept; exit status 3 if something of the key is found."
+    ),
+]
+Totals = Annotated[
+    str, typer.Option("--totals", metavar="keep|redo", help="What becomes of totals with rows of the key.")
+]
+Undo = Annotated[
+    bool, typer.Option("--undo", help="Let rows of the key count again in batches that are read from now on.")
+]
 Until = Annotated[
     datetime | None,
     typer.Option(
-        "--until", parser=opt.instant, metavar="INSTANT", help="Let rows of the forgotten key count again from this event time on."
+        "--until",
+        parser=opt.instant,
+        metavar="INSTANT",
+        help="Let rows of the forgotten key count again from this event time on.",
     ),
 ]
 Rotate = Annotated[bool, typer.Option("--rotate", help="Hash what is remembered with one more secret.")]
@@ -60,9 +77,10 @@ def forget(
 ) -> int:
     """Forget keys: say what is kept of them, remove it, prove that it is gone.
 
-    Without --yes it only says what lies where. With --yes, files are written anew without the key, old versions of tables go
-    at once, sinks forget it too, and everything is checked again; run it again if it was interrupted. Windows of other keys
-    stay. Rows of the key that come again are left out and counted. Without a key: a list of forgotten keys.
+    Without --yes it only says what lies where. With --yes, files are written anew without the key, old
+    versions of tables go at once, sinks forget it too, and everything is checked again; run it again if it
+    was interrupted. Windows of other keys stay. Rows of the key that come again are left out and counted.
+    Without a key: a list of forgotten keys.
 
     Example:
       muntin forget dags/visits.py --root state --key user=42 --yes
@@ -85,7 +103,14 @@ def forget(
         else:
             found = jobs.plan_forget(pipeline, asked, root=folder)
     if as_json:
-        say_json({**found.register(), "left": [each.place for each in found.left], "sinks": list(found.sinks), "done": found.done})
+        say_json(
+            {
+                **found.register(),
+                "left": [each.place for each in found.left],
+                "sinks": list(found.sinks),
+                "done": found.done,
+            }
+        )
     else:
         _say(found, deed=deed, prove=prove)
     return _LEFT if (prove and found.left) or (deed and not found.done) else 0
@@ -102,11 +127,21 @@ def _asked(pipeline: "Pipeline", texts: list[str] | None, file: Path | None) -> 
         try:
             found += pq.ParquetFile(file).read().to_pylist()
         except (OSError, pa.ArrowException) as wrong:
-            raise DefinitionError(f"--keys {file}: cannot be read ({wrong}); write a Parquet file with key columns alone") from wrong
+            raise DefinitionError(
+                f"--keys {file}: cannot be read ({wrong}); write a Parquet file with key columns alone"
+            ) from wrong
     return found
 
 
-def _remember(file: Path, root: "AnyPath | None", name: str | None, keys: "Sequence[Any]", until: datetime | None, *, undo: bool) -> int:
+def _remember(
+    file: Path,
+    root: "AnyPath | None",
+    name: str | None,
+    keys: "Sequence[Any]",
+    until: datetime | None,
+    *,
+    undo: bool,
+) -> int:
     with working():
         pipeline, folder = placed(file, name, root)
         from muntin.extensions.forgetting import remembered as jobs
@@ -115,7 +150,10 @@ def _remember(file: Path, root: "AnyPath | None", name: str | None, keys: "Seque
             told = f"{many(jobs.new_secret(pipeline, root=folder), 'key')} hashed with one more secret"
         elif undo:
             count = jobs.undo(pipeline, _asked(pipeline, *keys), root=folder)
-            told = f"{many(count, 'key')} not forgotten any more: rows of batches that are read from now on count"
+            told = (
+                f"{many(count, 'key')} not forgotten any more: rows of batches that are read from now on"
+                " count"
+            )
         elif until:
             count = jobs.count_again(pipeline, _asked(pipeline, *keys), until, root=folder)
             told = f"{many(count, 'key')} counted again from {until.isoformat()} on"
@@ -134,7 +172,9 @@ def _register(file: Path, root: "AnyPath | None", name: str | None, *, as_json: 
         return 0
     left = f"; of {many(now.open, 'key')} something may be left: run the command again" if now.open else ""
     say(f"{many(now.keys, 'key')} forgotten{left}")
-    if rows := [[event["at"], event["action"], event["keys"], _found(event.get("report"))] for event in now.events]:
+    if rows := [
+        [event["at"], event["action"], event["keys"], _found(event.get("report"))] for event in now.events
+    ]:
         say(columns(["at (UTC)", "what", "keys", "rows"], rows))
     return 0
 
@@ -148,7 +188,8 @@ def _say(found: "Forgetting", *, deed: bool, prove: bool) -> None:
     if shown:
         say(
             columns(
-                ["what", "place", "rows", "files", "bytes"], [[one.said, one.place, one.rows, one.files, size(one.bytes)] for one in shown]
+                ["what", "place", "rows", "files", "bytes"],
+                [[one.said, one.place, one.rows, one.files, size(one.bytes)] for one in shown],
             )
         )
     if found.mend:
@@ -160,7 +201,15 @@ def _say(found: "Forgetting", *, deed: bool, prove: bool) -> None:
     keys = many(found.keys, "key")
     if deed:
         gone = many(sum(each.rows for each in found.found), "row")
-        return say(f"{keys} forgotten: {gone} gone" if found.done else f"{keys} forgotten, and not yet everything is gone: run it again")
+        return say(
+            f"{keys} forgotten: {gone} gone"
+            if found.done
+            else f"{keys} forgotten, and not yet everything is gone: run it again"
+        )
     if prove:
         return say(f"{keys}: something is left" if found.left else f"{keys}: nothing is found")
-    return say("nothing was changed; --yes removes it" if shown else f"nothing is kept of {keys}; --yes leaves their rows out from now on")
+    return say(
+        "nothing was changed; --yes removes it"
+        if shown
+        else f"nothing is kept of {keys}; --yes leaves their rows out from now on"
+    )

@@ -1,4 +1,7 @@
-"""Contents of files, whatever their names: Parquet, Arrow, Avro, JSON and text, also compressed and in archives."""
+"""Contents of files, whatever their names:
+
+Parquet, Arrow, Avro, JSON and text, also compressed and in archives.
+"""
 
 from __future__ import annotations
 
@@ -61,10 +64,17 @@ def content_says(content: bytes, keys: Plain, depth: int = 0) -> int:
 
 
 def footer_says(file: pq.ParquetFile, keys: Plain) -> bool:
-    """Whether the footer of a Parquet file says some keys: in the names of columns, or in texts beside them that are not Muntin's own."""
+    """Whether the footer of a Parquet file says some keys: in the names of columns, or in texts beside them
+    that are not Muntin's own.
+    """
     schema = file.schema_arrow
     texts = [file.metadata.metadata or {}, schema.metadata or {}, *((each.metadata or {}) for each in schema)]
-    told = [(name, text) for each in texts for name, text in each.items() if not name.startswith((b"muntin", b"ARROW:schema", b"PARQUET:"))]
+    told = [
+        (name, text)
+        for each in texts
+        for name, text in each.items()
+        if not name.startswith((b"muntin", b"ARROW:schema", b"PARQUET:"))
+    ]
     return says([schema.names, [[_decoded(each) for each in pair] for pair in told]], keys, numbers=False)
 
 
@@ -86,7 +96,9 @@ def _parquet(content: bytes, keys: Plain, _depth: int) -> int:
 def _arrow(content: bytes, keys: Plain, _depth: int) -> int:
     opened = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
     table = opened(pa.BufferReader(content)).read_all()
-    return table_says(table, keys) + says([table.column_names, str(table.schema.metadata)], keys, numbers=False)
+    return table_says(table, keys) + says(
+        [table.column_names, str(table.schema.metadata)], keys, numbers=False
+    )
 
 
 def _avro(content: bytes, keys: Plain, _depth: int) -> int:
@@ -118,11 +130,15 @@ def _tar(content: bytes, keys: Plain, depth: int) -> int:
 
 
 def _members(files: Iterator[tuple[str, bytes]], keys: Plain, depth: int) -> int:
-    return sum(says(name, keys, numbers=False) + content_says(content, keys, depth + 1) for name, content in files)
+    return sum(
+        says(name, keys, numbers=False) + content_says(content, keys, depth + 1) for name, content in files
+    )
 
 
 def _text(content: bytes, keys: Plain) -> int:
-    """Look through JSON, lines of JSON, or words; of other bytes for the letters of a key alone: nobody knows what else they say."""
+    """Look through JSON, lines of JSON, or words; of other bytes for the letters of a key alone: nobody knows
+    what else they say.
+    """
     try:
         text = content.decode("utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
     except UnicodeDecodeError:

@@ -1,6 +1,8 @@
-"""Copies of a user's own tables: of dimensions, and of tables that say where windows lie. They are looked through, and stay as they are.
+"""Copies of a user's own tables: of dimensions, and of tables that say where windows lie. They are looked
+through, and stay as they are.
 
-A copy without the key would be another table than the user's: rows that look it up would find something else than the table says.
+A copy without the key would be another table than the user's: rows that look it up would find something else
+than the table says.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 
 COPIES = "copies of your tables"
 MEND = (
-    f"{COPIES} are not written anew: take the key out of the table itself, run the pipeline, which makes a new copy, remove the old one "
-    "by muntin vacuum --root ROOT --older-than 1h, and forget again"
+    f"{COPIES} are not written anew: take the key out of the table itself, run the pipeline, which makes a"
+    " new copy, remove the old one by muntin vacuum --root ROOT --older-than 1h, and forget again"
 )
 
 
@@ -42,14 +44,17 @@ def copy_says(bound: Bound, path: AnyPath, keys: Plain) -> int:
 
 
 def _rows_of_copy(bound: Bound, path: AnyPath) -> pa.Table:
-    """The rows of a copy: of a dimension its keys, by the names of the columns of events that look them up, and its other columns as one.
+    """The rows of a copy: of a dimension its keys, by the names of the columns of events that look them up,
+    and its other columns as one.
 
     Raises:
         OSError, pa.ArrowInvalid: it is gone or damaged.
     """
     with opened(path) as file:
         rows = file.read()
-    lookup: Any = bound.pipeline.lookups.get(path.name.rpartition("_")[0]) if path.parent.name == DIMENSIONS else None
+    lookup: Any = (
+        bound.pipeline.lookups.get(path.name.rpartition("_")[0]) if path.parent.name == DIMENSIONS else None
+    )
     if not lookup:
         return rows
     names = [f"k{number}" for number in range(len(lookup.keys))]

@@ -27,7 +27,14 @@ from muntin.extensions.forgetting.remembered import bound_home, plain_keys
 from muntin.extensions.forgetting.said import unsaid
 from muntin.extensions.forgetting.table_files import log_says, of_rows, old_file_says
 from muntin.extensions.forgetting.texts import overwrite, texts_of
-from muntin.extensions.forgetting.traces import MENDS, Trace, all_traces, states_below, tables_below, undecided
+from muntin.extensions.forgetting.traces import (
+    MENDS,
+    Trace,
+    all_traces,
+    states_below,
+    tables_below,
+    undecided,
+)
 from muntin.extensions.forgetting.verdicts import verdicts_without
 from muntin.files.paths import relative, remove_folder, sizes_below
 from muntin.jobs.housekeeping.without_keys import batches_holding, without_keys
@@ -85,13 +92,18 @@ class Forgetting:
 
     @property
     def mend(self) -> str:
-        """The sentences on what somebody has to do about what this command leaves alone, a line each; "" where there is nothing."""
+        """The sentences on what somebody has to do about what this command leaves alone, a line each; ""
+        where there is nothing.
+        """
         left = {each.what for each in self.left}
         return "\n".join(mend for what, mend in MENDS.items() if what in left)
 
     def register(self) -> dict[str, Any]:
         """The report for a register of such requests: what, where and how much, without the keys."""
-        places = [{"what": each.what, "place": each.place, "rows": each.rows, "files": each.files} for each in self.found]
+        places = [
+            {"what": each.what, "place": each.place, "rows": each.rows, "files": each.files}
+            for each in self.found
+        ]
         return {"keys": self.keys, "found": places, "undecided": list(self.undecided)}
 
 
@@ -100,7 +112,8 @@ def plan_forget(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: 
 
     Args:
         pipeline: the definition.
-        keys: of each key some columns of the pipeline's keys with their values; all keys that have them are meant.
+        keys: of each key some columns of the pipeline's keys with their values; all keys that have them are
+            meant.
         root: the folder above the states.
 
     Raises:
@@ -126,8 +139,9 @@ def forget(
 ) -> Forgetting:
     """Remove everything that is kept of some keys, and leave their rows out from now on.
 
-    Windows of all other keys stay as they are, to the bit. Totals, as windows of a rollup without a column of the keys, stay as they were
-    published with `totals="keep"`; with "redo" they are derived again from the rows that are left.
+    Windows of all other keys stay as they are, to the bit. Totals, as windows of a rollup without a column of
+    the keys, stay as they were published with `totals="keep"`; with "redo" they are derived again from the
+    rows that are left.
 
     Args:
         pipeline, keys, root: as for `plan_forget`.
@@ -149,7 +163,8 @@ def forget(
     progress("remember")
     note(bound, "forget", plain.keys, now or utc_now())
     for state in states_below(bound):
-        if totals == "redo" and state.folder == bound.folder:  # noted while states tell which batches; a run would derive them, too
+        # noted while states tell which batches; a run would derive them, too
+        if totals == "redo" and state.folder == bound.folder:
             notes_without(state, plain, _doubted(state, plain))
         beside_forgetting(state, partial(_take_out, state, plain, progress))
     if totals == "redo":
@@ -171,7 +186,10 @@ def forget(
 
 
 def _take_out(state: Bound, keys: Plain, progress: Callable[[str], None]) -> None:
-    """Take some keys out of everything that a state holds now. Windows come last: what a run has staged is stale before."""
+    """Take some keys out of everything that a state holds now.
+
+    Windows come last: what a run has staged is stale before.
+    """
     for table in filter(_is_rewritten, tables_below(state)):
         progress(table)
         without_keys(state, table, keys)
@@ -186,7 +204,10 @@ def _take_out(state: Bound, keys: Plain, progress: Callable[[str], None]) -> Non
 
 
 def _mirrors_begin_anew(bound: Bound, found: Sequence[Trace]) -> None:
-    """Let mirrors lose their history, of windows that held some keys or with files that cannot be read. `found`: what lay there."""
+    """Let mirrors lose their history, of windows that held some keys or with files that cannot be read.
+
+    `found`: what lay there.
+    """
     held = {trace.place.removesuffix("/_delta_log").partition(f"/{METADATA}/")[0] for trace in found}
     for folder in map(bound.table, filter(is_of_windows, tables_below(bound))):
         if relative(folder, bound.root) in held:
@@ -203,8 +224,8 @@ def _check_schedules(bound: Bound) -> None:
         before = (definition_note.read(state.folder) or {}).get("schedule")
         if before not in (None, definition_note.described(bound.pipeline)["schedule"]):
             raise StateError(
-                f"{state.folder} is the state of a definition with another schedule ({before}); nothing was changed. "
-                f"Remove that state: muntin maintain FILE --superseded"
+                f"{state.folder} is the state of a definition with another schedule ({before}); nothing was"
+                " changed. Remove that state: muntin maintain FILE --superseded"
             )
 
 
@@ -219,7 +240,9 @@ def _doubted(bound: Bound, keys: Plain) -> Sequence[int]:
 
 
 def _texts_and_stagings(bound: Bound, keys: Plain) -> None:
-    """Overwrite values in texts, and remove staged folders that hold rows: a run that wants to publish them derives them again."""
+    """Overwrite values in texts, and remove staged folders that hold rows: a run that wants to publish them
+    derives them again.
+    """
     for staged in stagings(bound.folder):
         files = (path for path, *_ in sizes_below(bound.folder / staged.folder) if path.suffix == ".parquet")
         if any(_says(partial(of_rows, ""), path, keys) for path in files):
@@ -237,12 +260,17 @@ def _says(look: Callable[[AnyPath, Plain], int], path: AnyPath, keys: Plain) -> 
 
 
 def _end_old_versions(bound: Bound, keys: Plain) -> None:
-    """End the old versions of tables that held some keys: their old files or the ranges in their logs tell."""
+    """End the old versions of tables that held some keys: their old files or the ranges
+    in their logs tell.
+    """
     meant = unsaid(keys, words_of(bound.pipeline, states_of(bound.home)))
     for table in tables_below(bound):
         folder, snapshot = bound.table(table), bound.store.snapshot(table)
         columns = frozenset(snapshot.schema.names if snapshot.schema else ())
         held = partial(_says, partial(old_file_says, table, columns, meant), keys=keys)
-        told = (_says(lambda path, keys: log_says(path, keys, meant), path, keys) for path in old_commits(folder, snapshot.version))
+        told = (
+            _says(lambda path, keys: log_says(path, keys, meant), path, keys)
+            for path in old_commits(folder, snapshot.version)
+        )
         if any(held(path) for path, *_ in old_files(folder)) or any(told):
             end_old_versions(folder, held)

@@ -1,4 +1,6 @@
-"""Files of no table: notes of Muntin's own, texts that are overwritten, copies, and whatever else lies below the folder of a pipeline."""
+"""Files of no table: notes of Muntin's own, texts that are overwritten, copies, and whatever else lies below
+the folder of a pipeline.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,22 @@ _NOTES = re.compile(rf"{_OF_DEFINITION.pattern}|(versions|partitions|announced|u
 
 
 def words_of(pipeline: Pipeline, states: Sequence[AnyPath]) -> str:
-    """The words of a definition, of the definitions that its states were made under, and of the columns of its source.
+    """The words of a definition, of the definitions that its states were made under, and of the columns of
+    its source.
 
     Who is called like a window or a type is not meant by a note that has this word.
     """
     noted = (path for state in states for path in state.glob("*.json") if _OF_DEFINITION.fullmatch(path.name))
     earlier = [path.read_bytes().decode(errors="replace") for path in noted]
-    return "\n".join([pipeline.name, json.dumps(described(pipeline), default=str), facts_text(pipeline), *pipeline.windows, *earlier])
+    return "\n".join(
+        [
+            pipeline.name,
+            json.dumps(described(pipeline), default=str),
+            facts_text(pipeline),
+            *pipeline.windows,
+            *earlier,
+        ]
+    )
 
 
 def loose_says(home: AnyPath, unsaid: Plain, path: AnyPath, keys: Plain) -> int:
@@ -45,7 +56,8 @@ def loose_says(home: AnyPath, unsaid: Plain, path: AnyPath, keys: Plain) -> int:
 
     Args:
         home: the folder of the pipeline.
-        unsaid: the keys that the definition does not say itself, as its words stand in Muntin's own notes and in names of files.
+        unsaid: the keys that the definition does not say itself, as its words stand in Muntin's own notes and
+            in names of files.
         path: of a file of no table.
         keys: the keys.
     """
@@ -61,16 +73,26 @@ def loose_says(home: AnyPath, unsaid: Plain, path: AnyPath, keys: Plain) -> int:
 
 
 def is_of_rows(parts: Sequence[str]) -> bool:
-    """Whether a file holds rows of states or windows that no table has: what is open of windows, or is staged."""
+    """Whether a file holds rows of states or windows that no table has: what is open of windows, or is
+    staged.
+    """
     return parts[-1].endswith(".parquet") and bool({NOTES, "staging"} & {*parts[:-1]})
 
 
 def _is_note(parts: Sequence[str]) -> bool:
-    """Whether a file is one in which Muntin, or the catalog of a mirror, notes facts of the definition, of versions and of files."""
+    """Whether a file is one in which Muntin, or the catalog of a mirror, notes facts of the definition, of
+    versions and of files.
+    """
     name, depth = parts[-1], len(parts)
     of_state = depth == 2 and _NOTES.fullmatch(name) is not None  # noqa: PLR2004 - in the folder of a state
     of_mirror = MIRRORS in parts or (METADATA in parts and name.endswith(".json"))
-    return of_state or of_mirror or name == STAGED_FILE or (parts[0] == TOPICS and "_delta_log" in parts) or [*parts] == [OWNER_FILE]
+    return (
+        of_state
+        or of_mirror
+        or name == STAGED_FILE
+        or (parts[0] == TOPICS and "_delta_log" in parts)
+        or [*parts] == [OWNER_FILE]
+    )
 
 
 def _note_says(path: AnyPath, keys: Plain) -> int:

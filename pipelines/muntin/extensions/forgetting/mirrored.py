@@ -1,4 +1,6 @@
-"""Bounds in the own files of mirrors that tell of some keys: a key may be the least or the greatest of a file of windows."""
+"""Bounds in the own files of mirrors that tell of some keys: a key may be the least or the greatest of a file
+of windows.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
 
 
 def bounds_that_tell(table: AnyPath, meant: Plain, path: AnyPath, keys: Plain) -> int:
-    """How many bounds in a manifest below a table of windows tell of some keys; of another file of Avro, how many records say them.
+    """How many bounds in a manifest below a table of windows tell of some keys; of another file of Avro, how
+    many records say them.
 
-    A bound has the first characters of a long text alone. Where its file of windows is there, that file tells whose they are; where it is
-    gone, they count. `meant`: the keys that the definition does not say itself.
+    A bound has the first characters of a long text alone. Where its file of windows is there, that file tells
+    whose they are; where it is gone, they count. `meant`: the keys that the definition does not say itself.
 
     Raises:
         UnreadableError: pyiceberg is not installed.
@@ -35,7 +38,9 @@ def bounds_that_tell(table: AnyPath, meant: Plain, path: AnyPath, keys: Plain) -
             texts.setdefault(key[0][0], set()).add(key[0][1])
     bounds = [each for each in mirrors.bounds_of(path.read_bytes()) if each[1] in texts]
     whole = sum(text_of_value(bound) in texts[column] for _, column, bound in bounds)
-    cut = {file for file, column, bound in bounds for text in texts[column] if mirrors.is_cut_from(bound, text)}
+    cut = {
+        file for file, column, bound in bounds for text in texts[column] if mirrors.is_cut_from(bound, text)
+    }
     lost = sum(not (table / file.rpartition(f"/{table.name}/")[2]).exists() for file in cut)
     return whole + lost or file_says(path, meant)
 

@@ -1,6 +1,7 @@
 """Notes on what was open of windows, without forgotten keys; and a segment of each ledger that names them.
 
-The segment also makes stale what a run has staged: it was derived from states that held the keys, and is derived again.
+The segment also makes stale what a run has staged: it was derived from states that held the keys, and is
+derived again.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _DIGITS = 16
 
 
 def notes_without(bound: Bound, keys: Keys, doubted: Sequence[int] = ()) -> None:
-    """Write the notes of all windows anew without some keys. A note that holds no columns of keys is of totals; it goes.
+    """Write the notes of all windows anew without some keys. A note that holds no columns of keys is of
+    totals; it goes.
 
     Args:
         bound: the pipeline state.
@@ -65,7 +67,9 @@ def is_total(columns: Sequence[str], keys: Keys) -> bool:
 
 
 def _of_window(bound: Bound, window: str, keys: Keys, doubted: Sequence[int]) -> None:
-    for attempt in after_conflicts(_TRIES, f"{bound.home}: other runs keep publishing {window}; run again when they are done"):
+    for attempt in after_conflicts(
+        _TRIES, f"{bound.home}: other runs keep publishing {window}; run again when they are done"
+    ):
         with attempt:
             now = published(bound.store, window)
             if now.ledger is None or now.snapshot.schema is None:
@@ -73,14 +77,22 @@ def _of_window(bound: Bound, window: str, keys: Keys, doubted: Sequence[int]) ->
             total = is_total(now.snapshot.schema.names, keys)
             ledger = now.ledger.doubted(doubted) if total else now.ledger
             noted = ledger.entries.noted().tolist()
-            new = {path: _anew(bound, path, keys) for path in sorted({path for at in noted for path in ledger.entries.note_of(at) or ()})}
+            new = {
+                path: _anew(bound, path, keys)
+                for path in sorted({path for at in noted for path in ledger.entries.note_of(at) or ()})
+            }
             entries, changed = _renamed(ledger.entries, noted, new)
-            changed = np.union1d(changed, entries.position(np.array(doubted, np.int64))) if total and len(doubted) else changed
+            changed = (
+                np.union1d(changed, entries.position(np.array(doubted, np.int64)))
+                if total and len(doubted)
+                else changed
+            )
             commit_segment(bound, window, now, replace(ledger, entries=entries.take(changed[changed >= 0])))
 
 
 def _anew(bound: Bound, path: str, keys: Keys) -> str | None:
-    """The path of a note without some keys: its own, if it holds none of them or is gone; None if it cannot tell keys apart.
+    """The path of a note without some keys: its own, if it holds none of them or is gone; None if it cannot
+    tell keys apart.
 
     A damaged note is as good as none: what was open is made again from states.
     """
@@ -97,12 +109,20 @@ def _anew(bound: Bound, path: str, keys: Keys) -> str | None:
         return path
     window, _, name = path.partition("/")
     before = name.removesuffix(".parquet")[:-_DIGITS]
-    written = write_named(rows.filter(pa.array(~gone)), bound.folder / NOTES / window, lambda digest: f"{before}{digest}.parquet")
+    written = write_named(
+        rows.filter(pa.array(~gone)),
+        bound.folder / NOTES / window,
+        lambda digest: f"{before}{digest}.parquet",
+    )
     return f"{window}/{written['path']}"
 
 
-def _renamed(entries: Entries, noted: Sequence[int], new: Mapping[str, str | None]) -> tuple[Entries, np.ndarray]:
-    """The entries whose notes have other files, or none any more; and the numbers of the entries that changed."""
+def _renamed(
+    entries: Entries, noted: Sequence[int], new: Mapping[str, str | None]
+) -> tuple[Entries, np.ndarray]:
+    """The entries whose notes have other files, or none any more; and the numbers of the entries that
+    changed.
+    """
     files, changed = entries.note.to_pylist(), []
     for at in noted:
         now = [new[path] for path in files[at]]

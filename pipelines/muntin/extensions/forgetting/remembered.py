@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The memory of a pipeline: how many keys are forgotten, of how many something may be left, and each event, oldest first."""
+    """The memory of a pipeline: how many keys are forgotten, of how many something may be left, and each
+    event, oldest first.
+    """
 
     keys: int
     open: int
@@ -41,8 +43,11 @@ def remembered(pipeline: Pipeline, *, root: str | AnyPath) -> Remembered:
     return Remembered(sum(until > UNDONE for until in now.untils.values()), len(now.open), tuple(events))
 
 
-def new_keys(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath) -> list[Mapping[str, Any]]:
-    """The keys that were never forgotten, or of which something may be left; keys that count again are not among them.
+def new_keys(
+    pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath
+) -> list[Mapping[str, Any]]:
+    """The keys that were never forgotten, or of which something may be left; keys that count again are not
+    among them.
 
     Raises:
         DefinitionError: a column is no key of the pipeline, or a value is null.
@@ -58,8 +63,11 @@ def new_keys(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str
     return [key for name, key in named if name in now.open or name not in now.untils]
 
 
-def undo(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath, now: datetime | None = None) -> int:
-    """Take keys out of what is remembered: their rows count again in batches that are read from now on. How many keys.
+def undo(
+    pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | AnyPath, now: datetime | None = None
+) -> int:
+    """Take keys out of what is remembered: their rows count again in batches that are read from now on. How
+    many keys.
 
     Raises:
         DefinitionError: a column is no key of the pipeline, or a key is not forgotten.
@@ -71,9 +79,15 @@ def undo(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: str | A
 
 
 def count_again(
-    pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], until: datetime, *, root: str | AnyPath, now: datetime | None = None
+    pipeline: Pipeline,
+    keys: Sequence[Mapping[str, Any]],
+    until: datetime,
+    *,
+    root: str | AnyPath,
+    now: datetime | None = None,
 ) -> int:
-    """Let rows of forgotten keys count again whose event time is not before an instant: a new relationship began. How many keys.
+    """Let rows of forgotten keys count again whose event time is not before an instant: a new relationship
+    began. How many keys.
 
     Raises:
         DefinitionError: a column is no key of the pipeline, or a key is not forgotten.
@@ -101,7 +115,9 @@ def bound_home(pipeline: Pipeline, root: str | AnyPath) -> Bound:
     """
     bound = bind(pipeline, root)
     if not bound.home.is_dir():
-        raise StateError(f"there is no folder of {pipeline.name!r} below {bound.root}; give the root that runs wrote to")
+        raise StateError(
+            f"there is no folder of {pipeline.name!r} below {bound.root}; give the root that runs wrote to"
+        )
     return bound
 
 
@@ -113,11 +129,17 @@ def plain_keys(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]]) -> Plain:
     """
     for key in keys:
         if wrong := [name for name in key if name not in pipeline.keys]:
-            raise DefinitionError(f"{pipeline.name}: {wrong[0]!r} is no key; keys are {', '.join(pipeline.keys) or 'none'}")
+            raise DefinitionError(
+                f"{pipeline.name}: {wrong[0]!r} is no key; keys are {', '.join(pipeline.keys) or 'none'}"
+            )
         if not key or None in key.values():
-            raise DefinitionError(f"{pipeline.name}: a key to forget needs a value in each of its columns; found {dict(key)}")
+            raise DefinitionError(
+                f"{pipeline.name}: a key to forget needs a value in each of its columns; found {dict(key)}"
+            )
     if not keys:
-        raise DefinitionError(f"{pipeline.name}: say which key to forget, as --key {next(iter(pipeline.keys), 'user')}=42")
+        raise DefinitionError(
+            f"{pipeline.name}: say which key to forget, as --key {next(iter(pipeline.keys), 'user')}=42"
+        )
     return Plain(frozenset(map(key_of, keys)))
 
 
@@ -126,7 +148,12 @@ def _forgotten(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], root: str 
     bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
     now = forgotten(bound.home)
     used = secrets_of(bound, now) if now.number else ()
-    if lacks := [key for key in plain.keys if not used or now.untils.get(hash_name(key, used), UNDONE) == UNDONE]:
+    if lacks := [
+        key for key in plain.keys if not used or now.untils.get(hash_name(key, used), UNDONE) == UNDONE
+    ]:
         told = " and ".join(f"{name}={value}" for name, value in lacks[0])
-        raise DefinitionError(f"{pipeline.name}: {told} is not forgotten; muntin forget FILE --key {told} says what lies where of it")
+        raise DefinitionError(
+            f"{pipeline.name}: {told} is not forgotten; muntin forget FILE --key {told} says what lies where"
+            " of it"
+        )
     return plain

@@ -1,4 +1,6 @@
-"""Whether a record says a key: all values of one key stand in it, each as a whole word, or as a number under the name of its column."""
+"""Whether a record says a key: all values of one key stand in it, each as a whole word, or as a number under
+the name of its column.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +26,26 @@ def says(value: Any, keys: Plain, *, numbers: bool = True) -> bool:  # noqa: ANN
     Args:
         value: dicts, lists of pairs, lists, texts, numbers; names of fields count as texts.
         keys: the keys.
-        numbers: whether a key that is a number may stand in a text of another name: 42 clicks are not user 42.
+        numbers: whether a key that is a number may stand in a text of another name: 42 clicks are not user
+            42.
 
     >>> bob, user_42 = (Plain(frozenset({(("user", text),)})) for text in ("bob", "42"))
-    >>> says({"note": ["call bob."]}, bob), says({"note": "bobby"}, bob), says({"user": 42}, user_42), says({"clicks": 42}, user_42)
+    >>> (says({"note": ["call bob."]}, bob), says({"note": "bobby"}, bob), says({"user": 42}, user_42),
+    ... says({"clicks": 42}, user_42))
     (True, False, True, False)
     """
     leaves = [*_leaves("", value)]
-    return any(all(any(_is_said(*leaf, *part, numbers=numbers) for leaf in leaves) for part in key) for key in keys.keys)
+    return any(
+        all(any(_is_said(*leaf, *part, numbers=numbers) for leaf in leaves) for part in key)
+        for key in keys.keys
+    )
 
 
 def table_says(table: pa.Table, keys: Plain) -> int:
-    """How many rows of a table say some keys. Only rows in whose texts or lists a key may stand are looked at one by one."""
+    """How many rows of a table say some keys.
+
+    Only rows in whose texts or lists a key may stand are looked at one by one.
+    """
     own = rows_among("", table, keys)
     may = np.zeros(len(table), np.bool_)
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -53,13 +63,20 @@ def values_of(note: Any) -> Any:  # noqa: ANN401 - JSON
 
 def unsaid(keys: Plain, text: str) -> Plain:
     """The keys that a text does not say itself."""
-    return Plain(frozenset(key for key in keys.keys if not all(word_of(value).search(text) for _, value in key)))
+    return Plain(
+        frozenset(key for key in keys.keys if not all(word_of(value).search(text) for _, value in key))
+    )
 
 
 def _may_say(name: str, column: pa.ChunkedArray, keys: Plain) -> np.ndarray | bool:
     """The rows of a column that may hold a value of a key: more, but no fewer."""
     kind = column.type
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+    if (
+        pa.types.is_nested(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    ):
         return True
     if pa.types.is_dictionary(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         column, kind = column.cast(pa.large_string()), pa.large_string()
@@ -88,4 +105,6 @@ def _leaves(name: str, value: Any) -> Iterator[Leaf]:  # noqa: ANN401 - JSON, or
 def _is_said(name: str, value: Any, column: str, text: str, *, numbers: bool) -> bool:  # noqa: ANN401 - as Arrow has it
     if name == column and text_of_value(value) == text:
         return True
-    return isinstance(value, str) and (numbers or not text.isdigit()) and word_of(text).search(value) is not None
+    return (
+        isinstance(value, str) and (numbers or not text.isdigit()) and word_of(text).search(value) is not None
+    )

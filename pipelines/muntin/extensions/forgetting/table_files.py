@@ -1,4 +1,6 @@
-"""The files of tables that say some keys: a file that the table holds, one that it does not hold any more, or never did, and its log."""
+"""The files of tables that say some keys: a file that the table holds, one that it does not hold any more, or
+never did, and its log.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,17 @@ def is_of_log(path: AnyPath) -> bool:
 
 
 def values_in(path: AnyPath, keys: Plain) -> int:
-    """How many rows of other keys hold a value of a key in a text: in a column of texts, or inside of lists and structs."""
+    """How many rows of other keys hold a value of a key in a text: in a column of texts, or inside of lists
+    and structs.
+    """
     own = {name for key in keys.keys for name, _ in key}
     with opened(path) as file:
         texts = [each.name for each in file.schema_arrow if _may_hold(each.type) and each.name not in own]
-        rows = file.read([*texts, *(name for name in file.schema_arrow.names if name in own)]) if texts else pa.table({})
+        rows = (
+            file.read([*texts, *(name for name in file.schema_arrow.names if name in own)])
+            if texts
+            else pa.table({})
+        )
     return other_values(rows, keys)
 
 
@@ -50,11 +58,19 @@ def other_values(rows: pa.Table, keys: Plain) -> int:
 
 def _may_hold(kind: pa.DataType) -> bool:
     """Whether values of a type may be or contain texts."""
-    return pa.types.is_nested(kind) or pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return (
+        pa.types.is_nested(kind)
+        or pa.types.is_dictionary(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+    )
 
 
 def _holds(column: pa.ChunkedArray, keys: Plain) -> int:
-    """How many values of a column are or contain a text of a key. Numbers are not compared: 42 of them is no user 42."""
+    """How many values of a column are or contain a text of a key.
+
+    Numbers are not compared: 42 of them is no user 42.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -74,16 +90,20 @@ def _nested(value: Any, keys: Plain) -> bool:  # noqa: ANN401 - as Arrow has it
 
 
 def of_rows(table: str, path: AnyPath, keys: Plain) -> int:
-    """How many rows of a file say some keys, as rows of a table: rows of the keys, else values in rows of other keys."""
+    """How many rows of a file say some keys, as rows of a table: rows of the keys, else values in rows of
+    other keys.
+    """
     return rows_in_file(str(path), table, keys) or values_in(path, keys)
 
 
 def old_file_says(table: str, columns: frozenset[str], meant: Plain, path: AnyPath, keys: Plain) -> int:
-    """How many rows of a file that a table does not hold say some keys: rows of the keys, else rows and footer in full.
+    """How many rows of a file that a table does not hold say some keys: rows of the keys, else rows and
+    footer in full.
 
     Args:
         table: the name of the table.
-        columns: of the table; a file with the same columns is a version of it, whose other columns are no keys.
+        columns: of the table; a file with the same columns is a version of it, whose other columns are no
+            keys.
         meant: the keys that the definition does not say itself.
         path: the file.
         keys: the keys.
@@ -105,9 +125,11 @@ def footer_of_file(path: AnyPath, keys: Plain) -> int:
 
 
 def log_says(path: AnyPath, keys: Plain, meant: Plain) -> bool:
-    """Whether a file of a log tells of a key: a range of a column begins or ends with it, or what another tool says of its commit.
+    """Whether a file of a log tells of a key: a range of a column begins or ends with it, or what another
+    tool says of its commit.
 
-    The begin of a long text counts where its file is gone: of a file that is there, its rows are looked through.
+    The begin of a long text counts where its file is gone: of a file that is there, its rows are looked
+    through.
 
     `meant`: the keys that the definition does not say itself.
     """

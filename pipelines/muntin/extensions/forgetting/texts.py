@@ -1,4 +1,5 @@
-"""Texts beside the tables of a state that may tell of a key: verdicts, messages that wait, notes on sinks and on runs that failed.
+"""Texts beside the tables of a state that may tell of a key: verdicts, messages that wait, notes on sinks and
+on runs that failed.
 
 They are JSON. A value of a key in them is overwritten; the rest stays.
 """
@@ -29,11 +30,14 @@ IN_PLACE = "(forgotten)"
 def texts_of(bound: Bound) -> Iterator[AnyPath]:
     """The files of JSON in folders below a state and the tables that readers know.
 
-    Logs of tables, ledgers that are staged and what a catalog has of mirrors are none of them: to overwrite a word there would break them.
+    Logs of tables, ledgers that are staged and what a catalog has of mirrors are none of them: to overwrite a
+    word there would break them.
     """
     for folder in (bound.folder, bound.home / WINDOWS):
         for path, _, _ in sizes_below(folder):
-            own = path.parent == folder or path.parent.name == "_delta_log" or METADATA in str(path).split("/")
+            own = (
+                path.parent == folder or path.parent.name == "_delta_log" or METADATA in str(path).split("/")
+            )
             if ".json" in path.name and path.name != STAGED_FILE and not own:
                 yield path
 

@@ -1,6 +1,8 @@
-"""Traces: what lies where of some keys, below the folder of a pipeline. Every file is looked into by its content, whatever its name.
+"""Traces: what lies where of some keys, below the folder of a pipeline. Every file is looked into by its
+content, whatever its name.
 
-Where a value cannot be told from what is stored, as from a sketch or a hash, the place is named; so is a file that cannot be read.
+Where a value cannot be told from what is stored, as from a sketch or a hash, the place is named; so is a file
+that cannot be read.
 """
 
 from __future__ import annotations
@@ -16,7 +18,13 @@ from muntin.extensions.forgetting.copies import COPIES, MEND, copies_of, copy_sa
 from muntin.extensions.forgetting.loose import is_of_rows, loose_says, words_of
 from muntin.extensions.forgetting.mirrored import bounds_that_tell, manifests_of
 from muntin.extensions.forgetting.said import unsaid
-from muntin.extensions.forgetting.table_files import footer_of_file, is_of_log, log_says, old_file_says, values_in
+from muntin.extensions.forgetting.table_files import (
+    footer_of_file,
+    is_of_log,
+    log_says,
+    old_file_says,
+    values_in,
+)
 from muntin.extensions.forgetting.texts import tells_of, texts_of
 from muntin.extensions.forgetting.verdicts import texts_in
 from muntin.files.paths import ascending, relative, sizes_below
@@ -39,9 +47,14 @@ if TYPE_CHECKING:
 UNREADABLE, OTHERS = "cannot be read", "other files"
 MENDS = {
     COPIES: MEND,
-    OTHERS: f"{OTHERS} are none of Muntin's, and are left alone: take the key out of them, or remove them, and forget again",
-    UNREADABLE: "what cannot be read is left alone, as nobody can tell what it says: "
-    "remove it if it is of no use, and forget again; files of Avro are read where pip install 'muntin[iceberg]' was run",
+    OTHERS: (
+        f"{OTHERS} are none of Muntin's, and are left alone: take the key out of them, or remove them, and"
+        " forget again"
+    ),
+    UNREADABLE: (
+        "what cannot be read is left alone, as nobody can tell what it says: remove it if it is of no use,"
+        " and forget again; files of Avro are read where pip install 'muntin[iceberg]' was run"
+    ),
 }
 """What was found -> what somebody has to do about what the command leaves alone."""
 
@@ -51,8 +64,8 @@ class Trace:
     """Files of one place that hold something of the keys.
 
     Attributes:
-        what: rows, old versions, texts, values (of rows of other keys), bounds in a mirror, names in a log, copies of the user's own
-            tables, files that are none of Muntin's, or a file that cannot be read.
+        what: rows, old versions, texts, values (of rows of other keys), bounds in a mirror, names in a log,
+            copies of the user's own tables, files that are none of Muntin's, or a file that cannot be read.
         place: a table, a folder, or a file that cannot be read, below the root.
         rows: so many.
         files, bytes: of the files that hold them.
@@ -73,7 +86,9 @@ class Trace:
 
 
 def states_below(bound: Bound) -> list[Bound]:
-    """The states of a pipeline under all its definitions, the present state first; each as if it were of the present definition."""
+    """The states of a pipeline under all its definitions, the present state first; each as if it were of the
+    present definition.
+    """
     folders = sorted(states_of(bound.home), key=lambda folder: folder != bound.folder)
     return [replace(bound, folder=folder, given=None) for folder in folders]
 
@@ -109,7 +124,9 @@ class _Looked:
             raise StateError(f"{told}; ask muntin doctor FILE") from wrong
 
     def at(self, path: AnyPath, look: Look) -> int:
-        """The count of any other file; 0 of a file that is gone, and of one that cannot be read, which is noted."""
+        """The count of any other file; 0 of a file that is gone, and of one that cannot be read, which is
+        noted.
+        """
         self.paths.add(path)
         try:
             return int(look(path, self.keys))
@@ -120,7 +137,8 @@ class _Looked:
 
 
 def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
-    """Traces of some keys in every file below the folder of a pipeline; files that cannot be read are named among them.
+    """Traces of some keys in every file below the folder of a pipeline; files that cannot be read are named
+    among them.
 
     Raises:
         StateError: a file that a table holds now cannot be read.
@@ -133,36 +151,56 @@ def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
     held = {path for path in loose if is_of_rows(relative(path, bound.home).split("/"))}
     found += _of_files(bound, "rows", "", {path: counts[path] for path in loose if path in held})
     found += _of_files(bound, OTHERS, "", {path: counts[path] for path in loose if path not in held})
-    unread = (Trace(UNREADABLE, relative(path, bound.root), 0, 1, _size(path), why) for path, why in looked.unreadable.items())
+    unread = (
+        Trace(UNREADABLE, relative(path, bound.root), 0, 1, _size(path), why)
+        for path, why in looked.unreadable.items()
+    )
     return [*dict.fromkeys(found), *unread]
 
 
 def _of_state(bound: Bound, looked: _Looked, meant: Plain) -> Iterator[Trace]:
     for table in tables_below(bound):
         yield from _of_table(bound, table, looked, meant)
-    yield from _of_files(bound, COPIES, "", {path: looked.at(path, partial(copy_says, bound)) for path in copies_of(bound)})
+    yield from _of_files(
+        bound, COPIES, "", {path: looked.at(path, partial(copy_says, bound)) for path in copies_of(bound)}
+    )
     yield from _of_files(bound, "texts", "", {path: looked.at(path, tells_of) for path in texts_of(bound)})
 
 
 def _of_table(bound: Bound, table: str, looked: _Looked, meant: Plain) -> Iterator[Trace]:
     folder, snapshot = bound.table(table), bound.store.snapshot(table)
     now = [folder / file.path for file in snapshot.files]
-    yield from _of_files(bound, "rows", table, {path: looked.now(path, partial(_rows_in, table)) for path in now})
+    yield from _of_files(
+        bound, "rows", table, {path: looked.now(path, partial(_rows_in, table)) for path in now}
+    )
     if table != QUARANTINE:
         yield from _of_files(bound, "values", table, {path: looked.now(path, values_in) for path in now})
     footers = {path: looked.now(path, lambda path, _: footer_of_file(path, meant)) for path in now}
     yield from _of_files(bound, OTHERS, table, footers)
-    yield from _of_files(bound, "texts", table, {path: looked.now(path, partial(texts_in, table)) for path in now})
+    yield from _of_files(
+        bound, "texts", table, {path: looked.now(path, partial(texts_in, table)) for path in now}
+    )
     columns = frozenset(snapshot.schema.names if snapshot.schema else ())
-    old_rows = {path: looked.at(path, partial(old_file_says, table, columns, meant)) for path, *_ in old_files(folder)}
+    old_rows = {
+        path: looked.at(path, partial(old_file_says, table, columns, meant)) for path, *_ in old_files(folder)
+    }
     yield from _of_files(bound, "old versions", table, old_rows)
     old = old_commits(folder, snapshot.version)
     log = [path for path in ascending((folder / "_delta_log").glob("*")) if is_of_log(path)]
     told = {path: looked.at(path, lambda path, keys: log_says(path, keys, meant)) for path in log}
-    yield from _of_files(bound, "old versions", f"{table}/_delta_log", {path: count for path, count in told.items() if path in old})
-    bounds = {path: looked.at(path, partial(bounds_that_tell, folder, meant)) for path in manifests_of(folder)}
+    yield from _of_files(
+        bound,
+        "old versions",
+        f"{table}/_delta_log",
+        {path: count for path, count in told.items() if path in old},
+    )
+    bounds = {
+        path: looked.at(path, partial(bounds_that_tell, folder, meant)) for path in manifests_of(folder)
+    }
     yield from _of_files(bound, "bounds in a mirror", table, bounds)
-    yield from _of_files(bound, "names in the log", table, {path: count for path, count in told.items() if path not in old})
+    yield from _of_files(
+        bound, "names in the log", table, {path: count for path, count in told.items() if path not in old}
+    )
 
 
 def _rows_in(table: str, path: AnyPath, keys: Plain) -> int:
@@ -174,9 +212,13 @@ def _of_files(bound: Bound, what: str, table: str, counts: dict[AnyPath, int]) -
     by_place: dict[str, list[AnyPath]] = {}
     for path, count in counts.items():
         if count:
-            by_place.setdefault(relative(bound.table(table) if table else path.parent, bound.root), []).append(path)
+            by_place.setdefault(
+                relative(bound.table(table) if table else path.parent, bound.root), []
+            ).append(path)
     for place, paths in by_place.items():
-        yield Trace(what, place, sum(counts[path] for path in paths), len(paths), sum(_size(path) for path in paths))
+        yield Trace(
+            what, place, sum(counts[path] for path in paths), len(paths), sum(_size(path) for path in paths)
+        )
 
 
 def _size(path: AnyPath) -> int:
@@ -188,11 +230,21 @@ def _size(path: AnyPath) -> int:
 
 
 def undecided(bound: Bound) -> list[str]:
-    """The columns of a state in which a key cannot be told from what is stored: hashes, sketches, and values of a user's own aggregates."""
-    found = [f"{bound.state}/{table}: hashes" for table in (IDS, LOOKED_UP) if bound.store.snapshot(table).files]
+    """The columns of a state in which a key cannot be told from what is stored: hashes, sketches, and values
+    of a user's own aggregates.
+    """
+    found = [
+        f"{bound.state}/{table}: hashes" for table in (IDS, LOOKED_UP) if bound.store.snapshot(table).files
+    ]
     for table in tables_below(bound):
         schema = bound.store.snapshot(table).schema or pa.schema([])
-        kinds = {each.name: each.type for each in schema if pa.types.is_binary(each.type) or pa.types.is_large_binary(each.type)}
+        kinds = {
+            each.name: each.type
+            for each in schema
+            if pa.types.is_binary(each.type) or pa.types.is_large_binary(each.type)
+        }
         place = relative(bound.table(table), bound.home)
-        found += [f"{place}: {name} ({'result' if is_of_windows(table) else 'state'} in bytes)" for name in kinds]
+        found += [
+            f"{place}: {name} ({'result' if is_of_windows(table) else 'state'} in bytes)" for name in kinds
+        ]
     return found

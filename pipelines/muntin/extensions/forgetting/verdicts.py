@@ -29,7 +29,9 @@ def texts_in(table: str, path: AnyPath, keys: Plain) -> int:
         return 0
     with opened(path) as file:
         rows = file.read([*_TEXTS])
-    return sum(row != clean for row, clean in zip(rows.to_pylist(), _clean(rows, keys).to_pylist(), strict=True))
+    return sum(
+        row != clean for row, clean in zip(rows.to_pylist(), _clean(rows, keys).to_pylist(), strict=True)
+    )
 
 
 def verdicts_without(bound: Bound, keys: Plain) -> None:
@@ -39,7 +41,9 @@ def verdicts_without(bound: Bound, keys: Plain) -> None:
         StateError: a file is damaged, or the disk refuses.
     """
     folder = bound.table(TABLE)
-    for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"):
+    for attempt in after_conflicts(
+        _TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"
+    ):
         with attempt:
             base = bound.store.snapshot(TABLE)
             old = [file for file in base.files if texts_in(TABLE, folder / file.path, keys)]
@@ -51,6 +55,10 @@ def verdicts_without(bound: Bound, keys: Plain) -> None:
 
 def _clean(rows: pa.Table, keys: Plain) -> pa.Table:
     for name in _TEXTS:
-        texts = [None if text is None else without(text, keys).rstrip("\n") for text in rows[name].to_pylist()]
-        rows = rows.set_column(rows.column_names.index(name), rows.schema.field(name), pa.array(texts, pa.string()))
+        texts = [
+            None if text is None else without(text, keys).rstrip("\n") for text in rows[name].to_pylist()
+        ]
+        rows = rows.set_column(
+            rows.column_names.index(name), rows.schema.field(name), pa.array(texts, pa.string())
+        )
     return rows

@@ -40,13 +40,18 @@ def check_address(what: str, catalog: object, table: object, example: str) -> No
         DefinitionError: names what is wrong.
     """
     if not isinstance(catalog, str) or not CONNECTION.fullmatch(catalog):
-        raise DefinitionError(f'{what}: {catalog!r} is not the name of a catalog; write "lake", as pyiceberg\'s configuration has it')
+        raise DefinitionError(
+            f'{what}: {catalog!r} is not the name of a catalog; write "lake", as pyiceberg\'s configuration'
+            " has it"
+        )
     if not isinstance(table, str) or not _TABLE.fullmatch(table):
         raise DefinitionError(f"{what}: {table!r} is not a namespace and a table; write {example}")
 
 
 @contextmanager
-def catalog_of(name: str, connection: Callable[[str], Connection], *, down: type[Exception], refused: type[Exception]) -> Iterator[Catalog]:
+def catalog_of(
+    name: str, connection: Callable[[str], Connection], *, down: type[Exception], refused: type[Exception]
+) -> Iterator[Catalog]:
     """A catalog, opened.
 
     Args:
@@ -60,7 +65,13 @@ def catalog_of(name: str, connection: Callable[[str], Connection], *, down: type
         MissingPackageError: pyiceberg is not installed.
     """
     need("pyiceberg")
-    from pyiceberg.exceptions import BadRequestError, ForbiddenError, NotInstalledError, UnauthorizedError, ValidationError
+    from pyiceberg.exceptions import (
+        BadRequestError,
+        ForbiddenError,
+        NotInstalledError,
+        UnauthorizedError,
+        ValidationError,
+    )
     from pyiceberg.utils.config import Config
 
     settings = Config().get_catalog_config(name)
@@ -68,17 +79,31 @@ def catalog_of(name: str, connection: Callable[[str], Connection], *, down: type
     try:
         with _taken(name, properties) as catalog:
             yield catalog
-    except (BadRequestError, ForbiddenError, UnauthorizedError, ValidationError, NotInstalledError, ValueError, TypeError) as wrong:
-        raise refused(f"catalog {name}: {_told(wrong, properties)}; mend its configuration, its rights or the table") from None
+    except (
+        BadRequestError,
+        ForbiddenError,
+        UnauthorizedError,
+        ValidationError,
+        NotInstalledError,
+        ValueError,
+        TypeError,
+    ) as wrong:
+        raise refused(
+            f"catalog {name}: {_told(wrong, properties)}; mend its configuration, its rights or the table"
+        ) from None
     except Exception as wrong:
         if not isinstance(wrong, OSError) and _library(wrong) not in _CLIENTS:
             raise
-        raise down(f"catalog {name}: {_told(wrong, properties)}; see that it is up, can be reached, and lets you in") from None
+        raise down(
+            f"catalog {name}: {_told(wrong, properties)}; see that it is up, can be reached, and lets you in"
+        ) from None
 
 
 @contextmanager
 def _taken(name: str, properties: Mapping[str, Any]) -> Iterator[Catalog]:
-    """A catalog that nobody else uses: which was used before, as its connection and its statements are made, or a new one."""
+    """A catalog that nobody else uses: which was used before, as its connection and its statements are made,
+    or a new one.
+    """
     key = os.getpid(), name, tuple(sorted((each, str(value)) for each, value in properties.items()))
     free = _FREE.setdefault(key, [])
     try:
@@ -94,7 +119,11 @@ def _taken(name: str, properties: Mapping[str, Any]) -> Iterator[Catalog]:
 
 
 def _loaded(name: str, properties: Mapping[str, Any]) -> Catalog:
-    """A catalog. Of two that make a database's two tables at once, each table is found made by the process that comes second."""
+    """A catalog.
+
+    Of two that make a database's two tables at once, each table is found made by the process that comes
+    second.
+    """
     from pyiceberg.catalog import load_catalog
 
     for _ in range(_MADE_BY_PYICEBERG):
@@ -112,10 +141,16 @@ def _library(wrong: Exception) -> str:
 
 
 def _properties(connection: Connection) -> dict[str, Any]:
-    """The properties of a catalog in a connection: its extra, and the address and the credentials of a REST catalog."""
+    """The properties of a catalog in a connection: its extra, and the address and the credentials of a REST
+    catalog.
+    """
     found = {name: value for name, value in connection.extra.items() if value is not None}
     if connection.host and "uri" not in found:
-        place = connection.host if "://" in connection.host else f"{connection.extra.get('scheme', 'https')}://{connection.host}"
+        place = (
+            connection.host
+            if "://" in connection.host
+            else f"{connection.extra.get('scheme', 'https')}://{connection.host}"
+        )
         found["uri"] = f"{place}:{connection.port}" if connection.port else place
     if connection.login and connection.password and "credential" not in found:
         found["credential"] = f"{connection.login}:{connection.password}"
@@ -125,6 +160,10 @@ def _properties(connection: Connection) -> dict[str, Any]:
 def _told(wrong: Exception, properties: Mapping[str, Any]) -> str:
     """The error in one line, without secrets."""
     secrets = [str(value) for name, value in properties.items() if _SECRET.search(name)]
-    secrets += [str(value) for name, value in properties.items() if name == "uri" and urlsplit(str(value)).password]
-    secrets += [word for name, value in properties.items() if name == "uri" if (word := urlsplit(str(value)).password)]
+    secrets += [
+        str(value) for name, value in properties.items() if name == "uri" and urlsplit(str(value)).password
+    ]
+    secrets += [
+        word for name, value in properties.items() if name == "uri" if (word := urlsplit(str(value)).password)
+    ]
     return without(str(wrong) or type(wrong).__name__, secrets)

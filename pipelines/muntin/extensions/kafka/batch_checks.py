@@ -30,7 +30,8 @@ def check_over(intervals: Iterable[Interval]) -> None:
     for each in intervals:
         if each.end_us > now:
             raise SourceError(
-                f"the interval {each} is not over, and its messages are still to come; run it after {spell_instant(each.end_us)}"
+                f"the interval {each} is not over, and its messages are still to come; run it after"
+                f" {spell_instant(each.end_us)}"
             )
 
 
@@ -39,26 +40,40 @@ def check_same(bound: Bound, noted_borders: Kept, topic: Topic) -> None:
     if noted_borders.topic_id not in (None, topic.identity):
         source = _source(bound)
         raise SourceError(
-            f"{source.address}: the topic was made again since its offsets were noted, so these are other messages now; give the pipeline "
-            f"another name, or remove its folder {bound.root}/{bound.pipeline.name} with all its states and windows"
+            f"{source.address}: the topic was made again since its offsets were noted, so these are other"
+            " messages now; give the pipeline another name, or remove its folder"
+            f" {bound.root}/{bound.pipeline.name} with all its states and windows"
         )
 
 
-def check_there(bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], topic: Topic) -> None:
-    """Refuse batches of which messages are gone. Nothing is read of such a batch: half of it would pass for all."""
+def check_there(
+    bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], topic: Topic
+) -> None:
+    """Refuse batches of which messages are gone.
+
+    Nothing is read of such a batch: half of it would pass for all.
+    """
     for each in intervals:
         for at, (begin, end) in spans(borders, each).items():
             low = topic.low.get(at, 0)
             if begin < min(low, end):
                 raise SourceError(
-                    f"{_source(bound).address}: {many(min(low, end) - begin, 'message')} of the batch {each} are gone from partition {at}, "
-                    f"the offsets {begin:,} to {min(low, end) - 1:,}, as the retention of the topic says; its windows stay as they are. "
-                    f"{_allowing_missing(bound, each)}"
+                    f"{_source(bound).address}: {many(min(low, end) - begin, 'message')} of the batch {each}"
+                    f" are gone from partition {at}, the offsets {begin:,} to {min(low, end) - 1:,}, as the"
+                    " retention of the topic says; its windows stay as they are."
+                    f" {_allowing_missing(bound, each)}"
                 )
 
 
-def check_reported(bound: Bound, new_borders: Mapping[int, Offsets], noted_borders: Kept, topic: Topic, starts: Collection[int]) -> None:
-    """Refuse a start of a batch behind which messages may be gone: the first message that is left may not be the first that was.
+def check_reported(
+    bound: Bound,
+    new_borders: Mapping[int, Offsets],
+    noted_borders: Kept,
+    topic: Topic,
+    starts: Collection[int],
+) -> None:
+    """Refuse a start of a batch behind which messages may be gone: the first message that is left may not be
+    the first that was.
 
     `new_borders`: by the times of messages; `starts`: of the batches behind which all messages must be there.
     """
@@ -69,14 +84,18 @@ def check_reported(bound: Bound, new_borders: Mapping[int, Offsets], noted_borde
         for at, offset in new_borders[border].items():
             if offset == topic.low[at] > (0 if before is None else noted_borders.borders[before].get(at, 0)):
                 raise SourceError(
-                    f"{_source(bound).address}: the offsets below {offset:,} are gone from partition {at}, and nobody knows which of them "
-                    f"were of {spell_instant(border)} or later; begin with a later interval, or count what is left: "
-                    f"muntin run FILE --root {bound.root} --start {bound.pipeline.intervals.argument(border)} --end ... --allow-missing"
+                    f"{_source(bound).address}: the offsets below {offset:,} are gone from partition {at},"
+                    f" and nobody knows which of them were of {spell_instant(border)} or later; begin with a"
+                    f" later interval, or count what is left: muntin run FILE --root {bound.root} --start"
+                    f" {bound.pipeline.intervals.argument(border)} --end ... --allow-missing"
                 )
 
 
 def _stays(topic: Topic, instant: int) -> bool:
-    """Whether messages of an instant are still there by their age. Of a topic that keeps all, somebody removed what is gone."""
+    """Whether messages of an instant are still there by their age.
+
+    Of a topic that keeps all, somebody removed what is gone.
+    """
     return topic.stays_us is not None and topic.stays_us >= 0 and now_us() - topic.stays_us <= instant
 
 
@@ -86,7 +105,10 @@ def _allowing_missing(bound: Bound, interval: Interval) -> str:
 
 
 def spans(borders: Mapping[int, Offsets], interval: Interval) -> dict[int, tuple[int, int]]:
-    """Partition -> the offsets of a batch, from and to. A partition that its start does not know is newer: all of it comes after."""
+    """Partition -> the offsets of a batch, from and to.
+
+    A partition that its start does not know is newer: all of it comes after.
+    """
     begin, end = borders[interval.start_us], borders[interval.end_us]
     return {at: (begin.get(at, 0), high) for at, high in sorted(end.items())}
 

@@ -1,7 +1,9 @@
-"""The borders of a topic's batches, noted in the state of a pipeline: a table beside the states, which a changed definition goes on with.
+"""The borders of a topic's batches, noted in the state of a pipeline: a table beside the states, which a
+changed definition goes on with.
 
-A row is the offset of a partition at an instant. A file holds the borders that a run noted; many small files become one. The folder of
-a file says which instants it has, so that a run reads the files near its own batches, however many there are.
+A row is the offset of a partition at an instant. A file holds the borders that a run noted; many small files
+become one. The folder of a file says which instants it has, so that a run reads the files near its own
+batches, however many there are.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ _SCHEMA = pa.schema(
 )
 _TEXTS = Texts(
     "borders",
-    "Which offsets of a topic the batches of a pipeline hold: those between the borders of their start and their end",
+    "Which offsets of a topic the batches of a pipeline hold: those between the borders of their start and"
+    " their end",
     {
         "border": "start or end of the interval of a batch, UTC",
         "partition": "of the topic",
@@ -53,7 +56,8 @@ class Kept:
 
     Attributes:
         snapshot: the table as it was read.
-        borders: instant -> partition -> offset; of instants that were asked for, the last noted before and the first noted after, too.
+        borders: instant -> partition -> offset; of instants that were asked for, the last noted before and
+            the first noted after, too.
         topic_id: what the broker called the topic; None where nothing is noted.
     """
 
@@ -63,7 +67,9 @@ class Kept:
 
 
 def table_of(topic: str) -> str:
-    """The table, as seen from a state: beside the states, since messages stay where they are when a definition changes."""
+    """The table, as seen from a state: beside the states, since messages stay where they are when a
+    definition changes.
+    """
     return f"../{TOPICS}/{topic}"
 
 
@@ -80,12 +86,20 @@ def kept(bound: Bound, topic: str, first_us: int, last_us: int) -> Kept:
 
 def keep(bound: Bound, topic: str, base: Snapshot, borders: Mapping[int, Offsets], topic_id: str) -> None:
     """Note more borders. A `ConflictError` if another run noted some since `base`."""
-    rows = [(at, partition, offset, topic_id) for at in sorted(borders) for partition, offset in sorted(borders[at].items())]
+    rows = [
+        (at, partition, offset, topic_id)
+        for at in sorted(borders)
+        for partition, offset in sorted(borders[at].items())
+    ]
     small = [file for file in base.files if file.rows < _SMALL]
     merged = small if len(small) >= _MANY else []
     table = _table([*_read(bound, topic, merged), *rows])
     first, last = table["border"].cast(pa.int64())[0].as_py(), table["border"].cast(pa.int64())[-1].as_py()
-    file = File(**write_named(table, bound.table(table_of(topic)), lambda digest: windows_path(first, last, 0, digest)))
+    file = File(
+        **write_named(
+            table, bound.table(table_of(topic)), lambda digest: windows_path(first, last, 0, digest)
+        )
+    )
     bound.store.commit(table_of(topic), base, Change(_SCHEMA, [file], merged, [_LOCK], texts=_TEXTS))
 
 
@@ -105,8 +119,8 @@ def _read(bound: Bound, topic: str, files: Iterable[File]) -> list[tuple[int, in
             table = opened(f"{folder}/{file.path}").read()
         except (OSError, pa.ArrowException) as gone:
             raise SourceError(
-                f"{folder}/{file.path}: the offsets of batches cannot be read ({type(gone).__name__}); bring the file back from a backup: "
-                f"without it nobody knows which messages these batches hold"
+                f"{folder}/{file.path}: the offsets of batches cannot be read ({type(gone).__name__}); bring"
+                " the file back from a backup: without it nobody knows which messages these batches hold"
             ) from gone
         columns = (table["border"].cast(pa.int64()), table["partition"], table["offset"], table["topic_id"])
         rows += zip(*(column.to_pylist() for column in columns), strict=True)

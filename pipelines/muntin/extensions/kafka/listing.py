@@ -1,10 +1,19 @@
-"""Topics of Kafka: ranges of offsets between the borders of a batch, which are noted before a message is read."""
+"""Topics of Kafka: ranges of offsets between the borders of a batch, which are noted before a message is
+read.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.extensions.kafka.batch_checks import check_over, check_reported, check_same, check_there, now_us, spans
+from muntin.extensions.kafka.batch_checks import (
+    check_over,
+    check_reported,
+    check_same,
+    check_there,
+    now_us,
+    spans,
+)
 from muntin.extensions.kafka.borders import keep as note
 from muntin.extensions.kafka.borders import kept
 from muntin.extensions.kafka.topics.broker import Broker
@@ -26,8 +35,13 @@ if TYPE_CHECKING:
 _TRIES = 8
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
-    """Inputs as by `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; lost messages are left out if `allow_missing`."""
+def inputs(
+    bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool
+) -> Inputs:
+    """Inputs as by `muntin.jobs.inputs.inputs.inputs`.
+
+    Borders are noted if `keep`; lost messages are left out if `allow_missing`.
+    """
     if not intervals:
         return Inputs({}, {})
     asked = sorted({border for each in intervals for border in (each.start_us, each.end_us)})
@@ -61,14 +75,16 @@ def first_inputs(bound: Bound) -> Inputs:
     source, schedule = _source(bound), bound.pipeline.intervals
     Broker(source).topic()
     start = schedule.after(schedule.first_us - 1)
-    return Inputs({schedule.intervals(start, schedule.after(start))[0]: [SourceFile(source.address, 0, 0)]}, {})
+    return Inputs(
+        {schedule.intervals(start, schedule.after(start))[0]: [SourceFile(source.address, 0, 0)]}, {}
+    )
 
 
 def _settled(
     bound: Bound, broker: Broker, topic: Topic, asked: Sequence[int], starts: Collection[int], *, keep: bool
 ) -> Mapping[int, Offsets]:
-    """The borders; unnoted borders by the broker's time, noted then, if `keep`. Of two runs at once the first to note them says
-    where they are. `starts`: starts from which on no message may be gone.
+    """The borders; unnoted borders by the broker's time, noted then, if `keep`. Of two runs at once the first
+    to note them says where they are. `starts`: starts from which on no message may be gone.
     """
     given_up = f"{bound.pipeline.name}: other runs keep noting offsets; run again when they are done"
     borders: Mapping[int, Offsets] = {}
@@ -96,25 +112,32 @@ def _noted(
 def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Topic) -> dict[int, Offsets]:
     """The offsets of borders by the time that the broker has of messages.
 
-    A message that is stamped later than now may stand in front of messages that belong before a border: the border is the end of the
-    topic then. But in front of the earliest border all messages are of an earlier time, as earlier messages are in no batch.
+    A message that is stamped later than now may stand in front of messages that belong before a border: the
+    border is the end of the topic then. But in front of the earliest border all messages are of an earlier
+    time, as earlier messages are in no batch.
     """
     now = now_us()
     return {
         border: {
-            at: topic.high[at] if one.stamped_us is not None and one.stamped_us > now and border != earliest else one.offset
+            at: topic.high[at]
+            if one.stamped_us is not None and one.stamped_us > now and border != earliest
+            else one.offset
             for at, one in offsets.items()
         }
         for border, offsets in first.items()
     }
 
 
-def _ranges(bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], low: Offsets) -> Inputs:
+def _ranges(
+    bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], low: Offsets
+) -> Inputs:
     """The files of intervals; `low`: partition -> the first offset to read, where earlier ones are gone."""
     files_of_interval = {}
     for each in intervals:
         parts = spans(borders, each).items()
-        files_of_interval[each] = _files(Range(_source(bound).topic, at, max(begin, low.get(at, 0)), end) for at, (begin, end) in parts)
+        files_of_interval[each] = _files(
+            Range(_source(bound).topic, at, max(begin, low.get(at, 0)), end) for at, (begin, end) in parts
+        )
     return Inputs(files_of_interval, {})
 
 

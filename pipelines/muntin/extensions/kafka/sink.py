@@ -1,4 +1,7 @@
-"""A topic of Kafka as a sink, as a definition declares it. Nothing is imported or reached before something is sent."""
+"""A topic of Kafka as a sink, as a definition declares it.
+
+Nothing is imported or reached before something is sent.
+"""
 
 from __future__ import annotations
 
@@ -42,19 +45,24 @@ class KafkaSink(Declared):
         return opened(self, reach)
 
 
-def kafka(address: str, topic: str, *, window: str | None = None, on_unsupported: OnUnsupported = "quarantine") -> KafkaSink:
-    """A topic of Kafka that gets a message for each window that changed, at least once, with a revision number.
+def kafka(
+    address: str, topic: str, *, window: str | None = None, on_unsupported: OnUnsupported = "quarantine"
+) -> KafkaSink:
+    """A topic of Kafka that gets a message for each window that changed, at least once, with a revision
+    number.
 
     >>> kafka("broker:9092", "flights-day", window="day").name
     'topic flights-day at broker:9092'
 
     Args:
-        address: brokers as "one:9092,two:9092"; the name of an Airflow connection of type kafka; or `env:NAME`, an environment variable
-            that holds brokers or a JSON object with the settings of librdkafka.
+        address: brokers as "one:9092,two:9092"; the name of an Airflow connection of type kafka; or
+            `env:NAME`, an environment variable that holds brokers or a JSON object with the settings of
+            librdkafka.
         topic: its name. It has to exist.
         window: the name of the window; may be left out where the pipeline has one.
-        on_unsupported: what becomes of a window whose message the brokers refuse, as it is too large. "quarantine": it is left out, and
-            `muntin sinks` names it; "replace": its largest results are null; "stop": nothing is sent until that is mended.
+        on_unsupported: what becomes of a window whose message the brokers refuse, as it is too large.
+            "quarantine": it is left out, and `muntin sinks` names it; "replace": its largest results are
+            null; "stop": nothing is sent until that is mended.
 
     Raises:
         DefinitionError: an address with a password; a name that cannot be.
@@ -73,6 +81,7 @@ def _brokers(address: object) -> str:
     """Brokers, or a name that stands for them; anything else is refused."""
     if not isinstance(address, str) or not (_BROKERS.fullmatch(address) or is_a_name(address)):
         raise DefinitionError(
-            'sinks.kafka: the address is neither brokers nor a name; write "broker:9092", "env:NAME", or the name of an Airflow connection'
+            'sinks.kafka: the address is neither brokers nor a name; write "broker:9092", "env:NAME", or the'
+            " name of an Airflow connection"
         )
     return address

@@ -1,7 +1,8 @@
 """Send changes to Kafka: a message for each window that changed, at least once, with a revision number.
 
-How far the topic is, is noted by the state once all messages are acknowledged, with the topic's id: a topic that was deleted and made
-again has another. A run that ends in between sends them again: a consumer keeps the message of a window with the largest revision.
+How far the topic is, is noted by the state once all messages are acknowledged, with the topic's id: a topic
+that was deleted and made again has another. A run that ends in between sends them again: a consumer keeps the
+message of a window with the largest revision.
 
 key      {"origin":"JFK","window_start":"2013-01-01T00:00:00+00:00","window_end":"2013-01-01T06:00:00+00:00"}
 value    {"origin":"JFK","window_start":...,"window_end":...,"flights":60,"revision":7,"change":"changed"}
@@ -35,8 +36,20 @@ if TYPE_CHECKING:
 CONNECT_S = 5.0
 CHUNK = 5_000
 _WAIT_S = 0.2
-_SETTINGS = {"enable.idempotence": True, "compression.type": "lz4", "linger.ms": 20, "message.timeout.ms": 10_000, "log_level": 0}
-_OF_DATA = ("MSG_SIZE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_RECORD", "INVALID_TIMESTAMP", "POLICY_VIOLATION")
+_SETTINGS = {
+    "enable.idempotence": True,
+    "compression.type": "lz4",
+    "linger.ms": 20,
+    "message.timeout.ms": 10_000,
+    "log_level": 0,
+}
+_OF_DATA = (
+    "MSG_SIZE_TOO_LARGE",
+    "RECORD_LIST_TOO_LARGE",
+    "INVALID_RECORD",
+    "INVALID_TIMESTAMP",
+    "POLICY_VIOLATION",
+)
 _UNKNOWN_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # brokers before 2.8 tell none
 _SECRETS = ("password", "secret", "sasl.oauthbearer.config", "ssl.key.pem")
 
@@ -48,7 +61,11 @@ def opened(sink: KafkaSink, reach: Reach) -> Iterator[KafkaTopic]:
     from confluent_kafka import KafkaException, Producer
 
     said = list[str]()
-    settings = {**_SETTINGS, **settings_of(sink.address, reach), "error_cb": lambda error: said.append(error.str())}
+    settings = {
+        **_SETTINGS,
+        **settings_of(sink.address, reach),
+        "error_cb": lambda error: said.append(error.str()),
+    }
     place = f"{settings.get('bootstrap.servers', sink.address)}, topic {sink.topic}"
     producer = None
     try:
@@ -59,7 +76,9 @@ def opened(sink: KafkaSink, reach: Reach) -> Iterator[KafkaTopic]:
         if producer:
             producer.poll(0)
         text = without(said[0] if said else wrong.args[0].str(), _secrets_of(settings))
-        raise SinkError(f"{place}: {text}; see that the brokers are up and that the address is right") from None
+        raise SinkError(
+            f"{place}: {text}; see that the brokers are up and that the address is right"
+        ) from None
 
 
 def _check_topic(producer: Producer, topic: str, place: str) -> None:
@@ -74,9 +93,13 @@ def _id_of(settings: Mapping[str, Any], topic: str) -> str:
     from confluent_kafka import KafkaException, TopicCollection
     from confluent_kafka.admin import AdminClient
 
-    admin = AdminClient({name: value for name, value in settings.items() if name not in _SETTINGS or name == "log_level"})
+    admin = AdminClient(
+        {name: value for name, value in settings.items() if name not in _SETTINGS or name == "log_level"}
+    )
     try:
-        description = admin.describe_topics(TopicCollection([topic]), request_timeout=CONNECT_S)[topic].result(CONNECT_S)
+        description = admin.describe_topics(TopicCollection([topic]), request_timeout=CONNECT_S)[
+            topic
+        ].result(CONNECT_S)
     except (KafkaException, TimeoutError):  # as where the right to describe topics lacks
         return ""
     return "" if str(description.topic_id) == _UNKNOWN_ID else str(description.topic_id)
@@ -98,7 +121,9 @@ class KafkaTopic:
         return noted
 
     def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
-        fitted = Fitted(delivery, self.on_unsupported, lambda rows: self._produce(delivery, rows, alive), alive)
+        fitted = Fitted(
+            delivery, self.on_unsupported, lambda rows: self._produce(delivery, rows, alive), alive
+        )
         for first in range(0, len(delivery.rows), CHUNK):
             fitted.put(delivery.rows.slice(first, CHUNK))
         return delivery.reached(self.id, fitted.misfits)
@@ -123,7 +148,12 @@ class KafkaTopic:
         for row in plain:
             key = as_json({name: row[name] for name in delivery.identity}).encode()
             marks = [("revision", str(row["revision"]).encode()), ("change", row["change"].encode())]
-            message = {"value": as_json(row).encode(), "key": key, "headers": [*about, *marks], "on_delivery": answered}
+            message = {
+                "value": as_json(row).encode(),
+                "key": key,
+                "headers": [*about, *marks],
+                "on_delivery": answered,
+            }
             try:
                 self._queue(message)
             except KafkaException as wrong:
@@ -131,7 +161,9 @@ class KafkaTopic:
         while self.producer.flush(_WAIT_S) and not refused:
             pass
         if outages := [error for error in refused if error.name() not in _OF_DATA]:
-            raise SinkError(f"{self.place}: {outages[0].str()}; see that the brokers are up and take messages")
+            raise SinkError(
+                f"{self.place}: {outages[0].str()}; see that the brokers are up and take messages"
+            )
         if refused:
             self.producer.flush()
             raise RefusedError(refused[0].str(), widest(plain[0]))
@@ -154,13 +186,19 @@ def settings_of(address: str, reach: Reach) -> dict[str, Any]:
     elif CONNECTION.fullmatch(address):
         connection = reach.connection(address)
         if connection.kind != "kafka":
-            raise SinkError(f"the connection {address!r} is of type {connection.kind}; make it one of type kafka")
+            raise SinkError(
+                f"the connection {address!r} is of type {connection.kind}; make it one of type kafka"
+            )
         settings = connection.extra
     else:
         settings = {"bootstrap.servers": address}
     if not settings.get("bootstrap.servers"):
         raise SinkError(f'{address} names no brokers; give {{"bootstrap.servers": "broker:9092"}}')
-    return {name: value for name, value in settings.items() if not name.startswith(("group.", "auto.offset", "enable.auto"))}
+    return {
+        name: value
+        for name, value in settings.items()
+        if not name.startswith(("group.", "auto.offset", "enable.auto"))
+    }
 
 
 def _object(text: str, place: str) -> Mapping[str, Any]:

@@ -1,4 +1,6 @@
-"""Put rows into a table of MySQL so that each value is there as it was, or not at all: the server is the judge."""
+"""Put rows into a table of MySQL so that each value is there as it was, or not at all: the server is the
+judge.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,31 @@ if TYPE_CHECKING:
 
     from muntin.sinks.delivery import Delivery
 
-_OF_DATA = (1048, 1062, 1118, 1153, 1264, 1265, 1292, 1364, 1366, 1367, 1406, 1411, 1452, 1644, 1690, 3140, 3141, 3819, 4025)
+_OF_DATA = (
+    1048,
+    1062,
+    1118,
+    1153,
+    1264,
+    1265,
+    1292,
+    1364,
+    1366,
+    1367,
+    1406,
+    1411,
+    1452,
+    1644,
+    1690,
+    3140,
+    3141,
+    3819,
+    4025,
+)
 """Codes of errors that a value is to blame for; https://mariadb.com/kb/en/mariadb-error-codes."""
-_COLUMN = re.compile(r"(?:column|CONSTRAINT) (?:`[^`]*`\.`[^`]*`\.)?[`']((?:[^`'.]+\.)?)([^`']+)[`']", re.IGNORECASE)
+_COLUMN = re.compile(
+    r"(?:column|CONSTRAINT) (?:`[^`]*`\.`[^`]*`\.)?[`']((?:[^`'.]+\.)?)([^`']+)[`']", re.IGNORECASE
+)
 _FRAME = 1024
 """Bytes of a packet that are no statement, with some to spare."""
 
@@ -31,7 +55,8 @@ class Rows:
     delivery: Delivery
 
     def put(self, rows: pa.Table) -> None:
-        """Insert, update and delete rows, as their `change` says: all of them, or none, as they are one statement.
+        """Insert, update and delete rows, as their `change` says: all of them, or none, as they are one
+        statement.
 
         A `RefusedError` if the server refuses a value.
         """

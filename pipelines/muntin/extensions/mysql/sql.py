@@ -1,9 +1,10 @@
 """The statements that a sink of MySQL makes, the types of its columns, and values as text. Pure.
 
-<table>         a row for each window: muntin_id, a digest of what tells it from other windows; keys, bounds, results, revision
-muntin_ledger   a row for each pipeline, window and table: how far the table is
+<table>         a row for each window: muntin_id, a digest of what tells it from other windows; keys, bounds,
+results, revision muntin_ledger   a row for each pipeline, window and table: how far the table is
 
-The digest is the primary key, since MySQL has no unique null, no unique text of any length, and takes "a" and "a " for the same.
+The digest is the primary key, since MySQL has no unique null, no unique text of any length, and takes "a" and
+"a " for the same.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def digest(*parts: object) -> bytes:
 
 
 def type_of(kind: pa.DataType) -> str:
-    """The type of MySQL for a type of Arrow; lists and structs become JSON, spans of time microseconds, nanoseconds text.
+    """The type of MySQL for a type of Arrow; lists and structs become JSON, spans of time microseconds,
+    nanoseconds text.
 
     >>> type_of(pa.timestamp("us", tz="UTC")), type_of(pa.decimal128(12, 2)), type_of(pa.list_(pa.int64()))
     ('datetime(6)', 'decimal(12,2)', 'json')
@@ -64,7 +66,12 @@ def type_of(kind: pa.DataType) -> str:
         return "longtext"
     if pa.types.is_decimal(kind) and kind.precision <= _MOST_DIGITS and 0 <= kind.scale <= _MOST_DECIMALS:
         return f"decimal({kind.precision},{kind.scale})"
-    kinds = {pa.types.is_timestamp: "datetime(6)", pa.types.is_nested: "json", pa.types.is_time: "time(6)", pa.types.is_duration: "bigint"}
+    kinds = {
+        pa.types.is_timestamp: "datetime(6)",
+        pa.types.is_nested: "json",
+        pa.types.is_time: "time(6)",
+        pa.types.is_duration: "bigint",
+    }
     for is_kind, name in {**kinds, is_bytes: "longblob"}.items():
         if is_kind(kind):
             return name
@@ -74,14 +81,17 @@ def type_of(kind: pa.DataType) -> str:
 def make_ledger() -> str:
     """The statement that makes the ledger."""
     return (
-        f"CREATE TABLE IF NOT EXISTS {LEDGER} ({ID} binary(32) PRIMARY KEY, pipeline longtext, `window` longtext, table_name longtext, "
-        "version bigint NOT NULL, position longtext NOT NULL, changes bigint NOT NULL, sent_at datetime(6) NOT NULL) "
-        "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+        f"CREATE TABLE IF NOT EXISTS {LEDGER} ({ID} binary(32) PRIMARY KEY, pipeline longtext, `window`"
+        " longtext, table_name longtext, version bigint NOT NULL, position longtext NOT NULL, changes bigint"
+        " NOT NULL, sent_at datetime(6) NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
     )
 
 
 def make_table(table: str, types: Mapping[str, str], keys: Sequence[str], comment: str) -> str:
-    """The statement that makes a table, with an index over keys and time. Texts are compared as they are, each letter for itself."""
+    """The statement that makes a table, with an index over keys and time.
+
+    Texts are compared as they are, each letter for itself.
+    """
     columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
     indexed = [name for name in keys if types[name] != "json"][:_INDEXED]
     parts = ", ".join(f"{quoted(name)}{'(60)' if types[name] in _LONG else ''}" for name in indexed)
@@ -94,13 +104,19 @@ def make_table(table: str, types: Mapping[str, str], keys: Sequence[str], commen
 def upsert(table: str, names: Sequence[str], rows: int, *, latest: bool = False) -> str:
     """The statement that inserts or updates so many rows. `latest`: no older window replaces a newer.
 
-    MySQL assigns one column after the other, and a later condition sees what was assigned: the columns that are compared come last.
+    MySQL assigns one column after the other, and a later condition sees what was assigned: the columns that
+    are compared come last.
     """
     place = [name for name in _PLACE if name in names]
     ordered_names = [*(name for name in names if name not in place), *place]
-    comes, was = (", ".join(each) for each in zip(*((f"VALUES({quoted(name)})", quoted(name)) for name in reversed(place)), strict=True))
+    comes, was = (
+        ", ".join(each)
+        for each in zip(*((f"VALUES({quoted(name)})", quoted(name)) for name in reversed(place)), strict=True)
+    )
     value = "IF(({comes}) >= ({was}), VALUES({name}), {name})" if latest else "VALUES({name})"
-    updates = ", ".join(f"{quoted(name)} = {value.format(comes=comes, was=was, name=quoted(name))}" for name in ordered_names)
+    updates = ", ".join(
+        f"{quoted(name)} = {value.format(comes=comes, was=was, name=quoted(name))}" for name in ordered_names
+    )
     holes = ", ".join([f"({', '.join(['%s'] * (len(names) + 1))})"] * rows)
     listed = ", ".join([ID, *map(quoted, names)])
     return f"INSERT INTO {quoted(table)} ({listed}) VALUES {holes} ON DUPLICATE KEY UPDATE {updates}"
@@ -112,7 +128,8 @@ def delete(table: str, rows: int) -> str:
 
 
 def values_of(rows: pa.Table, name: str) -> list[Any]:
-    """The values of a column as bytes or as text; the server reads each by the type of its column, and refuses what does not fit.
+    """The values of a column as bytes or as text; the server reads each by the type of its column, and
+    refuses what does not fit.
 
     A value in a list or a struct that Python does not know, as the year 12345, is refused.
     """

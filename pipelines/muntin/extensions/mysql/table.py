@@ -1,7 +1,8 @@
-"""Send changes to MySQL: rows and the note of how far the table is, in one transaction. So each change arrives exactly once.
+"""Send changes to MySQL: rows and the note of how far the table is, in one transaction. So each change
+arrives exactly once.
 
-MySQL ends a transaction at each statement that makes or alters a table. So a table is never altered: where all windows are sent, they go
-into a new table, which takes the place of the old table in one statement.
+MySQL ends a transaction at each statement that makes or alters a table. So a table is never altered: where
+all windows are sent, they go into a new table, which takes the place of the old table in one statement.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ class MySqlTable:
     def position(self, noted: Position | None) -> Position | None:  # noqa: ARG002 - the database knows better
         ledger_position = self._noted()
         return (
-            replace(ledger_position, lost=lost_since(ledger_position.target, self._found(self.sink.table), self.sink.table))
+            replace(
+                ledger_position,
+                lost=lost_since(ledger_position.target, self._found(self.sink.table), self.sink.table),
+            )
             if ledger_position
             else None
         )
@@ -66,22 +70,42 @@ class MySqlTable:
             with self._transaction():
                 return self._filled(delivery, self.sink.table, given, alive)
 
-    def _replaced(self, delivery: Delivery, given: Mapping[str, str], there: Target | None, alive: Callable[[], None]) -> Position:
-        """Fill a new table, and put it in the place of the old table. A run that ends before its note does it again."""
+    def _replaced(
+        self, delivery: Delivery, given: Mapping[str, str], there: Target | None, alive: Callable[[], None]
+    ) -> Position:
+        """Fill a new table, and put it in the place of the old table.
+
+        A run that ends before its note does it again.
+        """
         new, old = (f"muntin_{self._id().hex()[:16]}_{which}" for which in ("new", "old"))
         self._ask(f"DROP TABLE IF EXISTS {new}, {old}")
         types = {name: kind for name, kind in given.items() if name != ID}
-        self._ask(sql.make_table(new, types, [*dict.fromkeys([*delivery.identity, "window_start"])], f"{self._mark()}{uuid4().hex}"))
+        self._ask(
+            sql.make_table(
+                new,
+                types,
+                [*dict.fromkeys([*delivery.identity, "window_start"])],
+                f"{self._mark()}{uuid4().hex}",
+            )
+        )
         with self._transaction():
             now = self._filled(delivery, new, given, alive, noted=False)
         name = sql.quoted(self.sink.table)
-        self._ask(f"RENAME TABLE {name} TO {old}, {new} TO {name}" if there else f"RENAME TABLE {new} TO {name}")
+        self._ask(
+            f"RENAME TABLE {name} TO {old}, {new} TO {name}" if there else f"RENAME TABLE {new} TO {name}"
+        )
         self._ask(f"DROP TABLE IF EXISTS {old}")
         self._note(now, len(delivery.rows))
         return now
 
     def _filled(
-        self, delivery: Delivery, table: str, given: Mapping[str, str], alive: Callable[[], None], *, noted: bool = True
+        self,
+        delivery: Delivery,
+        table: str,
+        given: Mapping[str, str],
+        alive: Callable[[], None],
+        *,
+        noted: bool = True,
     ) -> Position:
         """Put the changes into a table, and note it; where the table is then."""
         fitted = Fitted(delivery, self.sink.on_unsupported, Rows(self.connection, table, delivery).put, alive)
@@ -101,15 +125,20 @@ class MySqlTable:
         """The columns of the windows and their types; of the digest what it is made of."""
         schema = delivery.rows.drop_columns(["change"]).schema
         lives = f", rows live {self.sink.expires_us} us" if self.sink.expires_us else ""
-        return {ID: f"a digest of {', '.join(delivery.identity)}{lives}", **{each.name: sql.type_of(each.type) for each in schema}}
+        return {
+            ID: f"a digest of {', '.join(delivery.identity)}{lives}",
+            **{each.name: sql.type_of(each.type) for each in schema},
+        }
 
     def _check(self, delivery: Delivery, there: Target | None, given: Mapping[str, str]) -> None:
-        """Refuse a table of somebody else; `AllNeededError` where it is not as it was, or the windows have other columns."""
+        """Refuse a table of somebody else; `AllNeededError` where it is not as it was, or the windows have
+        other columns.
+        """
         if delivery.whole:
             if there and not str(there.oid).startswith(self._mark()) and not delivery.anew:
                 raise BlockedError(
-                    f"table {self.sink.table} was not made by Muntin for this window; remove it, name another table, or let it be "
-                    "replaced: muntin sinks FILE --send --anew"
+                    f"table {self.sink.table} was not made by Muntin for this window; remove it, name another"
+                    " table, or let it be replaced: muntin sinks FILE --send --anew"
                 )
             return
         before = delivery.since.target if delivery.since else ""
@@ -125,12 +154,21 @@ class MySqlTable:
         where = "WHERE table_schema = DATABASE() AND table_name = %s"
         if not (comments := self._ask(f"SELECT table_comment FROM information_schema.tables {where}", table)):
             return None
-        columns = self._ask(f"SELECT column_name, column_type FROM information_schema.columns {where} ORDER BY ordinal_position", table)
-        ((rows,),) = self._ask(f"SELECT COUNT(*) FROM (SELECT 1 FROM {sql.quoted(table)} LIMIT {COUNTED}) counted")
+        columns = self._ask(
+            f"SELECT column_name, column_type FROM information_schema.columns {where} ORDER BY"
+            " ordinal_position",
+            table,
+        )
+        ((rows,),) = self._ask(
+            f"SELECT COUNT(*) FROM (SELECT 1 FROM {sql.quoted(table)} LIMIT {COUNTED}) counted"
+        )
         return Target(_text(comments[0][0]), {name: _text(kind) for name, kind in columns}, rows)
 
     def _noted(self) -> Position | None:
-        if not self._ask("SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s", sql.LEDGER):
+        if not self._ask(
+            "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s",
+            sql.LEDGER,
+        ):
             return None
         rows = self._ask(f"SELECT position FROM {sql.LEDGER} WHERE {ID} = %s", self._id())
         return Position.of_json(rows[0][0]) if rows else None
@@ -138,8 +176,8 @@ class MySqlTable:
     def _note(self, now: Position, rows: int) -> None:
         names = [self.pipeline, str(self.sink.window), self.sink.table]
         self._ask(
-            f"REPLACE INTO {sql.LEDGER} ({ID}, pipeline, `window`, table_name, version, position, changes, sent_at) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s, UTC_TIMESTAMP(6))",
+            f"REPLACE INTO {sql.LEDGER} ({ID}, pipeline, `window`, table_name, version, position, changes,"
+            " sent_at) VALUES (%s, %s, %s, %s, %s, %s, %s, UTC_TIMESTAMP(6))",
             *(self._id(), *names, now.version, now.to_json(), rows),
         )
 
@@ -153,7 +191,9 @@ class MySqlTable:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Let no other run send to this table. The server lets go when this run ends."""
-        ((name,),) = self._ask("SELECT LEFT(SHA2(CONCAT('muntin ', DATABASE(), '.', %s), 256), 60)", self.sink.table)
+        ((name,),) = self._ask(
+            "SELECT LEFT(SHA2(CONCAT('muntin ', DATABASE(), '.', %s), 256), 60)", self.sink.table
+        )
         if self._ask("SELECT GET_LOCK(%s, %s)", name, _LOCK_S) != ((1,),):
             raise SinkError(f"another run sends to table {self.sink.table}; the next run looks again")
         yield

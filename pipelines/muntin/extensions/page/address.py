@@ -22,13 +22,21 @@ def query(*parts: Mapping[str, object]) -> str:
     >>> query({"window": "day", "begin": None}, {"k0": "<a>"})
     '?window=day&k0=%3Ca%3E'
     """
-    given = {name: value for part in parts for name, value in part.items() if value not in (None, "") or name[0] == "k"}
+    given = {
+        name: value
+        for part in parts
+        for name, value in part.items()
+        if value not in (None, "") or name[0] == "k"
+    }
     return "?" + urlencode({name: value for name, value in given.items() if value is not None})
 
 
 def key_query(texts: Sequence[str | None]) -> dict[str, str]:
     """A key: `k0=...` for each column in order, `n0=1` where it is null."""
-    return {(f"n{at}" if text is None else f"k{at}"): ("1" if text is None else text) for at, text in enumerate(texts)}
+    return {
+        (f"n{at}" if text is None else f"k{at}"): ("1" if text is None else text)
+        for at, text in enumerate(texts)
+    }
 
 
 def key_of(asked: Mapping[str, str], count: int) -> list[str | None] | None:
@@ -41,7 +49,10 @@ def key_of(asked: Mapping[str, str], count: int) -> list[str | None] | None:
 
 
 def key_texts(column: pa.ChunkedArray) -> list[str | None]:
-    """Values of a key column as texts that can be read again. Bytes that are no text are in hexadecimal, and cannot."""
+    """Values of a key column as texts that can be read again.
+
+    Bytes that are no text are in hexadecimal, and cannot.
+    """
     try:
         return column.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -55,7 +66,9 @@ def instant_of(text: str | None, what: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise DefinitionError(f"{what}: {text!r} is not an instant; write 2013-01-01 or 2013-01-01T06:00") from None
+        raise DefinitionError(
+            f"{what}: {text!r} is not an instant; write 2013-01-01 or 2013-01-01T06:00"
+        ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -66,7 +66,8 @@ def answer(  # noqa: C901 - a case for each page
 ) -> str:
     """A page of a pipeline.
 
-    `asked`: the query; `runs` tells who published what, `around` what Airflow knows, `tabs` what the reader may see.
+    `asked`: the query; `runs` tells who published what, `around` what Airflow knows, `tabs` what the reader
+    may see.
     """
     at = seen(pipeline_place)
     shared = _shared(at, tab, tabs) | {"asked": asked, "keys": at.keys(asked.get("window"))}
@@ -93,14 +94,23 @@ def answer(  # noqa: C901 - a case for each page
         case "window":
             view = _window(at, asked, runs)
         case _:
-            raise DefinitionError(f"there is no page {tab!r}; there are {', '.join(name for name, _ in TABS)}")
+            raise DefinitionError(
+                f"there is no page {tab!r}; there are {', '.join(name for name, _ in TABS)}"
+            )
     return page(f"{tab}.html", **shared, **view)
 
 
-def question(pipeline_place: Known, verdict: str, around: Around, *, tabs: Sequence[tuple[str, str]], publishes: bool) -> str:
-    """The page that asks whether to publish what a verdict holds. `publishes`: whether the page itself can publish it."""
+def question(
+    pipeline_place: Known, verdict: str, around: Around, *, tabs: Sequence[tuple[str, str]], publishes: bool
+) -> str:
+    """The page that asks whether to publish what a verdict holds.
+
+    `publishes`: whether the page itself can publish it.
+    """
     at = seen(pipeline_place)
-    return page("publish.html", **_shared(at, "publish", tabs), held=held(at, verdict, around), publishes=publishes)
+    return page(
+        "publish.html", **_shared(at, "publish", tabs), held=held(at, verdict, around), publishes=publishes
+    )
 
 
 def _shared(at: Seen, tab: str, tabs: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -110,7 +120,13 @@ def _shared(at: Seen, tab: str, tabs: Sequence[tuple[str, str]]) -> dict[str, An
 def _now(at: Seen, now_us: int, around: Around) -> dict[str, Any]:
     week = trends(at.bound)
     about = line(at.known, now_us, around)
-    return {"line": about, "batches": newest_first(about.states), "dead": around.dead, "now_us": now_us, "pictures": trend_pictures(week)}
+    return {
+        "line": about,
+        "batches": newest_first(about.states),
+        "dead": around.dead,
+        "now_us": now_us,
+        "pictures": trend_pictures(week),
+    }
 
 
 def _timeline(at: Seen, asked: Mapping[str, str], now_us: int, around: Around) -> dict[str, Any]:
@@ -119,10 +135,21 @@ def _timeline(at: Seen, asked: Mapping[str, str], now_us: int, around: Around) -
     end = number(asked["end"], "end") if asked.get("end") else None
     shown = timeline(at, window, chosen_key(at, window, asked), count=count, end=end)
     same = {"window": window, "count": count, **(key_query(shown.key) if shown.key is not None else {})}
-    picture = drawn(timelines([shown], lambda bar: f"window{_address(window, bar, shown.key or ())}")) if shown.batches else ""
+    picture = (
+        drawn(timelines([shown], lambda bar: f"window{_address(window, bar, shown.key or ())}"))
+        if shown.batches
+        else ""
+    )
     about = line(at.known, now_us, around)
     windows = tuple(at.pipeline.windows)
-    return {"shown": shown, "picture": picture, "line": about, "windows": windows, "same": same, "chosen_count": count}
+    return {
+        "shown": shown,
+        "picture": picture,
+        "line": about,
+        "windows": windows,
+        "same": same,
+        "chosen_count": count,
+    }
 
 
 def _address(window: str, bar: Bar, key: tuple[str | None, ...]) -> str:
@@ -148,12 +175,22 @@ def _results(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
     pictures = {name: results_picture(name, lines) for name, lines in shown.lines.items()}
     same = {name: text for name, text in asked.items() if name != "skip"}
     counts = {"step": of_results.PICTURES, "most": of_results.WINDOWS, "lines": of_results.KEYS}
-    return {"shown": shown, "pictures": pictures, "windows": tuple(at.pipeline.windows), "same": same, **counts}
+    return {
+        "shown": shown,
+        "pictures": pictures,
+        "windows": tuple(at.pipeline.windows),
+        "same": same,
+        **counts,
+    }
 
 
 def _asked(at: Seen, asked: Mapping[str, str]) -> Asked:
     """The filters of a form; an empty field asks for nothing."""
-    keys = {name: text for number, name in enumerate(at.keys(asked.get("window"))) if (text := asked.get(f"f{number}"))}
+    keys = {
+        name: text
+        for number, name in enumerate(at.keys(asked.get("window")))
+        if (text := asked.get(f"f{number}"))
+    }
     return Asked(keys, instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to"))
 
 

@@ -1,4 +1,7 @@
-"""HTML of views, by the templates. Every text is escaped; a picture alone is put in as it is, which `pictures.svg` has made."""
+"""HTML of views, by the templates.
+
+Every text is escaped; a picture alone is put in as it is, which `pictures.svg` has made.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +41,20 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"instant": instant, "lasting": lasting, "value": value, "segment": lambda text: quote(text, safe="")}
+    environment.filters |= {
+        "instant": instant,
+        "lasting": lasting,
+        "value": value,
+        "segment": lambda text: quote(text, safe=""),
+    }
     environment.filters |= {"spelled": _spelled, "second": _second, "about": _about}
     environment.globals |= {"query": query, "key_query": key_query, "zone_name": zone_name}
     return environment
 
 
 def shown(text: object) -> object:
-    r"""Whatever a template shows: text without the characters that HTML cannot hold, or that turn other text around.
+    r"""Whatever a template shows: text without the characters that HTML cannot hold, or that turn other text
+    around.
 
     >>> shown("a\x00\nb"), shown(7)
     ('a\\x00\nb', 7)

@@ -1,4 +1,6 @@
-"""The pipelines of an installation: their definitions, read again when a file changes, and the roots of their states."""
+"""The pipelines of an installation: their definitions, read again when a file changes, and the roots of their
+states.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ class Installation:
     Attributes:
         files: gives name of a pipeline -> file of its definition, as it is now.
         root: of the states, where a file names no other.
-        home: the folder that relative paths start from, where neither the environment nor the file's place tells.
+        home: the folder that relative paths start from, where neither the environment nor the file's place
+            tells.
     """
 
     files: Callable[[], Mapping[str, Path]]
@@ -55,10 +58,15 @@ class Installation:
         pipeline_places = {name: self._known(name, file) for name, file in sorted(self.files().items())}
         roots = dict.fromkeys([each.root for each in pipeline_places.values()] + [self._root(None, None)])
         strays = [(folder.parent.name, root) for root in roots for folder in _states(root)]
-        return {**{name: Known(name, root) for name, root in strays if name not in pipeline_places}, **pipeline_places}
+        return {
+            **{name: Known(name, root) for name, root in strays if name not in pipeline_places},
+            **pipeline_places,
+        }
 
     def one(self, name: str) -> Known | None:
-        """The pipeline of this name, without running other definitions where a file has it; None: there is none."""
+        """The pipeline of this name, without running other definitions where a file has it; None: there is
+        none.
+        """
         file = self.files().get(name)
         return self._known(name, file) if file else self.known().get(name)
 
@@ -75,7 +83,9 @@ class Installation:
 
 
 def _definition(name: str, file: Path) -> tuple[Pipeline | None, str | AnyPath | None]:
-    """The pipeline of this name in a file, and the root that the file names; None and None where there is none."""
+    """The pipeline of this name in a file, and the root that the file names; None and None where there is
+    none.
+    """
     try:
         defined = run_file_once(file)
     except (OSError, DefinitionError):

@@ -1,4 +1,7 @@
-"""The clock that instants are shown by: UTC, or the zone that the reader chose, in a cookie that the page's own script sets."""
+"""The clock that instants are shown by:
+
+UTC, or the zone that the reader chose, in a cookie that the page's own script sets.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,8 @@ def _zone(text: str) -> ZoneInfo | None:
 
 
 def instant(us: int | None) -> str:
-    """An instant, in UTC or by the clock that the reader chose; then with its offset, so that it reads the same wherever it is pasted.
+    """An instant, in UTC or by the clock that the reader chose; then with its offset, so that it reads the
+    same wherever it is pasted.
 
     >>> instant(1_356_998_400_000_000)
     '2013-01-01'
@@ -62,4 +66,6 @@ def _local(us: int, zone: ZoneInfo) -> str:
         moment = from_us(us).astimezone(zone)
     except (OverflowError, ValueError):  # before the year 1 there
         return spell_instant(us).replace("T", " ")
-    return moment.isoformat(" ", "microseconds" if moment.microsecond else "seconds" if moment.second else "minutes")
+    return moment.isoformat(
+        " ", "microseconds" if moment.microsecond else "seconds" if moment.second else "minutes"
+    )

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from muntin.sinks.delivery import Reach
 
 _KINDS = ("postgres", "postgresql", "jdbc")
-_PASSED_ON = ("sslmode", "sslrootcert", "sslcert", "sslkey", "options", "target_session_attrs", "keepalives_idle")
+_PASSED_ON = (
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "options",
+    "target_session_attrs",
+    "keepalives_idle",
+)
 
 
 def conninfo(address: str, reach: Reach) -> str:
@@ -56,7 +64,9 @@ def _of_connection(name: str, connection: Connection) -> str:
         "dbname": connection.schema,
     }
     more = {key: connection.extra[key] for key in _PASSED_ON if key in connection.extra}
-    return make_conninfo("", **{key: value for key, value in {**facts, **more}.items() if value not in (None, "")})
+    return make_conninfo(
+        "", **{key: value for key, value in {**facts, **more}.items() if value not in (None, "")}
+    )
 
 
 def _checked(words: str, place: str) -> str:
@@ -66,5 +76,7 @@ def _checked(words: str, place: str) -> str:
     try:
         conninfo_to_dict(plain)
     except ProgrammingError:
-        raise SinkError(f"the address in {place} is not one of PostgreSQL; write postgresql://user@host:5432/database") from None
+        raise SinkError(
+            f"the address in {place} is not one of PostgreSQL; write postgresql://user@host:5432/database"
+        ) from None
     return plain

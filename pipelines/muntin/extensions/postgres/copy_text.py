@@ -1,4 +1,6 @@
-"""Rows as PostgreSQL copies them in: a line a row, tabs between values (https://www.postgresql.org/docs/current/sql-copy.html)."""
+"""Rows as PostgreSQL copies them in: a line a row, tabs between values
+(https://www.postgresql.org/docs/current/sql-copy.html).
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def _texts(column: pa.Array) -> pa.Array:
     """The values of a column as texts, escaped; null where they are."""
     kind = column.type
     if is_bytes(kind):
-        return pa.array([None if value is None else f"\\\\x{value.hex()}" for value in column.to_pylist()], pa.string())
+        return pa.array(
+            [None if value is None else f"\\\\x{value.hex()}" for value in column.to_pylist()], pa.string()
+        )
     if pa.types.is_nested(kind):
         return _escaped(pa.array(_json(column.to_pylist()), pa.string()))
     if pa.types.is_duration(kind):

@@ -1,7 +1,8 @@
 """Put rows into a table of PostgreSQL so that each value is there as it was, or not at all.
 
-Rows are copied into a temporary table with the types of the windows, and from there into the table. Where a column of the table has
-another type, the database says whether a value would come out of it as another: then the column is altered.
+Rows are copied into a temporary table with the types of the windows, and from there into the table. Where a
+column of the table has another type, the database says whether a value would come out of it as another: then
+the column is altered.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class Rows:
     def put(self, rows: pa.Table) -> None:
         """Insert, update and delete rows, as their `change` says: all of them, or none.
 
-        Where a column would lose a value, an `AllNeededError` if all windows are needed to alter it; a `BlockedError` if it
-        cannot be altered.
+        Where a column would lose a value, an `AllNeededError` if all windows are needed to alter it; a
+        `BlockedError` if it cannot be altered.
         """
         try:
             with self.connection.transaction():
@@ -53,7 +54,9 @@ class Rows:
                 if rows["change"][0].as_py() == "gone":
                     self.connection.execute(sql.delete(self.table, types, self.delivery.identity))
                 else:
-                    self.connection.execute(sql.upsert(self.table, types, self.delivery.identity, latest=self.delivery.latest))
+                    self.connection.execute(
+                        sql.upsert(self.table, types, self.delivery.identity, latest=self.delivery.latest)
+                    )
         except _OF_DATA as wrong:
             raise RefusedError(str(wrong).partition("\n")[0], self._column(wrong, rows)) from None
 
@@ -66,16 +69,24 @@ class Rows:
     def _fitting(self, schema: pa.Schema) -> dict[str, str]:
         """The types of the table's columns, once each holds the values of the temporary table as they are.
 
-        A column follows the windows' type if it has the type that it was given; the column of somebody else where it would lose a value.
+        A column follows the windows' type if it has the type that it was given; the column of somebody else
+        where it would lose a value.
         """
         there = types_of(self.connection, self.table)
         given = given_types(self.delivery.since.target) if self.delivery.since else {}
         wanted = {field.name: sql.type_of(field.type) for field in schema}
         unlike = {name: kind for name, kind in wanted.items() if there[name] != kind}
-        altered = {name: kind for name, kind in unlike.items() if given.get(name) == there[name] or self._loses(name, kind, there[name])}
+        altered = {
+            name: kind
+            for name, kind in unlike.items()
+            if given.get(name) == there[name] or self._loses(name, kind, there[name])
+        }
         if altered and not self.delivery.may_alter:
             raise AllNeededError(
-                "; ".join(f"column {name} was {there[name]}, and the windows have {kind}" for name, kind in altered.items())
+                "; ".join(
+                    f"column {name} was {there[name]}, and the windows have {kind}"
+                    for name, kind in altered.items()
+                )
             )
         for name, kind in altered.items():
             self._alter(name, there[name], kind)
@@ -91,15 +102,21 @@ class Rows:
         return bool(row and row[0])
 
     def _alter(self, name: str, there: str, kind: str) -> None:
-        """Give a column the type of the windows. Rows that it has come of this delivery, and go into both types."""
+        """Give a column the type of the windows.
+
+        Rows that it has come of this delivery, and go into both types.
+        """
         try:
-            self.connection.execute(sql.alter_column(self.table, name, kind, empty=not has_rows(self.connection, self.table)))
+            self.connection.execute(
+                sql.alter_column(self.table, name, kind, empty=not has_rows(self.connection, self.table))
+            )
         except psycopg.OperationalError:
             raise
         except psycopg.Error as wrong:
             raise BlockedError(
-                f"column {name} of table {self.table} is {there}, the windows have {kind}, values would be lost, and it cannot be "
-                f"altered ({str(wrong).partition(chr(10))[0]}); alter it, or name another table"
+                f"column {name} of table {self.table} is {there}, the windows have {kind}, values would be"
+                f" lost, and it cannot be altered ({str(wrong).partition(chr(10))[0]}); alter it, or name"
+                " another table"
             ) from None
 
     def _column(self, wrong: psycopg.Error, rows: pa.Table) -> str:

@@ -1,4 +1,7 @@
-"""A table of PostgreSQL as a definition declares it. Nothing is imported or reached before something is sent."""
+"""A table of PostgreSQL as a definition declares it.
+
+Nothing is imported or reached before something is sent.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,12 @@ class PostgresSink(Declared):
 
 
 def postgres(
-    address: str, *, table: str, window: str | None = None, on_unsupported: OnUnsupported = "quarantine", latest: bool = False
+    address: str,
+    *,
+    table: str,
+    window: str | None = None,
+    on_unsupported: OnUnsupported = "quarantine",
+    latest: bool = False,
 ) -> PostgresSink:
     """A table of PostgreSQL that holds a window's results, exactly once.
 
@@ -63,52 +71,75 @@ def postgres(
     'table flights_day at warehouse'
 
     Args:
-        address: the name of an Airflow connection of type postgres; `env:NAME`, an environment variable that holds an address;
-            or an address without a secret, as "postgresql://muntin@db.example:5432/warehouse".
+        address: the name of an Airflow connection of type postgres; `env:NAME`, an environment variable that
+            holds an address; or an address without a secret, as
+            "postgresql://muntin@db.example:5432/warehouse".
         table: its name, as "flights_day" or "reports.flights_day". It is made if it is missing.
         window: the name of the window; may be left out where the pipeline has one.
-        on_unsupported: what becomes of a window with a value that the sink refuses, as a text with U+0000. "quarantine": it is left out,
-            and `muntin sinks` names it; "replace": the value is null there, in texts U+FFFD for U+0000, but a key is never another;
-            "stop": nothing is sent until the value is mended.
-        latest: whether the table keeps one row for each key, of the newest window that is closed, for services that ask by key.
+        on_unsupported: what becomes of a window with a value that the sink refuses, as a text with U+0000.
+            "quarantine": it is left out, and `muntin sinks` names it; "replace": the value is null there, in
+            texts U+FFFD for U+0000, but a key is never another; "stop": nothing is sent until the value is
+            mended.
+        latest: whether the table keeps one row for each key, of the newest window that is closed, for
+            services that ask by key.
 
     Raises:
         DefinitionError: an address with a password, or of something else; a name that cannot be.
     """
     _check_table(table)
-    return PostgresSink(_postgres_address(address), table, window, choice_of(on_unsupported, "sinks.postgres"), latest)
+    return PostgresSink(
+        _postgres_address(address), table, window, choice_of(on_unsupported, "sinks.postgres"), latest
+    )
 
 
 def _check_table(table: object) -> None:
     """Refuse what cannot be the name of a table, with a schema or without."""
     if not isinstance(table, str) or not _TABLE.fullmatch(table):
-        raise DefinitionError(f'sinks.postgres: {table!r} is not the name of a table; write "flights_day" or "schema.flights_day"')
+        raise DefinitionError(
+            f'sinks.postgres: {table!r} is not the name of a table; write "flights_day" or'
+            ' "schema.flights_day"'
+        )
     for part in table.split("."):
         _check_length("sinks.postgres: the name", part)
     check_not_ours("sinks.postgres", table.rpartition(".")[2])
 
 
 def _check_columns(sink: str, names: Sequence[str]) -> None:
-    """Refuse names of columns that PostgreSQL does not take as they are: too long, too many, or of a column that each table has anyway."""
+    """Refuse names of columns that PostgreSQL does not take as they are: too long, too many, or of a column
+    that each table has anyway.
+    """
     for name in names:
         _check_length(f"to: the {sink}: the column", name)
         if name in _SYSTEM_COLUMNS or "\0" in name:
-            raise DefinitionError(f"to: the {sink}: a table of PostgreSQL can have no column {name!r}; give the key or result another name")
+            raise DefinitionError(
+                f"to: the {sink}: a table of PostgreSQL can have no column {name!r}; give the key or result"
+                " another name"
+            )
     if len(names) > _MOST_COLUMNS:
-        raise DefinitionError(f"to: the {sink}: a table of PostgreSQL has {_MOST_COLUMNS:,} columns at most, and these are {len(names):,}")
+        raise DefinitionError(
+            f"to: the {sink}: a table of PostgreSQL has {_MOST_COLUMNS:,} columns at most, and these are"
+            f" {len(names):,}"
+        )
 
 
 def _check_length(what: str, name: str) -> None:
     if (length := len(name.encode())) > _LONGEST_NAME:
         raise DefinitionError(
-            f"{what} {name!r} has {length} bytes, and PostgreSQL cuts names after {_LONGEST_NAME}; give it a shorter name"
+            f"{what} {name!r} has {length} bytes, and PostgreSQL cuts names after {_LONGEST_NAME}; give it a"
+            " shorter name"
         )
 
 
 def _postgres_address(address: object) -> str:
-    """An address of PostgreSQL without secrets, or a name that stands for it. An error repeats no address: it may hold a password."""
+    """An address of PostgreSQL without secrets, or a name that stands for it.
+
+    An error repeats no address: it may hold a password.
+    """
     if not isinstance(address, str) or not address.strip():
-        raise DefinitionError('sinks.postgres: give an address, as "postgresql://db.example/warehouse", or the name of a connection')
+        raise DefinitionError(
+            'sinks.postgres: give an address, as "postgresql://db.example/warehouse", or the name of a'
+            " connection"
+        )
     plain = address.strip().removeprefix("jdbc:")
     if is_a_name(plain):
         return plain
@@ -116,17 +147,22 @@ def _postgres_address(address: object) -> str:
         parts = _parts(plain)
         if parts.scheme.partition("+")[0] not in ("postgresql", "postgres"):
             raise DefinitionError(
-                f"sinks.postgres: {parts.scheme} is not known; results go to PostgreSQL, as postgresql://db.example/warehouse"
+                f"sinks.postgres: {parts.scheme} is not known; results go to PostgreSQL, as"
+                " postgresql://db.example/warehouse"
             )
         secret = bool(parts.password) or any(name.lower() in _SECRETS for name in parse_qs(parts.query))
     elif "=" in plain:
         secret = _SECRET.search(plain) is not None
     else:
-        raise DefinitionError("sinks.postgres: the address is neither postgresql://..., nor key=value words, nor the name of a connection")
+        raise DefinitionError(
+            "sinks.postgres: the address is neither postgresql://..., nor key=value words, nor the name of a"
+            " connection"
+        )
     if secret:
         raise DefinitionError(
-            "sinks.postgres: the address holds a password, which must not stand in code; put the address into an environment variable and "
-            'write sinks.postgres("env:WAREHOUSE", ...), or into an Airflow connection and write its name'
+            "sinks.postgres: the address holds a password, which must not stand in code; put the address into"
+            ' an environment variable and write sinks.postgres("env:WAREHOUSE", ...), or into an Airflow'
+            " connection and write its name"
         )
     return plain
 
@@ -135,4 +171,6 @@ def _parts(address: str) -> SplitResult:
     try:
         return urlsplit(address)
     except ValueError:
-        raise DefinitionError("sinks.postgres: the address cannot be read; write postgresql://db.example:5432/warehouse") from None
+        raise DefinitionError(
+            "sinks.postgres: the address cannot be read; write postgresql://db.example:5432/warehouse"
+        ) from None

@@ -1,7 +1,8 @@
 """The statements that a sink of PostgreSQL makes, and the types of its columns. Pure text.
 
-<schema>.<table>         a row for each window: identity columns (unique, nulls alike), bounds, results, revision
-<schema>.muntin_ledger   a row for each pipeline, window and table: how far the table is, what it looked like, what does not fit into it
+<schema>.<table>         a row for each window: identity columns (unique, nulls alike), bounds, results,
+revision <schema>.muntin_ledger   a row for each pipeline, window and table: how far the table is, what it
+looked like, what does not fit into it
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ LEDGER = "muntin_ledger"
 ROWS = "muntin_rows"
 """The temporary table that rows come through."""
 NEVER_NULL = ("window_start", "window_end", "window_index")
-SETTINGS = "SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '60s'; SET LOCAL TimeZone = 'UTC'"
+SETTINGS = (
+    "SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '60s'; SET LOCAL TimeZone"
+    " = 'UTC'"
+)
 
 _TYPES = {
     pa.int8(): "smallint",
@@ -72,7 +76,11 @@ def type_of(kind: pa.DataType) -> str:
         return f"numeric({kind.precision},{kind.scale})"
     if pa.types.is_nested(kind):
         return "jsonb"
-    for is_kind, name in ((pa.types.is_time, "time without time zone"), (pa.types.is_duration, "interval"), (is_bytes, "bytea")):
+    for is_kind, name in (
+        (pa.types.is_time, "time without time zone"),
+        (pa.types.is_duration, "interval"),
+        (is_bytes, "bytea"),
+    ):
         if is_kind(kind):
             return name
     return _TYPES.get(kind, "text")
@@ -81,10 +89,10 @@ def type_of(kind: pa.DataType) -> str:
 def make_ledger(ledger: str) -> str:
     """The statement that makes a ledger."""
     return (
-        f'CREATE TABLE IF NOT EXISTS {ledger} (pipeline text, "window" text, table_name text, state text NOT NULL, '
-        "version bigint NOT NULL, mark text NOT NULL, target text NOT NULL, "
-        "misfits text NOT NULL, rows bigint NOT NULL DEFAULT 0, sent_at timestamptz NOT NULL DEFAULT now(), "
-        'PRIMARY KEY (pipeline, "window", table_name))'
+        f'CREATE TABLE IF NOT EXISTS {ledger} (pipeline text, "window" text, table_name text, state text NOT'
+        " NULL, version bigint NOT NULL, mark text NOT NULL, target text NOT NULL, misfits text NOT NULL,"
+        " rows bigint NOT NULL DEFAULT 0, sent_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (pipeline,"
+        ' "window", table_name))'
     )
 
 
@@ -100,9 +108,15 @@ def add_column(table: str, field: pa.Field) -> str:
 
 
 def alter_column(table: str, name: str, kind: str, *, empty: bool) -> str:
-    """The statement that gives a column another type. The values of a table that is empty need not be convertible."""
+    """The statement that gives a column another type.
+
+    The values of a table that is empty need not be convertible.
+    """
     column = _quoted(name)
-    return f"ALTER TABLE {quoted(table)} ALTER COLUMN {column} TYPE {kind} USING {'NULL' if empty else column}::{kind}"
+    return (
+        f"ALTER TABLE {quoted(table)} ALTER COLUMN {column} TYPE {kind} USING"
+        f" {'NULL' if empty else column}::{kind}"
+    )
 
 
 def make_rows(schema: pa.Schema) -> str:
@@ -117,14 +131,21 @@ def copy_rows(names: Sequence[str]) -> str:
 
 
 def loses(name: str, kind: str, there: str) -> str:
-    """The question whether a value of the temporary table, of type `kind`, is another once it was of the type `there`."""
+    """The question whether a value of the temporary table, of type `kind`, is another once it was of the type
+    `there`.
+    """
     column = _quoted(name)
     return f"SELECT EXISTS (SELECT 1 FROM {ROWS} WHERE {column}::{there}::{kind} IS DISTINCT FROM {column})"
 
 
 def upsert(table: str, types: Mapping[str, str], identity: Sequence[str], *, latest: bool = False) -> str:
-    """The statement that takes the rows over into the table, whose columns have these types. `latest`: no older window replaces a newer."""
-    assignments = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in types if name not in identity)
+    """The statement that takes the rows over into the table, whose columns have these types.
+
+    `latest`: no older window replaces a newer.
+    """
+    assignments = ", ".join(
+        f"{_quoted(name)} = excluded.{_quoted(name)}" for name in types if name not in identity
+    )
     values = ", ".join(f"{_quoted(name)}::{kind}" for name, kind in types.items())
     rows = f"SELECT {values} FROM {ROWS} WHERE change <> 'gone'"
     place = [name for name in ("window_index", "window_end", "window_start") if name in types]
@@ -137,7 +158,9 @@ def upsert(table: str, types: Mapping[str, str], identity: Sequence[str], *, lat
 def delete(table: str, types: Mapping[str, str], identity: Sequence[str]) -> str:
     """The statement that removes the windows that are gone."""
     alike = (
-        f"t.{_quoted(name)} {'=' if name in NEVER_NULL else 'IS NOT DISTINCT FROM'} r.{_quoted(name)}::{types[name]}" for name in identity
+        f"t.{_quoted(name)} {'=' if name in NEVER_NULL else 'IS NOT DISTINCT FROM'}"
+        f" r.{_quoted(name)}::{types[name]}"
+        for name in identity
     )
     return f"DELETE FROM {quoted(table)} t USING {ROWS} r WHERE r.change = 'gone' AND {' AND '.join(alike)}"
 

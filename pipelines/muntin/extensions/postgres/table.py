@@ -1,4 +1,7 @@
-"""Send changes to PostgreSQL: rows and the note of how far the table is, in one transaction. So each change arrives exactly once."""
+"""Send changes to PostgreSQL: rows and the note of how far the table is, in one transaction.
+
+So each change arrives exactly once.
+"""
 
 from __future__ import annotations
 
@@ -42,16 +45,24 @@ def opened(sink: PostgresSink, pipeline: str, reach: Reach) -> Iterator[Postgres
 
     words = conninfo(sink.address, reach)
     secrets, place = secrets_of(words), reported(words)
-    settings: dict[str, Any] = {"connect_timeout": CONNECT_S, "application_name": "muntin", "tcp_user_timeout": 1000 * CONNECT_S}
+    settings: dict[str, Any] = {
+        "connect_timeout": CONNECT_S,
+        "application_name": "muntin",
+        "tcp_user_timeout": 1000 * CONNECT_S,
+    }
     try:
         with psycopg.connect(words, autocommit=True, prepare_threshold=None, **settings) as connection:
             yield PostgresTable(connection, sink.table, pipeline, str(sink.window), sink.on_unsupported)
     except psycopg.errors.LockNotAvailable:
-        raise SinkError(f"{place}: another run or program holds table {sink.table}; the next run looks again") from None
+        raise SinkError(
+            f"{place}: another run or program holds table {sink.table}; the next run looks again"
+        ) from None
     except psycopg.Error as wrong:
         first = without(str(wrong).partition("\n")[0], secrets)
         if isinstance(wrong, psycopg.OperationalError):
-            raise SinkError(f"{place}: {first}; see that the server is up and that the address is right") from None
+            raise SinkError(
+                f"{place}: {first}; see that the server is up and that the address is right"
+            ) from None
         raise BlockedError(f"{place}: {first}; mend the table or the rights, or name another table") from None
 
 
@@ -71,7 +82,10 @@ class PostgresTable:
             there = oid_of(self.connection, sql.ledger_of(self.table)) is not None
             if not there or (ledger_position := self._noted(lock=False)) is None:
                 return None
-            return replace(ledger_position, lost=lost_since(ledger_position.target, found(self.connection, self.table), self.table))
+            return replace(
+                ledger_position,
+                lost=lost_since(ledger_position.target, found(self.connection, self.table), self.table),
+            )
 
     def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
         with self.connection.transaction():
@@ -80,7 +94,9 @@ class PostgresTable:
             self._prepare(delivery)
             alive()
             self.connection.execute(sql.make_rows(delivery.rows.schema))
-            fitted = Fitted(delivery, self.on_unsupported, Rows(self.connection, self.table, delivery).put, alive)
+            fitted = Fitted(
+                delivery, self.on_unsupported, Rows(self.connection, self.table, delivery).put, alive
+            )
             for rows in delivery.gone_and_there():
                 for chunk in sliced(rows, CHUNK):
                     fitted.put(chunk)
@@ -103,7 +119,11 @@ class PostgresTable:
         """Make the table, or see that it can be used; add its missing columns."""
         schema = delivery.rows.drop_columns(["change"]).schema
         there = found(self.connection, self.table)
-        if not delivery.whole and delivery.since and (lost := lost_since(delivery.since.target, there, self.table)):
+        if (
+            not delivery.whole
+            and delivery.since
+            and (lost := lost_since(delivery.since.target, there, self.table))
+        ):
             raise AllNeededError(lost)
         if there is None:
             self.connection.execute(sql.make_table(self.table, schema, delivery.identity))
@@ -118,8 +138,8 @@ class PostgresTable:
         ours = delivery.since is not None and is_same(delivery.since.target, there)
         if there.rows and not ours and not delivery.anew:
             raise BlockedError(
-                f"table {self.table} has rows that Muntin did not write; empty it, name another table, or let it be replaced: "
-                "muntin sinks FILE --send --anew"
+                f"table {self.table} has rows that Muntin did not write; empty it, name another table, or let"
+                " it be replaced: muntin sinks FILE --send --anew"
             )
         self.connection.execute(f"DELETE FROM {sql.quoted(self.table)}")
 
@@ -130,10 +150,13 @@ class PostgresTable:
         return there.noted({field.name: sql.type_of(field.type) for field in schema}) if there else ""
 
     def _note(self, now: Position, rows: int) -> None:
-        assignments = "state = %s, version = %s, mark = %s, target = %s, misfits = %s, rows = %s, sent_at = now()"
+        assignments = (
+            "state = %s, version = %s, mark = %s, target = %s, misfits = %s, rows = %s, sent_at = now()"
+        )
         ledger = sql.ledger_of(self.table)
         self.connection.execute(
-            f'UPDATE {ledger} SET {assignments} WHERE pipeline = %s AND "window" = %s AND table_name = %s', [*_facts(now), rows, *self._row]
+            f'UPDATE {ledger} SET {assignments} WHERE pipeline = %s AND "window" = %s AND table_name = %s',
+            [*_facts(now), rows, *self._row],
         )
 
     @property
@@ -142,7 +165,10 @@ class PostgresTable:
 
     def _noted(self, *, lock: bool) -> Position | None:
         ledger = sql.ledger_of(self.table)
-        where = f'SELECT state, version, mark, target, misfits FROM {ledger} WHERE pipeline = %s AND "window" = %s AND table_name = %s'
+        where = (
+            f'SELECT state, version, mark, target, misfits FROM {ledger} WHERE pipeline = %s AND "window" ='
+            " %s AND table_name = %s"
+        )
         row = self.connection.execute(where + (" FOR UPDATE" if lock else ""), self._row).fetchone()
         position = Position.of_json(json.dumps([*row[:-1], json.loads(row[-1])])) if row else _NOWHERE
         return None if position == _NOWHERE else position

@@ -1,4 +1,7 @@
-"""The table of a sink as it is in PostgreSQL: its columns and rows. A table that is dropped and made again has another oid."""
+"""The table of a sink as it is in PostgreSQL: its columns and rows.
+
+A table that is dropped and made again has another oid.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ _COLUMNS = (
     "WHERE a.attrelid = to_regclass(%s)::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
 )
 _CONSTRAINED = (
-    "SELECT a.attname FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey) "
-    "WHERE c.conrelid = to_regclass(%s)::oid AND c.conname = %s ORDER BY a.attnum"
+    "SELECT a.attname FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY"
+    " (c.conkey) WHERE c.conrelid = to_regclass(%s)::oid AND c.conname = %s ORDER BY a.attnum"
 )
 
 
@@ -31,7 +34,9 @@ def found(connection: psycopg.Connection, table: str) -> Target | None:
     """The table that a name stands for now; None: there is no such table."""
     if (oid := oid_of(connection, sql.quoted(table))) is None:
         return None
-    rows = _first(connection, f"SELECT count(*) FROM (SELECT 1 FROM {sql.quoted(table)} LIMIT {COUNTED}) counted")
+    rows = _first(
+        connection, f"SELECT count(*) FROM (SELECT 1 FROM {sql.quoted(table)} LIMIT {COUNTED}) counted"
+    )
     return Target(oid, types_of(connection, table), rows)
 
 
@@ -52,7 +57,9 @@ def oid_of(connection: psycopg.Connection, name: str) -> int | None:
 
 def constrained(connection: psycopg.Connection, table: str, constraint: str) -> str:
     """The columns of a constraint."""
-    return ", ".join(name for (name,) in connection.execute(_CONSTRAINED, [sql.quoted(table), constraint]).fetchall())
+    return ", ".join(
+        name for (name,) in connection.execute(_CONSTRAINED, [sql.quoted(table), constraint]).fetchall()
+    )
 
 
 def _first(connection: psycopg.Connection, statement: str, *values: str) -> Any:  # noqa: ANN401 - whatever was asked for

@@ -1,9 +1,11 @@
-"""Send changes to Redis or Valkey: a key for each window, or for each key of the pipeline, whose value is JSON.
+"""Send changes to Redis or Valkey: a key for each window, or for each key of the pipeline, whose value is
+JSON.
 
-<prefix>                       how far the keys are, as JSON: pipeline, window, position, and the run that writes
-<prefix>/JFK/<start>/<end>     a window; with `latest=True` <prefix>/JFK, the newest window
+<prefix>                       how far the keys are, as JSON: pipeline, window, position, and the run that
+writes <prefix>/JFK/<start>/<end>     a window; with `latest=True` <prefix>/JFK, the newest window
 
-Each write is a transaction that fails if another run has begun to write since. Up to `CHUNK` changes are seen together.
+Each write is a transaction that fails if another run has begun to write since. Up to `CHUNK` changes are seen
+together.
 """
 
 from __future__ import annotations
@@ -89,8 +91,8 @@ class RedisKeys:
             ledger = self._ledger(there)
             if not ledger and not delivery.anew and (there is not None or next(self._names(), None)):
                 raise BlockedError(
-                    f"{self.sink.prefix} has keys that this window of Muntin did not write; remove them, name another prefix, or let them "
-                    "be replaced: muntin sinks FILE --send --anew"
+                    f"{self.sink.prefix} has keys that this window of Muntin did not write; remove them, name"
+                    " another prefix, or let them be replaced: muntin sinks FILE --send --anew"
                 )
             if (ledger.position if ledger else None) != delivery.since:
                 raise MovedError
@@ -103,14 +105,20 @@ class RedisKeys:
     def _put(self, claim: Ledger, delivery: Delivery, rows: pa.Table, largest: int) -> list[str]:
         """Set and delete keys, as the `change` of each row says: all of them, or none. Their names.
 
-        A text that is larger than the server takes is refused, and an instant beyond the year 9999 where it has to be compared.
+        A text that is larger than the server takes is refused, and an instant beyond the year 9999 where it
+        has to be compared.
         """
         expires = self.sink.expires_us
-        changes = [(_name_of(self.sink.prefix, row, delivery.identity), _value_of(row), row) for row in plain_rows(rows)]
+        changes = [
+            (_name_of(self.sink.prefix, row, delivery.identity), _value_of(row), row)
+            for row in plain_rows(rows)
+        ]
         names = [name for name, *_ in changes]
         for name, value, row in changes:
             if len(name.encode()) > largest or len(value.encode()) > largest:
-                raise RefusedError(f"larger than {largest:,} bytes, which the server takes (proto-max-bulk-len)", widest(row))
+                raise RefusedError(
+                    f"larger than {largest:,} bytes, which the server takes (proto-max-bulk-len)", widest(row)
+                )
             if self.sink.latest or expires:
                 _place_of(row)
 
@@ -208,16 +216,27 @@ def _value_of(row: Mapping[str, Any]) -> str:
 
 
 def _place_of(row: Mapping[str, Any]) -> list[Any]:
-    """The order that tells an older window of a key from a newer window. An instant beyond the year 9999 is refused."""
+    """The order that tells an older window of a key from a newer window.
+
+    An instant beyond the year 9999 is refused.
+    """
     try:
-        return [each if isinstance(each := row[name], int | datetime) else datetime.fromisoformat(each) for name in _PLACE if name in row]
+        return [
+            each if isinstance(each := row[name], int | datetime) else datetime.fromisoformat(each)
+            for name in _PLACE
+            if name in row
+        ]
     except ValueError:
         raise RefusedError("an instant after the year 9999, which cannot be compared", "window_end") from None
 
 
 def _until_ms(row: Mapping[str, Any], expires_us: int) -> int:
-    """The instant at which a key vanishes, in milliseconds since 1970; at least 1, as Redis knows no instant before."""
-    return max((row["window_end"] - _EPOCH + timedelta(microseconds=expires_us)) // timedelta(milliseconds=1), 1)
+    """The instant at which a key vanishes, in milliseconds since 1970; at least 1, as Redis knows no instant
+    before.
+    """
+    return max(
+        (row["window_end"] - _EPOCH + timedelta(microseconds=expires_us)) // timedelta(milliseconds=1), 1
+    )
 
 
 def _part(value: Any) -> str:  # noqa: ANN401 - whatever a key holds

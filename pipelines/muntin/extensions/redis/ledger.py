@@ -1,4 +1,6 @@
-"""Notes of a sink of Redis beside its keys: how far they are, who writes, and what tells whether some were lost."""
+"""Notes of a sink of Redis beside its keys: how far they are, who writes, and what tells whether some were
+lost.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,10 @@ class Standing:
         """Why keys that were there may be gone by another hand; "": as far as it is known, they are there."""
         before = self.evicted if self.run == now.run else 0
         if now.evicted > before:
-            return f"the server removed {many(now.evicted - before, 'key')} for want of memory (maxmemory-policy)"
+            return (
+                f"the server removed {many(now.evicted - before, 'key')} for want of memory"
+                " (maxmemory-policy)"
+            )
         if self.rows is not None and now.rows is not None and now.rows < self.rows:
             return f"it has {now.rows:,} of {many(self.rows, 'key')}"
         return ""

@@ -67,20 +67,28 @@ def redis(
     'keys flights/* at cache'
 
     Args:
-        address: the name of an Airflow connection of type redis; `env:NAME`, an environment variable that holds an address; or an address
-            without a secret, as "redis://cache.example:6379/0" (rediss:// for TLS). One server or its primary, not a cluster.
-        prefix: of the keys, as "flights": a window is the key flights/JFK/<start>/<end>, and the key "flights" says how far they are.
+        address: the name of an Airflow connection of type redis; `env:NAME`, an environment variable that
+            holds an address; or an address without a secret, as "redis://cache.example:6379/0" (rediss:// for
+            TLS). One server or its primary, not a cluster.
+        prefix: of the keys, as "flights": a window is the key flights/JFK/<start>/<end>, and the key
+            "flights" says how far they are.
         window: the name of the window; may be left out where the pipeline has one.
-        on_unsupported: what becomes of a window that is too large for the server. "quarantine": it is left out, and `muntin sinks` names
-            it; "replace": its largest results are null; "stop": nothing is sent until that is mended.
-        latest: whether there is one key for each key of the pipeline, as flights/JFK, with the newest window that is closed.
+        on_unsupported: what becomes of a window that is too large for the server. "quarantine": it is left
+            out, and `muntin sinks` names it; "replace": its largest results are null; "stop": nothing is sent
+            until that is mended.
+        latest: whether there is one key for each key of the pipeline, as flights/JFK, with the newest window
+            that is closed.
         expires: how long after a window's end its key vanishes; None: it stays.
 
     Raises:
-        DefinitionError: an address with a password, or of something else; a prefix or a duration that cannot be.
+        DefinitionError: an address with a password, or of something else; a prefix or a duration that cannot
+            be.
     """
     if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
-        raise DefinitionError(f'sinks.redis: {prefix!r} is no prefix of keys; write letters, digits and "_.:-", as "shop:flights"')
+        raise DefinitionError(
+            f'sinks.redis: {prefix!r} is no prefix of keys; write letters, digits and "_.:-", as'
+            ' "shop:flights"'
+        )
     where = checked_address("sinks.redis", address, KINDS, EXAMPLE)
     lives = None if expires is None else positive(expires, "sinks.redis: expires")
     return RedisSink(where, prefix, window, choice_of(on_unsupported, "sinks.redis"), latest, lives)
@@ -103,8 +111,12 @@ def _opened(sink: RedisSink, pipeline: str, reach: Reach) -> Iterator[RedisKeys]
     except RedisError as wrong:
         text = without(str(wrong), [str(server.password or "")])
         if isinstance(wrong, ResponseError) and not isinstance(wrong, OutOfMemoryError | ReadOnlyError):
-            raise BlockedError(f"{place}: {text}; mend the keys or the rights, or name another prefix") from None
-        raise SinkError(f"{place}: {text}; see that the server is up and takes writes, and that the address is right") from None
+            raise BlockedError(
+                f"{place}: {text}; mend the keys or the rights, or name another prefix"
+            ) from None
+        raise SinkError(
+            f"{place}: {text}; see that the server is up and takes writes, and that the address is right"
+        ) from None
 
 
 def _settings(server: Connection) -> dict[str, Any]:

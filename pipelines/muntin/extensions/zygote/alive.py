@@ -7,9 +7,13 @@ from pathlib import Path
 
 
 def started_at(pid: int) -> str:
-    """When a process started, in the kernel's ticks, as text; "" if it has ended, or where the system does not tell (macOS)."""
+    """When a process started, in the kernel's ticks, as text; "" if it has ended, or where the system does
+    not tell (macOS).
+    """
     try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        state, *fields = (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        )
     except (OSError, ValueError):
         return ""
     return fields[18] if state != "Z" else ""

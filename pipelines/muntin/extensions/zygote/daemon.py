@@ -1,8 +1,9 @@
 """Spark's Python daemon with the engine imported once: workers are forks of it.
 
-Named by `spark.python.daemon.module`; everything else is Spark's own. With `MUNTIN_KEEP_MEMORY=off` in its environment a worker gives
-memory back as soon as it is free, for machines with little of it. With `MUNTIN_ZYGOTE=off` each session of Spark Connect imports
-anew, as Spark does without Muntin; else they share the zygote (`muntin.extensions.zygote.shared`).
+Named by `spark.python.daemon.module`; everything else is Spark's own. With `MUNTIN_KEEP_MEMORY=off` in its
+environment a worker gives memory back as soon as it is free, for machines with little of it. With
+`MUNTIN_ZYGOTE=off` each session of Spark Connect imports anew, as Spark does without Muntin; else they share
+the zygote (`muntin.extensions.zygote.shared`).
 """
 
 import ctypes
@@ -13,7 +14,8 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-# Workers free and take the same hundred megabytes with every task: kept, they cost no page faults (glibc, mimalloc).
+# Workers free and take the same hundred megabytes with every task: kept, they cost no page faults (glibc,
+# mimalloc).
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _TASKS_USE = (
     "duckdb",
@@ -37,11 +39,15 @@ def load() -> None:
     for name in _TASKS_USE:
         import_module(name)
     load_compiled_code()
-    gc.freeze()  # Spark collects garbage after each task: to scan what was imported takes a tenth of a second, and copies its pages
+    # Spark collects garbage after each task: to scan what was imported takes a tenth of a second, and copies
+    # its pages
+    gc.freeze()
 
 
 def load_compiled_code() -> None:
-    """Import the functions that are compiled, and what numba imports before it loads the first of them: a second, for each worker."""
+    """Import the functions that are compiled, and what numba imports before it loads the first of them: a
+    second, for each worker.
+    """
     for name in _COMPILED:
         import_module(name)
     from numba.core.registry import cpu_target
@@ -51,7 +57,8 @@ def load_compiled_code() -> None:
 
 
 def _keep_memory(*, keeps: bool) -> None:
-    # A threshold that is set does not grow: glibc's own would, so that columns come to lie between small things, and stay when freed.
+    # A threshold that is set does not grow: glibc's own would, so that columns come to lie between small
+    # things, and stay when freed.
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").mallopt(_MMAP_THRESHOLD, 1 << 30 if keeps else 1 << 18)
         ctypes.CDLL("libc.so.6").mallopt(_TRIM_THRESHOLD, (1 << 31) - 1 if keeps else 1 << 18)

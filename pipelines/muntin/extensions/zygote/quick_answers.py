@@ -1,7 +1,8 @@
 """Workers acknowledge what Spark's Java sends them at once.
 
-Java sends a task in several small packets, and TCP lets it send the next only when the last packet was acknowledged. Linux waits up to
-40 ms with that, for something to send along, while a worker has nothing to say before the task is complete (RFC 896, RFC 1122 4.2.3.2).
+Java sends a task in several small packets, and TCP lets it send the next only when the last packet was
+acknowledged. Linux waits up to 40 ms with that, for something to send along, while a worker has nothing to
+say before the task is complete (RFC 896, RFC 1122 4.2.3.2).
 """
 
 from __future__ import annotations

@@ -1,12 +1,15 @@
-"""The shared zygote: a Python with everything imported, for the daemon of each session of a Spark Connect server.
+"""The shared zygote: a Python with everything imported, for the daemon of each session of a Spark Connect
+server.
 
-The server starts a Python daemon for each session, and each would import the same libraries for seconds. With this module the first daemon
-of a server (or of an executor) starts a process beside it, the *zygote*, which imports and then waits. This daemon and every later one
-hands its streams, folder and environment to the zygote, which forks; the fork does the daemon's work. What Spark started only waits for the
-fork, and passes on Spark's wish to end.
+The server starts a Python daemon for each session, and each would import the same libraries for seconds. With
+this module the first daemon of a server (or of an executor) starts a process beside it, the *zygote*, which
+imports and then waits. This daemon and every later one hands its streams, folder and environment to the
+zygote, which forks; the fork does the daemon's work. What Spark started only waits for the fork, and passes
+on Spark's wish to end.
 
-A zygote serves one server with one environment and one state of the code (see `key`). It ends when the server does. A fork that had
-no worker for ten minutes ends as well: Spark keeps the daemons of sessions that are over, and starts another when a session needs it.
+A zygote serves one server with one environment and one state of the code (see `key`). It ends when the server
+does. A fork that had no worker for ten minutes ends as well: Spark keeps the daemons of sessions that are
+over, and starts another when a session needs it.
 """
 
 from __future__ import annotations
@@ -29,21 +32,31 @@ from muntin.extensions.zygote.zygote import ask, become_zygote
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-OF_SESSION = ("SPARK_JOB_ARTIFACT_UUID", "PYTHON_WORKER_FACTORY_SECRET", "PYSPARK_SPARK_SESSION_UUID", "PWD", "OLDPWD")
+OF_SESSION = (
+    "SPARK_JOB_ARTIFACT_UUID",
+    "PYTHON_WORKER_FACTORY_SECRET",
+    "PYSPARK_SPARK_SESSION_UUID",
+    "PWD",
+    "OLDPWD",
+)
 """What differs between the sessions of a server: none of it is looked at while modules are imported."""
 _POLL_S, _IDLE_POLLS = 60.0, 10
 
 
 def is_of_a_session() -> bool:
-    """Whether Spark starts this daemon for one session of many, as Spark Connect does. Elsewhere all sessions share one."""
+    """Whether Spark starts this daemon for one session of many, as Spark Connect does.
+
+    Elsewhere all sessions share one.
+    """
     return os.environ.get("SPARK_JOB_ARTIFACT_UUID", "default") != "default"
 
 
 def key(code: Path, import_folders: Iterable[str]) -> str:
-    """A name for what a zygote has imported: server, interpreter, environment, files of the code, folders of packages.
+    """A name for what a zygote has imported: server, interpreter, environment, files of the code, folders of
+    packages.
 
-    Another date of any file in `code` is another key; so is an installed package, which changes the date of its import folder. The
-    session's own folder does not count.
+    Another date of any file in `code` is another key; so is an installed package, which changes the date of
+    its import folder. The session's own folder does not count.
     """
     ours = sorted((name, value) for name, value in os.environ.items() if name not in OF_SESSION)
     files = sorted((str(path), path.stat().st_mtime_ns) for path in code.rglob("*.py"))
@@ -58,16 +71,19 @@ def key(code: Path, import_folders: Iterable[str]) -> str:
 
 
 def run(load: Callable[[], None], work: Callable[[], None], named: str) -> None:
-    """Do the work of this daemon in a fork of the zygote, and return when it has ended. `load` imports what forks need.
+    """Do the work of this daemon in a fork of the zygote, and return when it has ended. `load` imports what
+    forks need.
 
-    An `OSError` if there is no zygote and none could be started. Nothing was done then: the caller loads and works itself.
+    An `OSError` if there is no zygote and none could be started. Nothing was done then: the caller loads and
+    works itself.
     """
     with _connected(_folder(), named, load, work) as zygote:
         wait_for_fork(zygote)
 
 
 def wait_for_fork(zygote: socket.socket) -> None:
-    """Ask for a fork that works in place of this process: hold nothing that is the fork's, pass SIGTERM on, and wait for its end.
+    """Ask for a fork that works in place of this process: hold nothing that is the fork's, pass SIGTERM on,
+    and wait for its end.
 
     An `OSError` if the zygote has gone.
     """
@@ -92,7 +108,9 @@ def wait_for_fork(zygote: socket.socket) -> None:
 
 @contextmanager
 def _ends_later() -> Iterator[None]:
-    """SIGTERM waits meanwhile: a daemon that ended between its question and the answer would leave the fork behind."""
+    """SIGTERM waits meanwhile: a daemon that ended between its question and the answer would leave the fork
+    behind.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:
         yield

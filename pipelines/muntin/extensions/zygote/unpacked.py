@@ -1,8 +1,9 @@
 """PySpark from its folder instead of the archive that Spark puts before it in the path of its Python.
 
-Before each task a worker calls `importlib.invalidate_caches()`, which reads the table of contents of an archive anew for each package that
-was imported from it, and that of Spark's jar, in Python: a tenth of a second and more, for sixteen packages and 27,000 names.
-The folder holds the same files as the archive, and is found by name.
+Before each task a worker calls `importlib.invalidate_caches()`, which reads the table of contents of an
+archive anew for each package that was imported from it, and that of Spark's jar, in Python: a tenth of a
+second and more, for sixteen packages and 27,000 names. The folder holds the same files as the archive, and is
+found by name.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ def use_folders() -> None:
 
 
 def without_archives(path: list[str]) -> list[str]:
-    """The path without Spark's jar, and with the folder of PySpark instead of its archive; an archive without such a folder stays.
+    """The path without Spark's jar, and with the folder of PySpark instead of its archive; an archive without
+    such a folder stays.
 
-    >>> without_archives(["/spark/jars/spark-core_2.13-4.1.3.jar", "/mine/jars/mine.jar", "/spark/python/lib/pyspark.zip"])
+    >>> without_archives(["/spark/jars/spark-core_2.13-4.1.3.jar", "/mine/jars/mine.jar",
+    ...     "/spark/python/lib/pyspark.zip"])
     ['/mine/jars/mine.jar', '/spark/python/lib/pyspark.zip']
     """
     without_jars = [name for name in path if not _is_jar_of_spark(Path(name))]
@@ -37,7 +40,9 @@ def _is_jar_of_spark(file: Path) -> bool:
 
 
 def _replaced(name: str, path: list[str]) -> str | None:
-    """The folder in place of an archive; None if it is the first in the path to have PySpark anyway, as where pip installed it."""
+    """The folder in place of an archive; None if it is the first in the path to have PySpark anyway, as where
+    pip installed it.
+    """
     if not name.endswith("/python/lib/pyspark.zip"):
         return name
     home = Path(name).parents[2]

@@ -1,7 +1,9 @@
-"""The zygote: a process that has imported everything and forks on request, until the server ends. See `muntin.extensions.zygote`.
+"""The zygote: a process that has imported everything and forks on request, until the server ends. See
+`muntin.extensions.zygote`.
 
-A client sends, over a socket: the length of its request, with its streams 0, 1 and 2; then JSON of its environment, folder, words of the
-command line and paths of modules. It gets the number of the fork. The connection is open as long as the fork and its workers run.
+A client sends, over a socket: the length of its request, with its streams 0, 1 and 2; then JSON of its
+environment, folder, words of the command line and paths of modules. It gets the number of the fork. The
+connection is open as long as the fork and its workers run.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ _POLL_S = 1.0
 
 
 def ask(zygote: socket.socket) -> int:
-    """Ask the zygote for a fork with the streams, folder and environment of this process; the number of the fork.
+    """Ask the zygote for a fork with the streams, folder and environment of this process; the number of the
+    fork.
 
     An `OSError` if the zygote has gone.
     """
@@ -38,7 +41,9 @@ def ask(zygote: socket.socket) -> int:
     return int(LENGTH.unpack(_exactly(zygote, LENGTH.size))[0])
 
 
-def become_zygote(listening: socket.socket, place: Path, server: int, load: Callable[[], None], work: Callable[[], None]) -> NoReturn:
+def become_zygote(
+    listening: socket.socket, place: Path, server: int, load: Callable[[], None], work: Callable[[], None]
+) -> NoReturn:
     """Import, then fork for each who asks, until the server ends. Whoever asks before is served then.
 
     `place`: the file of the socket, removed at the end; `server`: the process to live as long as.

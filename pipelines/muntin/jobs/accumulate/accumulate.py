@@ -54,13 +54,18 @@ _TRIES = 5
 
 
 def accumulate(
-    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool = False, tries: int = _TRIES
+    bound: Bound,
+    runner: Runner,
+    intervals: Sequence[Interval],
+    *,
+    allow_missing: bool = False,
+    tries: int = _TRIES,
 ) -> list[Accumulated]:
     """Read the source of some intervals and replace their states.
 
-    Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done, or reads again, `tries` times
-    at most, if what it sees is not what it read. `allow_missing`: batches that were read before and have no file any more become empty;
-    else they are an error.
+    Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done,
+    or reads again, `tries` times at most, if what it sees is not what it read. `allow_missing`: batches that
+    were read before and have no file any more become empty; else they are an error.
     """
     check_no_lost_commits(bound)
     bound = with_dimensions(bound, written=True)
@@ -71,12 +76,19 @@ def accumulate(
             bound_with_forgotten, runner, intervals, allow_missing=allow_missing, tries=tries
         )
 
-    left_out, batch_summaries = beside_forgetting(bound, read_once)  # files with rows of a key go as soon as it is forgotten
+    # files with rows of a key go as soon as it is forgotten
+    left_out, batch_summaries = beside_forgetting(bound, read_once)
     forgot_more = with_forgotten(bound).forgotten.has_more_than(left_out)
-    return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries) if forgot_more else batch_summaries
+    return (
+        _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
+        if forgot_more
+        else batch_summaries
+    )
 
 
-def _accumulated(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int) -> list[Accumulated]:
+def _accumulated(
+    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int
+) -> list[Accumulated]:
     check_kept(bound, intervals)
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
@@ -92,7 +104,11 @@ def _accumulated(bound: Bound, runner: Runner, intervals: Sequence[Interval], *,
     if bound.pipeline.lookups:
         forget_other_versions(bound)
         commit_met(bound, starts, task_files.met)
-    lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, task_files)}
+    lost = {
+        start
+        for frames in sets
+        for start in _commit_states(bound, frames, bases[frames.table], starts, task_files)
+    }
     lost.update(refused_by_others(bound, starts, task_files.refused).tolist())
     noticed = noticed_columns(bound, task_files)
     note_versions(bound.folder)
@@ -100,36 +116,64 @@ def _accumulated(bound: Bound, runner: Runner, intervals: Sequence[Interval], *,
     batches = batches_of(bound.table(table), task_files.states[table], bound.pipeline.intervals.after)
     rests_on_more = bound.source.changes is not None or bool(bound.pipeline.lookups)
     if task_files.before is not None and len(starts) == 1 and not rests_on_more:
-        keep_of_one(bound, task_files.before, batches_of(bound.table(IDS), task_files.ids, bound.pipeline.intervals.after), batches.decided)
+        keep_of_one(
+            bound,
+            task_files.before,
+            batches_of(bound.table(IDS), task_files.ids, bound.pipeline.intervals.after),
+            batches.decided,
+        )
     out = summaries(
-        bound, batches, [interval for interval in intervals if interval.start_us not in lost], task_files, noticed, given.hidden
+        bound,
+        batches,
+        [interval for interval in intervals if interval.start_us not in lost],
+        task_files,
+        noticed,
+        given.hidden,
     )
     again = [interval for interval in intervals if interval.start_us in lost]
     return (
-        sorted(out + _again(bound, runner, again, allow_missing=allow_missing, tries=tries), key=lambda one: one.interval) if again else out
+        sorted(
+            out + _again(bound, runner, again, allow_missing=allow_missing, tries=tries),
+            key=lambda one: one.interval,
+        )
+        if again
+        else out
     )
 
 
-def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int) -> list[Accumulated]:
+def _again(
+    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int
+) -> list[Accumulated]:
     """Read batches once more, as another run wrote something else of them meanwhile."""
     if tries <= 1:
-        raise ConflictError(f"{', '.join(map(str, intervals))}: other runs keep replacing these batches; run again when they are done")
+        raise ConflictError(
+            f"{', '.join(map(str, intervals))}: other runs keep replacing these batches; run again when they"
+            " are done"
+        )
     return accumulate(bound, runner, intervals, allow_missing=allow_missing, tries=tries - 1)
 
 
-def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, task_files: Read) -> list[int]:
+def _commit_states(
+    bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, task_files: Read
+) -> list[int]:
     """Replace the batches' states; return the batches that another run replaced by other states meanwhile."""
     table = frames.table
     folder, new, lost = bound.table(table), task_files.states[table], np.empty(0, np.int64)
     schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in task_files.wider[table])]
-    for attempt in after_conflicts(_TRIES, f"{table}: other runs keep committing; run again when they are done"):
+    for attempt in after_conflicts(
+        _TRIES, f"{table}: other runs keep committing; run again when they are done"
+    ):
         with attempt:
             if attempt.retry_state.attempt_number > 1:
                 before, base = _versions(bound, table, base.files, starts), bound.store.snapshot(table)
                 now, own = _versions(bound, table, base.files, starts), _versions(bound, table, new, starts)
                 replaced_batches = now != before
                 lost = np.union1d(lost, starts[replaced_batches & (now != own)])
-                new = [left for file in new if (left := others(folder, file, starts[replaced_batches], bound.pipeline.keys))]
+                new = [
+                    left
+                    for file in new
+                    if (left := others(folder, file, starts[replaced_batches], bound.pipeline.keys))
+                ]
                 starts = starts[~replaced_batches]
             change = _replacing(bound, frames, base, starts, new, schemas)
             if change.adds or change.removes:
@@ -137,8 +181,18 @@ def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints,
     return lost.tolist()
 
 
-def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new: Sequence[File], schemas: Sequence[pa.Schema]) -> Change:
-    """The commit that replaces batches. `schemas`: the columns of the new files; the first that of most of them."""
+def _replacing(
+    bound: Bound,
+    frames: FrameSet,
+    base: Snapshot,
+    starts: Ints,
+    new: Sequence[File],
+    schemas: Sequence[pa.Schema],
+) -> Change:
+    """The commit that replaces batches.
+
+    `schemas`: the columns of the new files; the first that of most of them.
+    """
     folder, keys = bound.table(frames.table), bound.pipeline.keys
     schema_before = base.schema or schemas[0]
     if len(schemas) == 1 and has_types(schemas[0], schema_before):
@@ -156,7 +210,11 @@ def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new
 
 def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> Versions:
     """The version of each batch in some files; 0 where a batch is not in them."""
-    batches = batches_of(bound.table(table), [file for file in files if len(within(starts, file.path))], bound.pipeline.intervals.after)
+    batches = batches_of(
+        bound.table(table),
+        [file for file in files if len(within(starts, file.path))],
+        bound.pipeline.intervals.after,
+    )
     at = batches.position(starts)
     return np.where(at >= 0, np.append(batches.version, np.uint64(0))[at], np.uint64(0))
 
@@ -174,16 +232,26 @@ def _columns(folder: AnyPath, path: str) -> pa.Schema:
 
 
 def noticed_columns(bound: Bound, task_files: Read) -> dict[int, tuple[str, ...]]:
-    """Start of a batch -> the difference of its files' columns from earlier files, in words; the columns are noted."""
+    """Start of a batch -> the difference of its files' columns from earlier files, in words; the columns are
+    noted.
+    """
     if not bound.members:
         return _of_source(bound, task_files)
-    each = [_of_source(member, _own(task_files, number)) for number, member in enumerate(bound.members.values())]
-    return {start: tuple(line for differences in each for line in differences[start]) for start in task_files.splits}
+    each = [
+        _of_source(member, _own(task_files, number)) for number, member in enumerate(bound.members.values())
+    ]
+    return {
+        start: tuple(line for differences in each for line in differences[start])
+        for start in task_files.splits
+    }
 
 
 def _own(task_files: Read, number: int) -> Read:
     """The part of a reading that belongs to one of several sources."""
-    splits = {start: [split for split in of_batch if source_of(split["split"]) == number] for start, of_batch in task_files.splits.items()}
+    splits = {
+        start: [split for split in of_batch if source_of(split["split"]) == number]
+        for start, of_batch in task_files.splits.items()
+    }
     return replace(task_files, splits=splits)
 
 
@@ -196,7 +264,9 @@ def _of_source(bound: Bound, task_files: Read) -> dict[int, tuple[str, ...]]:
             for split in sorted(splits, key=lambda one: one["split"]):
                 if split.get("columns"):
                     path, columns = split["columns"]
-                    all_columns, new = taken_in(all_columns, dict(columns), path, ordered=bound.source.format != "json")
+                    all_columns, new = taken_in(
+                        all_columns, dict(columns), path, ordered=bound.source.format != "json"
+                    )
                     differences += new
             lines[start] = tuple(differences)
         return all_columns

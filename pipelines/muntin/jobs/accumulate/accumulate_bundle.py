@@ -1,4 +1,6 @@
-"""Small splits of several batches become states together: a few queries and one file, and the states of each batch as if it were alone."""
+"""Small splits of several batches become states together: a few queries and one file, and the states of each
+batch as if it were alone.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,9 @@ def accumulate_bundle(session: duckdb.DuckDBPyConnection, share: Share, bundle: 
 def _written(reading: _Reading) -> Written:
     bundle, (accepted, newest, odd) = reading.bundle, _counted(reading)
     if reading.share.bound.source.batch_column and (bundle.rows > accepted).any():
-        raise SourceError(f"{bundle.paths[0]} and others: windows are refused, whose places tell who reads a batch alone")
+        raise SourceError(
+            f"{bundle.paths[0]} and others: windows are refused, whose places tell who reads a batch alone"
+        )
     _check_none_is_forgotten(reading, refused=bool((bundle.rows > accepted).any()))
     refused, state_rows, state_files = bundle.rows - accepted, accepted, dict[str, list[dict[str, Any]]]()
     for frames in reading.share.bound.frame_sets:
@@ -95,13 +99,18 @@ def _written(reading: _Reading) -> Written:
     lost = [asdict(_write_refused(reading, refused))] if refused.any() else []
     splits = _splits(bundle, state_rows, refused, newest, odd)
     lacks = lacking_files(reading.session, reading.share.bound.source, bundle.paths[:1])
-    splits[0] |= {"columns": [bundle.paths[0], list(reading.columns.items())], "lacks": {column: list(bundle.paths) for column in lacks}}
+    splits[0] |= {
+        "columns": [bundle.paths[0], list(reading.columns.items())],
+        "lacks": {column: list(bundle.paths) for column in lacks},
+    }
     met = write_met_of_batches(reading.share.bound, reading.met, bundle.starts, bundle.ends)
     return Written(splits, state_files, lost, met=[asdict(met)] if met else [])
 
 
 def _check_none_is_forgotten(reading: _Reading, *, refused: bool) -> None:
-    """Refuse a bundle with rows of forgotten keys, or with refused rows where keys are forgotten: who reads a batch alone counts them."""
+    """Refuse a bundle with rows of forgotten keys, or with refused rows where keys are forgotten: who reads a
+    batch alone counts them.
+    """
     bound = reading.share.bound
     if not bound.forgotten:
         return
@@ -120,7 +129,9 @@ def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _
         return _Reading(session, share, bundle, columns, _READ)
     _keep(session, source, bundle, latest, read_as.left_out)
     rows = with_casts(_READ, {name: each.sql for name, each in cast_behind(source, read_as).items()})
-    return _Reading(session, share, bundle, columns, f"({staged_batches(source, rows, columns, ordinal=ordinal)})")
+    return _Reading(
+        session, share, bundle, columns, f"({staged_batches(source, rows, columns, ordinal=ordinal)})"
+    )
 
 
 def _answered(reading: _Reading) -> _Reading:
@@ -129,11 +140,15 @@ def _answered(reading: _Reading) -> _Reading:
     if not applied(source):
         return reading
     reading.session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {reading.rows}")
-    rows, met = with_answers(reading.session, source, TIMED, taken_of_batches(reading.share.bound).in_time, None)
+    rows, met = with_answers(
+        reading.session, source, TIMED, taken_of_batches(reading.share.bound).in_time, None
+    )
     return replace(reading, rows=rows, met=met)
 
 
-def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints, left_out: Sequence[str]) -> None:
+def _keep(
+    session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints, left_out: Sequence[str]
+) -> None:
     """Read the files of a bundle into a table. A row's number among all rows tells its batch."""
     counts = bundle.rows
     before = np.cumsum(counts) - counts
@@ -145,35 +160,54 @@ def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, la
     session.execute(f"CREATE TEMP TABLE {_READ} AS FROM {files} POSITIONAL JOIN {_PLACES}")
     read = session.execute(f"SELECT count({_NUMBER}), count(*) FROM {_READ}").fetchall()[0]
     if read != (counts.sum(), counts.sum()):
-        raise SourceError(f"{bundle.paths[0]} and others: {read[0]} rows, and {counts.sum()} by their footers")
+        raise SourceError(
+            f"{bundle.paths[0]} and others: {read[0]} rows, and {counts.sum()} by their footers"
+        )
 
 
 def _counted(reading: _Reading) -> tuple[Ints, Ints, list[Ints]]:
-    """For each batch the number of accepted rows, their largest event time, `BEFORE_ALL` without rows, and how many local times are odd."""
+    """For each batch the number of accepted rows, their largest event time, `BEFORE_ALL` without rows, and
+    how many local times are odd.
+    """
     bundle, source = reading.bundle, reading.share.bound.source
     local = local_time(source, source.event_time, reading.columns) is not None
-    counts = reading.session.execute(tally(reading.rows, taken_of_batches(reading.share.bound), local=local, also=[ROW_BATCH])).fetchall()
+    counts = reading.session.execute(
+        tally(reading.rows, taken_of_batches(reading.share.bound), local=local, also=[ROW_BATCH])
+    ).fetchall()
     check_files(reading.session, reading.share.bound, reading.columns, _most_paths(bundle))
     odd = [np.zeros(len(bundle.parts), np.int64) for _ in range(2)]
-    starts, accepted, newest = bundle.starts, np.zeros(len(bundle.parts), np.int64), np.full(len(bundle.parts), BEFORE_ALL)
+    starts, accepted, newest = (
+        bundle.starts,
+        np.zeros(len(bundle.parts), np.int64),
+        np.full(len(bundle.parts), BEFORE_ALL),
+    )
     at = np.searchsorted(starts, np.array([row[0] for row in counts], np.int64))
     accepted[at] = [row[2] for row in counts]
     newest[at] = [BEFORE_ALL if row[3] is None else row[3] for row in counts]
     for number, each in enumerate(odd, -2):
         each[at] = [row[number] for row in counts]
     given = [part.split.watermark_us for part in bundle.parts]
-    watermarks = np.array([latest if own is None else own for latest, own in zip(newest.tolist(), given, strict=True)], np.int64)
+    watermarks = np.array(
+        [latest if own is None else own for latest, own in zip(newest.tolist(), given, strict=True)], np.int64
+    )
     return accepted, watermarks, odd
 
 
 def _most_paths(bundle: Bundle) -> list[str]:
-    """The files with rows of the split with the most of them: the files of all splits have the same columns."""
-    paths_of_parts = ([path for path, rows in zip(part.split.paths, part.rows, strict=True) if rows] for part in bundle.parts)
+    """The files with rows of the split with the most of them: the files of all splits
+    have the same columns.
+    """
+    paths_of_parts = (
+        [path for path, rows in zip(part.split.paths, part.rows, strict=True) if rows]
+        for part in bundle.parts
+    )
     return max(paths_of_parts, key=len)
 
 
 def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[File, Ints, bool]:
-    """The file of a frame set's states, how many rows of each batch are in them, and whether a type is wider than in the state."""
+    """The file of a frame set's states, how many rows of each batch are in them, and whether a type is wider
+    than in the state.
+    """
     share, bundle, bound = reading.share, reading.bundle, reading.share.bound
     keys = bound.pipeline.keys
     asked = (bound.pipeline, bound.fields, frames, reading.rows, taken_of_batches(bound), reading.columns)
@@ -187,10 +221,16 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
     table = arranged_batches(table, keys, frames, bundle)
     table = runs(table, keys, frames.run_us, bound.fields) if frames.run_us else table
     decided = names_of_met(reading.met, bundle.starts)
-    batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys), decided, width_us=frames.width_us)
+    batches = facts(
+        table, bundle.starts, bundle.ends, newest, encoding(frames, keys), decided, width_us=frames.width_us
+    )
     sums = np.append(0, np.cumsum(whole_column(table, "rows").to_numpy()))
     ends = np.cumsum(batches.rows)
-    return write_shared(table, bound.table(frames.table), batches, keys), sums[ends] - sums[ends - batches.rows], wider
+    return (
+        write_shared(table, bound.table(frames.table), batches, keys),
+        sums[ends] - sums[ends - batches.rows],
+        wider,
+    )
 
 
 def _write_refused(reading: _Reading, refused: Ints) -> File:
@@ -201,14 +241,24 @@ def _write_refused(reading: _Reading, refused: Ints) -> File:
     batch = table[ROW_BATCH].to_numpy()
     file, _, position = bundle.place(batch, table[ROW_IN_SPLIT].to_numpy() - 1)
     table = table.drop_columns([ROW_BATCH, ROW_IN_SPLIT]).add_column(0, BATCH, pa.array(batch).view(INSTANT))
-    table = table.add_column(2, "file", pa.array(bundle.paths).take(file)).add_column(3, "position", pa.array(position))
+    table = table.add_column(2, "file", pa.array(bundle.paths).take(file)).add_column(
+        3, "position", pa.array(position)
+    )
     some = refused > 0
     batches = facts(table, bundle.starts[some], bundle.ends[some], np.full(some.sum(), BEFORE_ALL), AS_USUAL)
     return write_shared(table, bound.table(QUARANTINE), batches)
 
 
-def _splits(bundle: Bundle, state_rows: Ints, refused: Ints, newest: Ints, odd: Sequence[Ints]) -> list[dict[str, Any]]:
-    columns = (bundle.rows.tolist(), state_rows.tolist(), refused.tolist(), newest.tolist(), *(each.tolist() for each in odd))
+def _splits(
+    bundle: Bundle, state_rows: Ints, refused: Ints, newest: Ints, odd: Sequence[Ints]
+) -> list[dict[str, Any]]:
+    columns = (
+        bundle.rows.tolist(),
+        state_rows.tolist(),
+        refused.tolist(),
+        newest.tolist(),
+        *(each.tolist() for each in odd),
+    )
     return [
         {
             "batch": part.split.batch_us,

@@ -47,26 +47,37 @@ _TRIES, _FIRST_S = 4, 0.5
 
 @sessions_of_a_task()
 def accumulate_share(share: Share) -> dict[str, Any]:
-    """States and refused rows of every split, written: `Written` as a dict, and `versions`, package -> its version in the task.
+    """States and refused rows of every split, written: `Written` as a dict, and `versions`, package -> its
+    version in the task.
 
     Versions that would make other states than the versions of the driver are refused.
     """
     check_worker(share.versions, versions_here())
     session = kept_session(share.bound.source.timezone)
     let_read(session, share.bound.source, chain.from_iterable(split.paths for split in share.splits))
-    inspected = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)
+    inspected = (
+        seen(share.bound, share.splits)
+        if len(share.splits) > 1 and may_bundle(share.bound)
+        else [None] * len(share.splits)
+    )
     written_bundles = list[Written]()
     for stretch in bundles(inspected):
-        together = _together(session, share, [part for part in inspected[stretch.start : stretch.stop] if part])
+        together = _together(
+            session, share, [part for part in inspected[stretch.start : stretch.stop] if part]
+        )
         written_bundles += (
-            [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
+            [together]
+            if together
+            else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
         )
         share = _knowing(share, written_bundles[-1])
     session.unregister(ANSWERS)
     return {
         "splits": _with_new_columns([dict(split) for each in written_bundles for split in each.splits]),
         "states": {
-            frames.table: gathered(share, frames.table, [file for each in written_bundles for file in each.states[frames.table]])
+            frames.table: gathered(
+                share, frames.table, [file for each in written_bundles for file in each.states[frames.table]]
+            )
             for frames in share.bound.frame_sets
         },
         "refused": gathered(share, QUARANTINE, [file for each in written_bundles for file in each.refused]),
@@ -111,23 +122,47 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
 def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
     """The result of files that did not change meanwhile, so that all frame sets are of the same content."""
     with in_time(session, split.paths):
-        split_facts, files = steady(share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split))
+        split_facts, files = steady(
+            share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split)
+        )
     counts = {
-        name: split_facts[name] for name in ("batch", "split", "read", "taken", "newest", "twice", "ambiguous", "nonexistent", "forgotten")
+        name: split_facts[name]
+        for name in (
+            "batch",
+            "split",
+            "read",
+            "taken",
+            "newest",
+            "twice",
+            "ambiguous",
+            "nonexistent",
+            "forgotten",
+        )
     }
     schema_facts = {name: split_facts.get(name) for name in ("columns", "lacks", "waits")}
-    entries = {**counts, **schema_facts, "files": manifest(files, split_facts["rows"], split.made), "refused": split_facts["refused_rows"]}
+    entries = {
+        **counts,
+        **schema_facts,
+        "files": manifest(files, split_facts["rows"], split.made),
+        "refused": split_facts["refused_rows"],
+    }
     states, lost = (
         {table: [file] for table, file in split_facts["states"].items()},
         [split_facts["refused"]] if split_facts["refused"] else [],
     )
     return Written(
-        [entries], states, lost, [split_facts["ids"]] if split_facts["ids"] else [], [split_facts["met"]] if split_facts.get("met") else []
+        [entries],
+        states,
+        lost,
+        [split_facts["ids"]] if split_facts["ids"] else [],
+        [split_facts["met"]] if split_facts.get("met") else [],
     )
 
 
 def may_bundle(bound: Bound) -> bool:
-    """Whether splits of a pipeline may be read together: of Parquet files with events, or of windows of an upstream."""
+    """Whether splits of a pipeline may be read together: of Parquet files with events, or of windows of an
+    upstream.
+    """
     return bound.source.bundles
 
 
@@ -144,7 +179,9 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
         try:
             files = [source_file(bound.source, path) for path in split.paths]
             footers = (
-                [pq.read_metadata(readable_footer(path)) for path in split.paths] if _is_small(split, [file.size for file in files]) else []
+                [pq.read_metadata(readable_footer(path)) for path in split.paths]
+                if _is_small(split, [file.size for file in files])
+                else []
             )
         except (OSError, pa.ArrowException):
             footers = []
@@ -164,15 +201,23 @@ class _WrittenMeanwhileError(Exception):
     """The files with these paths changed while they were read."""
 
 
-def steady(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
-    """The result of a reading of some files, and the facts of the files during the reading; SourceError where files keep changing.
+def steady(
+    source: Source, paths: Sequence[str], read: Callable[[], Result]
+) -> tuple[Result, list[SourceFile]]:
+    """The result of a reading of some files, and the facts of the files during the reading; SourceError where
+    files keep changing.
 
-    `read` is called again if a file changed while it did so, whatever came of it, for a writer may be at work.
+    `read` is called again if a file changed while it did so, whatever came of it, for a writer may be at
+    work.
     """
-    return again_after(_WrittenMeanwhileError, _TRIES, _keeps_changing, first_s=_FIRST_S)(_attempted, source, paths, read)
+    return again_after(_WrittenMeanwhileError, _TRIES, _keeps_changing, first_s=_FIRST_S)(
+        _attempted, source, paths, read
+    )
 
 
-def _attempted(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
+def _attempted(
+    source: Source, paths: Sequence[str], read: Callable[[], Result]
+) -> tuple[Result, list[SourceFile]]:
     before = as_they_are(source, paths)
     try:
         with fetched_once(before):
@@ -185,7 +230,9 @@ def _attempted(source: Source, paths: Sequence[str], read: Callable[[], Result])
 
 
 def _check_same(source: Source, paths: Sequence[str], before: Sequence[SourceFile]) -> None:
-    if changed := [now.path for was, now in zip(before, as_they_are(source, paths), strict=True) if was != now]:
+    if changed := [
+        now.path for was, now in zip(before, as_they_are(source, paths), strict=True) if was != now
+    ]:
         raise _WrittenMeanwhileError(", ".join(changed))
 
 

@@ -46,12 +46,21 @@ def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bun
 
 
 def facts(
-    table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding, decided: Versions | None = None, *, width_us: int = 1
+    table: pa.Table,
+    starts: Ints,
+    ends: Ints,
+    newest: Ints,
+    how: Encoding,
+    decided: Versions | None = None,
+    *,
+    width_us: int = 1,
 ) -> Batches:
-    """The facts of each batch, with the version that it has with a file of its own, whose columns `how` encodes.
+    """The facts of each batch, with the version that it has with a file of its own, whose columns `how`
+    encodes.
 
-    `table` has `BATCH` (timestamp us UTC), ascending, and `FRAME` if its rows are states, of frames of `width_us`. `newest`: the largest
-    event time of each batch, `BEFORE_ALL` without rows. `decided`: as in `Batches`; None where batches are not compared.
+    `table` has `BATCH` (timestamp us UTC), ascending, and `FRAME` if its rows are states, of frames of
+    `width_us`. `newest`: the largest event time of each batch, `BEFORE_ALL` without rows. `decided`: as in
+    `Batches`; None where batches are not compared.
     """
     decisions = np.full(len(starts), UNDECIDED, np.uint64) if decided is None else decided
     batch = contiguous(table[BATCH]).view(pa.int64()).to_numpy()
@@ -59,7 +68,8 @@ def facts(
     low, high = _frames(table, begin, end, width_us)
     nothing = _digest(table.slice(0, 0), how)
     digests = [
-        _digest(table.slice(at, rows), how) if rows else nothing for at, rows in zip(begin.tolist(), (end - begin).tolist(), strict=True)
+        _digest(table.slice(at, rows), how) if rows else nothing
+        for at, rows in zip(begin.tolist(), (end - begin).tolist(), strict=True)
     ]
     values = (column.tolist() for column in (starts, newest, low, high))
     facts_of_paths = zip(*values, decisions.tolist(), digests, strict=True)
@@ -68,7 +78,17 @@ def facts(
         for start, new, one, last, name, digest in facts_of_paths
     ]
     versions = [int(version_of([path]), 16) for path in paths]
-    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin, np.zeros(len(starts), np.bool_), decisions)
+    return Batches(
+        starts,
+        ends,
+        np.array(versions, np.uint64),
+        newest,
+        low,
+        high,
+        end - begin,
+        np.zeros(len(starts), np.bool_),
+        decisions,
+    )
 
 
 def _frames(table: pa.Table, begin: Ints, end: Ints, width_us: int) -> tuple[Ints, Ints]:
@@ -76,7 +96,10 @@ def _frames(table: pa.Table, begin: Ints, end: Ints, width_us: int) -> tuple[Int
     low, high, some = np.full(len(begin), AFTER_ALL), np.full(len(begin), BEFORE_ALL), end > begin
     if some.any() and FRAME in table.column_names:
         frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
-        low[some], high[some] = np.minimum.reduceat(frames, begin[some]), np.maximum.reduceat(last_frames(table, width_us), begin[some])
+        low[some], high[some] = (
+            np.minimum.reduceat(frames, begin[some]),
+            np.maximum.reduceat(last_frames(table, width_us), begin[some]),
+        )
     return low, high
 
 

@@ -1,4 +1,7 @@
-"""Bundles: small splits of neighbouring batches that are read together. The rules for bundles; nothing is read here."""
+"""Bundles: small splits of neighbouring batches that are read together.
+
+The rules for bundles; nothing is read here.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,16 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
 
 SMALL = 2**18
-"""Bytes of a split that is read with others. All its columns are read then; of a larger split it is faster to read only those in use."""
+"""Bytes of a split that is read with others.
+
+All its columns are read then; of a larger split it is faster to read only those in use.
+"""
 MOST_BATCHES = 512
 MOST_BYTES = 32 * SMALL
 MOST_ROWS = 2**17
-"""So few that DuckDB keeps all groups in one hash table: it then adds the values of each state in the order of the rows."""
+"""So few that DuckDB keeps all groups in one hash table: it then adds the values of each state in the order
+of the rows.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Splits that are read together. All have files with the same columns; each is the only one of its batch; batches ascend."""
+    """Splits that are read together.
+
+    All have files with the same columns; each is the only one of its batch; batches ascend.
+    """
 
     parts: Sequence[Seen]
 
@@ -73,7 +84,9 @@ class Bundle:
         return np.array([sum(part.rows) for part in self.parts], np.int64)
 
     def place(self, start_us: Ints, row_in_split: Ints) -> tuple[Ints, Ints, Ints]:
-        """The places of rows: numbers of the file in the bundle and in its split, and of the row in the file, all from 0."""
+        """The places of rows: numbers of the file in the bundle and in its split, and of the row in the file,
+        all from 0.
+        """
         batch = np.searchsorted(self.starts, start_us)
         ends = np.cumsum([count for part in self.parts for count in part.rows])
         row = (np.cumsum(self.rows) - self.rows)[batch] + row_in_split
@@ -83,7 +96,10 @@ class Bundle:
 
 
 def bundles(seen: Sequence[Seen | None]) -> Iterator[range]:
-    """Cut the splits of a share into stretches; the splits of a stretch may be read together. None: a split to be read alone."""
+    """Cut the splits of a share into stretches; the splits of a stretch may be read together.
+
+    None: a split to be read alone.
+    """
     begin, size, rows = 0, 0, 0
     for at, one in enumerate(seen):
         more_bytes, more_rows = (one.size, sum(one.rows)) if one else (0, 0)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
 
-NOTHING = pa.table({BATCH: pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
+NOTHING = pa.table(
+    {BATCH: pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())}
+)
 """The states of no rows."""
 
 
@@ -38,8 +40,8 @@ def empty_states(
 ) -> list[File]:
     """Write that batches, ascending, were seen and had no files. `nothing`: the rows of no batch.
 
-    `watermarks_us`: start of a batch -> the watermark after it, where its source says so itself. `decided`: start of a batch that is
-    compared -> as in `Batches`.
+    `watermarks_us`: start of a batch -> the watermark after it, where its source says so itself. `decided`:
+    start of a batch that is compared -> as in `Batches`.
     """
     if len(intervals) == 1:
         start = intervals[0].start_us
@@ -50,10 +52,18 @@ def empty_states(
 
 
 def _shared(
-    folder: AnyPath, intervals: Sequence[Interval], watermarks_us: Mapping[int, int | None], nothing: pa.Table, decided: Mapping[int, int]
+    folder: AnyPath,
+    intervals: Sequence[Interval],
+    watermarks_us: Mapping[int, int | None],
+    nothing: pa.Table,
+    decided: Mapping[int, int],
 ) -> File:
-    starts, ends = (np.array(each, np.int64) for each in zip(*((i.start_us, i.end_us) for i in intervals), strict=True))
+    starts, ends = (
+        np.array(each, np.int64) for each in zip(*((i.start_us, i.end_us) for i in intervals), strict=True)
+    )
     watermarks = (watermarks_us.get(start) for start in starts.tolist())
-    newest = np.array([BEFORE_ALL if watermark_us is None else watermark_us for watermark_us in watermarks], np.int64)
+    newest = np.array(
+        [BEFORE_ALL if watermark_us is None else watermark_us for watermark_us in watermarks], np.int64
+    )
     names = np.array([decided.get(start, UNDECIDED) for start in starts.tolist()], np.uint64)
     return write_shared(nothing, folder, facts(nothing, starts, ends, newest, AS_USUAL, names))

@@ -1,4 +1,6 @@
-"""Rows of forgotten keys are left out of what is read, as `where` leaves rows out: they are counted, and they move the watermark."""
+"""Rows of forgotten keys are left out of what is read, as `where` leaves rows out: they are counted, and they
+move the watermark.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,9 @@ def with_forgotten(bound: Bound) -> Bound:
     for columns in hashed_keys.columns:
         if lacks := [name for name in columns if name not in bound.pipeline.keys]:
             raise StateError(
-                f"{bound.pipeline.name}: keys were forgotten by {lacks[0]!r}, which is no key of this definition, so that nobody can tell "
-                f"their rows; keep it among the keys, or end that: muntin forget FILE --undo, by the definition that has it"
+                f"{bound.pipeline.name}: keys were forgotten by {lacks[0]!r}, which is no key of this"
+                " definition, so that nobody can tell their rows; keep it among the keys, or end that:"
+                " muntin forget FILE --undo, by the definition that has it"
             )
     return replace(bound, forgotten=hashed_keys)
 
@@ -49,7 +52,8 @@ class LeftOut(NamedTuple):
     Attributes:
         times: the times that are taken, with a condition on rows of forgotten keys.
         rows: how many accepted rows are left out.
-        again: the number of the event by which accepted rows of once forgotten keys count again; 0: there are none.
+        again: the number of the event by which accepted rows of once forgotten keys count again; 0: there are
+            none.
     """
 
     times: Taken
@@ -57,15 +61,24 @@ class LeftOut(NamedTuple):
     again: int = 0
 
     def marked(self, states: pa.Table) -> pa.Table:
-        """States with rows that count again are of another name than the same states were before the keys were forgotten.
+        """States with rows that count again are of another name than the same states were before the keys
+        were forgotten.
 
-        Windows were published from these, without the keys: an equal name would say that there is nothing to derive.
+        Windows were published from these, without the keys: an equal name would say that there is nothing to
+            derive.
         """
-        return states.replace_schema_metadata({**(states.schema.metadata or {}), _AGAIN: str(self.again)}) if self.again else states
+        return (
+            states.replace_schema_metadata({**(states.schema.metadata or {}), _AGAIN: str(self.again)})
+            if self.again
+            else states
+        )
 
 
-def left_out(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str], times: Taken) -> LeftOut:
-    """The rows of forgotten keys among the rows of a reading, a relation with the source's columns and `EVENT_TIME`.
+def left_out(
+    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str], times: Taken
+) -> LeftOut:
+    """The rows of forgotten keys among the rows of a reading, a relation with the source's columns and
+    `EVENT_TIME`.
 
     Rows with other times than `times` are refused, and not counted here.
     """
@@ -73,20 +86,34 @@ def left_out(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, column
         return LeftOut(times)
     keys = key_columns(bound.pipeline, columns)
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in keys.items())
-    key_table = session.sql(f"SELECT DISTINCT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}").to_arrow_table()
+    key_table = session.sql(
+        f"SELECT DISTINCT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}"
+    ).to_arrow_table()
     until = untils(key_table, bound.forgotten)
     if not (until > BEFORE_ALL).any():
         return LeftOut(times)
     names = [f"{_TABLE}_{at}" for at in range(len(keys))]
     keys_until = key_table.rename_columns(names).append_column(_UNTIL, pa.array(until))
     session.register(_TABLE, keys_until.filter(pa.array(until > BEFORE_ALL)))
-    same = " AND ".join(f"{name} IS NOT DISTINCT FROM {sql}" for name, sql in zip(names, keys.values(), strict=True))
-    gone, has_forgotten_key = f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})", f"EXISTS (FROM {_TABLE} WHERE {same})"
-    counts = f"SELECT count(*) FILTER ({gone}), count(*) FILTER ({has_forgotten_key}) FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}"
+    same = " AND ".join(
+        f"{name} IS NOT DISTINCT FROM {sql}" for name, sql in zip(names, keys.values(), strict=True)
+    )
+    gone, has_forgotten_key = (
+        f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})",
+        f"EXISTS (FROM {_TABLE} WHERE {same})",
+    )
+    counts = (
+        f"SELECT count(*) FILTER ({gone}), count(*) FILTER ({has_forgotten_key}) FROM {rows} AS {SOURCE_ROWS}"
+        f" WHERE {times.condition}"
+    )
     left, every = session.execute(counts).fetchall()[0]
     return LeftOut(replace(times, forgotten=gone), left, bound.forgotten.number if every > left else 0)
 
 
 def refused_left(bound: Bound, refused: pa.Table) -> pa.Table:
     """The refused rows, as the quarantine has them, that are of no forgotten key."""
-    return refused.filter(pa.array(~refused_among(refused["row"].to_pylist(), bound.forgotten))) if bound.forgotten else refused
+    return (
+        refused.filter(pa.array(~refused_among(refused["row"].to_pylist(), bound.forgotten)))
+        if bound.forgotten
+        else refused
+    )

@@ -1,4 +1,6 @@
-"""Rows of which no state can be made: each row is made a state of its own, and the rows for which that fails are named."""
+"""Rows of which no state can be made: each row is made a state of its own, and the rows for which that fails
+are named.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,21 @@ _AT_ONCE = 50_000  # rows
 
 
 def may_be_of_a_row(wrong: Exception) -> bool:
-    """Whether an error may come of some rows: DuckDB's, one of the source, or one of the user's own functions."""
-    if isinstance(wrong, duckdb.InterruptException | duckdb.OutOfMemoryException):  # its time or its memory is over
+    """Whether an error may come of some rows:
+
+    DuckDB's, one of the source, or one of the user's own functions.
+    """
+    # its time or its memory is over
+    if isinstance(wrong, duckdb.InterruptException | duckdb.OutOfMemoryException):
         return False
-    return isinstance(wrong, (duckdb.Error, SourceError, DefinitionError)) or not isinstance(wrong, (MuntinError, OSError, MemoryError))
+    return isinstance(wrong, (duckdb.Error, SourceError, DefinitionError)) or not isinstance(
+        wrong, (MuntinError, OSError, MemoryError)
+    )
 
 
-def lone_faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows) -> list[Fault]:
+def lone_faults(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows
+) -> list[Fault]:
     """The faults of rows in `KEPT`, each with the condition on its rows.
 
     A function of the user that fails for every row is a fault of the function, and no row is named for it.
@@ -56,9 +66,17 @@ def lone_faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, 
             failed[field.stem] += len(wrong)
             for at, reason in wrong.items():
                 fault_places[field.stem, reason].add(lone[ORDINAL][at].as_py())
-    names = {field.stem: f"aggregates[{name!r}]" for name, each in share.bound.aggregates.items() for field in each.fields}
+    names = {
+        field.stem: f"aggregates[{name!r}]"
+        for name, each in share.bound.aggregates.items()
+        for field in each.fields
+    }
     return [
-        Fault(f"{names.get(stem, stem)}: {reason}", None, f"{ORDINAL} IN ({', '.join(map(str, sorted(places)))})")
+        Fault(
+            f"{names.get(stem, stem)}: {reason}",
+            None,
+            f"{ORDINAL} IN ({', '.join(map(str, sorted(places)))})",
+        )
         for (stem, reason), places in fault_places.items()
         if failed[stem] < tried[stem] or not failed[stem]
     ]
@@ -67,7 +85,9 @@ def lone_faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, 
 def _lone(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows, fault_places: Found
 ) -> Iterator[tuple[Field, pa.Table]]:
-    """Each field with a function, and states of some rows, a few at a time; `fault_places` gets the values that do not fit their types."""
+    """Each field with a function, and states of some rows, a few at a time; `fault_places` gets the values
+    that do not fit their types.
+    """
     last = session.execute(f"SELECT coalesce(max({ORDINAL}), 0) FROM {KEPT}").fetchall()[0][0]
     for frames in share.bound.frame_sets:
         for first in range(1, last + 1, _AT_ONCE):
@@ -77,11 +97,24 @@ def _lone(
 
 
 def _typed(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, rows: SplitRows, fault_places: Found
+    session: duckdb.DuckDBPyConnection,
+    share: Share,
+    split: Split,
+    frames: FrameSet,
+    rows: SplitRows,
+    fault_places: Found,
 ) -> pa.Table:
     """A state of each row, in the types of states."""
     bound, own = share.bound, frames.by_arrival or any(each.is_state for each in share.bound.fields)
-    query = states(bound.pipeline, bound.fields, frames, rows.rows, taken(bound, split), rows.columns, also=[] if own else [ORDINAL])
+    query = states(
+        bound.pipeline,
+        bound.fields,
+        frames,
+        rows.rows,
+        taken(bound, split),
+        rows.columns,
+        also=[] if own else [ORDINAL],
+    )
     natural = described(session, query)
     kinds = targets_of(natural, {**share.targets[frames.table], ORDINAL: "BIGINT"}, rows.paths)
     session.register(_LONE, session.sql(query).to_arrow_table())
@@ -89,7 +122,9 @@ def _typed(
         for column in each.lifts:
             if natural[column] != kinds[column] and (places := _unfit(session, column, kinds[column])):
                 fault_places[each.stem, f"the value does not fit {kinds[column]}"].update(places)
-    fitting = ", ".join(f"TRY_CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in kinds.items())
+    fitting = ", ".join(
+        f"TRY_CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in kinds.items()
+    )
     return storable(session.sql(f"SELECT {fitting} FROM {_LONE}").to_arrow_table())
 
 

@@ -26,24 +26,34 @@ _SHOWN = 3
 
 
 def check_share(bound: Bound, intervals: Sequence[Interval], task_files: Read) -> None:
-    """Refuse batches with a larger share of rows in the quarantine than the definition allows; the error has the first rows with reasons.
+    """Refuse batches with a larger share of rows in the quarantine than the definition allows; the error has
+    the first rows with reasons.
 
-    No rows of the share are files that the definition puts there as a whole (`on_bad_file`, `on_schema`), and changes that wait for the row
-    that they change.
+    No rows of the share are files that the definition puts there as a whole (`on_bad_file`, `on_schema`), and
+    changes that wait for the row that they change.
     """
     most = bound.pipeline.max_quarantined
     over = (
-        [] if most is None else [batch_and_text for interval in intervals if (batch_and_text := _over(bound, interval, task_files, most))]
+        []
+        if most is None
+        else [
+            batch_and_text
+            for interval in intervals
+            if (batch_and_text := _over(bound, interval, task_files, most))
+        ]
     )
     if not over:
         return
     listed = "; ".join(text for _, text in over[:_SHOWN]) + (
         f"; and {many(len(over) - _SHOWN, 'more batch')}" if len(over) > _SHOWN else ""
     )
-    rows = "".join(f"\n  {spelled_row(row)}" for row in _rows(bound, task_files, over[0][0]).slice(0, _SHOWN).to_pylist())
+    rows = "".join(
+        f"\n  {spelled_row(row)}" for row in _rows(bound, task_files, over[0][0]).slice(0, _SHOWN).to_pylist()
+    )
     raise SourceError(
-        f"{listed}; max_quarantined={most} allows less, so no batch of this run is committed. "
-        f"Mend the files or the definition, or say max_quarantined= in the pipeline, None for no limit. The first rows:{rows}"
+        f"{listed}; max_quarantined={most} allows less, so no batch of this run is committed. Mend the files"
+        " or the definition, or say max_quarantined= in the pipeline, None for no limit. The first"
+        f" rows:{rows}"
     )
 
 
@@ -56,11 +66,15 @@ def spelled_row(row: Mapping[str, Any]) -> str:
 
 def _over(bound: Bound, interval: Interval, task_files: Read, most: float) -> tuple[Interval, str] | None:
     """A batch with too many rows in the quarantine, in words; None if it is not."""
-    read, refused = (sum(split[what] for split in task_files.splits[interval.start_us]) for what in ("read", "refused"))
+    read, refused = (
+        sum(split[what] for split in task_files.splits[interval.start_us]) for what in ("read", "refused")
+    )
     if refused <= most * read:
         return None
     rows = _rows(bound, task_files, interval)
-    apart = rows["position"].null_count + (pc.sum(pc.starts_with(rows["reason"], CHANGES_NOTHING)).as_py() or 0)
+    apart = rows["position"].null_count + (
+        pc.sum(pc.starts_with(rows["reason"], CHANGES_NOTHING)).as_py() or 0
+    )
     if refused - apart <= most * (read - apart):
         return None
     return interval, f"{interval}: {spelled_share(read - apart, refused - apart)}"

@@ -1,6 +1,7 @@
 """Batches are cut into splits, tasks read the splits, and their results are put together.
 
-A batch of several splits waits as a whole: where one split has a contradiction, the rows of its other splits do not count either.
+A batch of several splits waits as a whole: where one split has a contradiction, the rows of its other splits
+do not count either.
 """
 
 from __future__ import annotations
@@ -62,17 +63,26 @@ class Read:
     met: list[File] = field(default_factory=list)
 
 
-def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
+def read_batches(
+    bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[str, pa.Schema | None]
+) -> Read:
     """Read the files of some batches in one job of tasks, and write their states and refused rows.
 
     `schemas`: table of a frame set -> the columns of its states so far; None: there are none.
     """
     files, watermarks_us, noted_ids = given.files, given.watermarks_us, known_ids(bound)
     task_files = Read(
-        {interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [], before=noted_ids.batches if noted_ids else None
+        {interval.start_us: [] for interval in files},
+        {table: [] for table in schemas},
+        [],
+        before=noted_ids.batches if noted_ids else None,
     )
     if source_readings := with_later(bound, readings(bound, given, schemas)):
-        items = dealt(source_readings, 2 * runner.parallelism, earlier_ids(bound, noted_ids, list(files)) if noted_ids else None)
+        items = dealt(
+            source_readings,
+            2 * runner.parallelism,
+            earlier_ids(bound, noted_ids, list(files)) if noted_ids else None,
+        )
         results, task_files = _results(runner, items, task_files)
         say_other_workers(result["versions"] for result in results)
         for result in results:
@@ -85,8 +95,13 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
     return task_files
 
 
-def _results(runner: Runner, items: list[tuple[Share, ...]], task_files: Read) -> tuple[list[dict[str, Any]], Read]:
-    """The result of each share. If ids of earlier batches are gone or damaged, batches are compared with none: the run may mend them."""
+def _results(
+    runner: Runner, items: list[tuple[Share, ...]], task_files: Read
+) -> tuple[list[dict[str, Any]], Read]:
+    """The result of each share.
+
+    If ids of earlier batches are gone or damaged, batches are compared with none: the run may mend them.
+    """
     try:
         return runner.run(accumulate_shares, items), task_files
     except StateError:
@@ -96,7 +111,9 @@ def _results(runner: Runner, items: list[tuple[Share, ...]], task_files: Read) -
         return runner.run(accumulate_shares, alone), replace(task_files, before=None)
 
 
-def _add_empty(bound: Bound, task_files: Read, empty: Sequence[Interval], watermarks_us: Mapping[int, int | None]) -> None:
+def _add_empty(
+    bound: Bound, task_files: Read, empty: Sequence[Interval], watermarks_us: Mapping[int, int | None]
+) -> None:
     """Add batches without files."""
     decided: Mapping[int, int] = {}
     if bound.source.dedupe_within_us is not None:
@@ -106,7 +123,9 @@ def _add_empty(bound: Bound, task_files: Read, empty: Sequence[Interval], waterm
     if bound.pipeline.lookups:
         task_files.met.extend(empty_states(bound.table(LOOKED_UP), empty, {}, nothing=MET.empty_table()))
     for table in task_files.states:
-        task_files.states[table].extend(empty_states(bound.table(table), empty, watermarks_us, decided=decided))
+        task_files.states[table].extend(
+            empty_states(bound.table(table), empty, watermarks_us, decided=decided)
+        )
 
 
 def _add(task_files: Read, result: dict[str, Any]) -> None:
@@ -122,11 +141,17 @@ def _add(task_files: Read, result: dict[str, Any]) -> None:
 
 
 def hold_back(
-    bound: Bound, splits: dict[int, list[dict[str, Any]]], states: dict[str, list[File]], refused: list[File], met: list[File]
+    bound: Bound,
+    splits: dict[int, list[dict[str, Any]]],
+    states: dict[str, list[File]],
+    refused: list[File],
+    met: list[File],
 ) -> None:
-    """Take the rows of the other splits of batches that wait out of what was read: each of their files becomes a row of the quarantine.
+    """Take the rows of the other splits of batches that wait out of what was read: each of their files
+    becomes a row of the quarantine.
 
-    All arguments but `bound` are changed. `splits`: start of a batch -> what was counted in each of its splits.
+    All arguments but `bound` are changed. `splits`: start of a batch -> what was counted in each of its
+    splits.
     """
     for start, of_batch in splits.items():
         if any(split.get("waits") for split in of_batch):
@@ -142,7 +167,9 @@ def _forget_met(bound: Bound, start: int, number: int, met: list[File]) -> None:
     met.extend(File(**file) for file in [write_met(bound, None, start, number)] if file)
 
 
-def _hold_back(bound: Bound, start: int, split: dict[str, Any], states: dict[str, list[File]], refused: list[File]) -> None:
+def _hold_back(
+    bound: Bound, start: int, split: dict[str, Any], states: dict[str, list[File]], refused: list[File]
+) -> None:
     name = StatesPath(start, split["split"], None).named
     for table, files in states.items():
         files[:] = [file for file in files if not _is_of(file, start, split["split"])]

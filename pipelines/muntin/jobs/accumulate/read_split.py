@@ -1,4 +1,6 @@
-"""Read a split; if a row, a cell or a file of it cannot be read, read the rest, and say what was left out and why."""
+"""Read a split; if a row, a cell or a file of it cannot be read, read the rest, and say what was left out and
+why.
+"""
 
 from __future__ import annotations
 
@@ -72,27 +74,38 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
         raise
 
 
-def _contradicting(session: duckdb.DuckDBPyConnection, share: Share, split: Split, error: MuntinError) -> dict[str, Any]:
-    """A split whose batch waits, as a type in it contradicts earlier batches and the source says so; else the error is raised."""
+def _contradicting(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, error: MuntinError
+) -> dict[str, Any]:
+    """A split whose batch waits, as a type in it contradicts earlier batches and the source says so; else the
+    error is raised.
+    """
     conflicts = contradictions(session, share.bound, share.columns, split.paths)
     if conflicts and waits(share.bound):
         return _of_bad_rows(share, split, waiting(share.bound, split.paths, conflicts)) | {"waits": True}
     raise contradicted(with_odd_cells(session, share.bound, split.paths, error), conflicts) from error
 
 
-def _told(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str], wrong: Exception) -> Exception:
+def _told(
+    session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str], wrong: Exception
+) -> Exception:
     """An error of DuckDB's in the words of the definition; another error itself."""
     lack = lacks_types(session, bound.source, paths) if isinstance(wrong, duckdb.BinderException) else None
     return lack or (explained(wrong, paths) if isinstance(wrong, duckdb.Error) else wrong)
 
 
 def _check_pickles(bound: Bound, split: Split) -> None:
-    """Check that files of an upstream with pickles have the content that their names say, before they are read."""
+    """Check that files of an upstream with pickles have the content that their names say, before they are
+    read.
+    """
     if not bound.source.upstream or not any(map(runs_code, bound.fields)):
         return
     for path in split.paths:
         if problem := problem_of(path_of(path)):
-            raise StateError(f"{path} {problem}; nothing was read of it. muntin repair FILE derives the windows of the upstream again")
+            raise StateError(
+                f"{path} {problem}; nothing was read of it. muntin repair FILE derives the windows of the"
+                " upstream again"
+            )
 
 
 def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
@@ -119,8 +132,12 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
             raise type(error)(files.named(str(error))) from wrong
 
 
-def _of_good_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, files: Mended, rows: SplitRows) -> dict[str, Any] | None:
-    """The result without bad rows and, if that fails, without rows of which no state can be made; None if no row is left out."""
+def _of_good_rows(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, files: Mended, rows: SplitRows
+) -> dict[str, Any] | None:
+    """The result without bad rows and, if that fails, without rows of which no state can be made; None if no
+    row is left out.
+    """
     failed: Exception | None = None
     if rows.bad or files.differ:
         try:
@@ -140,9 +157,15 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
     """The result of a split of which no row can be read."""
     compared = of_nothing(share, split) if share.bound.source.dedupe_within_us is not None else None
     decided = compared.decided if compared else UNDECIDED
-    name, count = StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named, len(files.bad)
+    name, count = (
+        StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named,
+        len(files.bad),
+    )
     lost = refused_left(share.bound, bad_rows(files))
-    written = {each.table: write_named(NOTHING, share.bound.table(each.table), name) for each in share.bound.frame_sets}
+    written = {
+        each.table: write_named(NOTHING, share.bound.table(each.table), name)
+        for each in share.bound.frame_sets
+    }
     split_facts = {
         "batch": split.batch_us,
         "split": split.number,

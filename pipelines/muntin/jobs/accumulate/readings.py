@@ -1,4 +1,6 @@
-"""The reading of each source of a pipeline: its splits, the types of their states, and the definition for their rows."""
+"""The reading of each source of a pipeline: its splits, the types of their states, and the definition for
+their rows.
+"""
 
 from __future__ import annotations
 
@@ -45,13 +47,17 @@ class Reading:
 
 
 def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> list[Reading]:
-    """The reading of each source; none of a source without files. An error if the types of two sources contradict.
+    """The reading of each source; none of a source without files. An error if the types of two sources
+    contradict.
 
     `schemas`: table of a frame set -> the columns of its states so far; None: there are none.
     """
     parts = parts_of(bound, given)
     splits = {name: _splits(each, part) for name, (each, part) in parts.items()}
-    paths = {name: list(dict.fromkeys(split.paths for split in source_splits)) for name, source_splits in splits.items()}
+    paths = {
+        name: list(dict.fromkeys(split.paths for split in source_splits))
+        for name, source_splits in splits.items()
+    }
     read = [name for name, source_paths in paths.items() if source_paths]
     if not read:
         return []
@@ -68,15 +74,23 @@ def parts_of(bound: Bound, given: Inputs) -> dict[str, tuple[Bound, Inputs]]:
     return {name: (part.of(members[name]), part) for name, part in given.parts.items()}
 
 
-def bounds_of(parts: Mapping[str, tuple[Bound, Inputs]], paths: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, Bound]:
-    """Name of a source -> the definition by which its rows are lifted. `paths`: name -> paths of the files of each split."""
+def bounds_of(
+    parts: Mapping[str, tuple[Bound, Inputs]], paths: Mapping[str, Sequence[Sequence[str]]]
+) -> dict[str, Bound]:
+    """Name of a source -> the definition by which its rows are lifted.
+
+    `paths`: name -> paths of the files of each split.
+    """
     bounds = {name: bound for name, (bound, _) in parts.items()}
     return bounds if "" in bounds else lifting(bounds, paths)
 
 
 def _splits(bound: Bound, given: Inputs) -> list[Split]:
     watermarks_us = given.watermarks_us
-    each = (split_batch(bound, interval, files, watermarks_us.get(interval.start_us)) for interval, files in given.files.items())
+    each = (
+        split_batch(bound, interval, files, watermarks_us.get(interval.start_us))
+        for interval, files in given.files.items()
+    )
     return [split for splits in each for split in splits]
 
 
@@ -95,9 +109,14 @@ def _known(bound: Bound, paths: Sequence[Sequence[str]]) -> Mapping[str, str]:
 def common_types(of_sources: Mapping[str, Types]) -> Types:
     """The types that states of all sources have; DefinitionError if they contradict.
 
-    Where all files of a source wait, its types are the types of the state, with the columns of a checkpoint. Other sources say more.
+    Where all files of a source wait, its types are the types of the state, with the columns of a checkpoint.
+    Other sources say more.
     """
-    told_by_files = {name: tables for name, tables in of_sources.items() if not any(BATCH in types for types in tables.values())}
+    told_by_files = {
+        name: tables
+        for name, tables in of_sources.items()
+        if not any(BATCH in types for types in tables.values())
+    }
     types_of_tables: dict[str, dict[str, str]] = {}
     source_of_column: dict[tuple[str, str], str] = {}
     for name, tables in (told_by_files or of_sources).items():
@@ -107,8 +126,9 @@ def common_types(of_sources: Mapping[str, Types]) -> Types:
                 wide = common_type(table_types.get(column, kind), kind)
                 if wide is None:
                     raise DefinitionError(
-                        f"{column} is {table_types[column]} in source {source_of_column[table, column]!r} and {kind} in {name!r}; "
-                        f"give both one type, by types={{...}} in one of the sources, or by a cast in the aggregate"
+                        f"{column} is {table_types[column]} in source {source_of_column[table, column]!r} and"
+                        f" {kind} in {name!r}; give both one type, by types={{...}} in one of the sources, or"
+                        " by a cast in the aggregate"
                     )
                 table_types[column] = wide
                 source_of_column.setdefault((table, column), name)

@@ -1,4 +1,5 @@
-"""The definition over one of several sources: aggregates of other sources take no row, and keep what their lifts make of no rows.
+"""The definition over one of several sources: aggregates of other sources take no row, and keep what their
+lifts make of no rows.
 
 sources    clicks: user, page          orders: user, amount
 states     user  frame  rows  count(page) of clicks  sum(amount) of orders
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 
 
 def lifting(members: Mapping[str, Bound], pieces: Mapping[str, Pieces]) -> dict[str, Bound]:
-    """Name of a source -> the definition over it, by which its rows are lifted; an error if its columns are unknown.
+    """Name of a source -> the definition over it, by which its rows are lifted; an error if its columns are
+    unknown.
 
     `pieces`: name -> paths of the files of each of its splits; none where the source has no files.
     """
@@ -54,7 +56,9 @@ def lifting(members: Mapping[str, Bound], pieces: Mapping[str, Pieces]) -> dict[
 
 def _lifted(bound: Bound, nothing: Mapping[str, str]) -> list[Field]:
     own = {field.stem for field in _own_fields(bound)}
-    return [each if each.stem in own else replace(each, nothing=nothing[each.source]) for each in bound.fields]
+    return [
+        each if each.stem in own else replace(each, nothing=nothing[each.source]) for each in bound.fields
+    ]
 
 
 def _own_fields(bound: Bound) -> tuple[Field, ...]:
@@ -76,24 +80,34 @@ def _no_rows(bound: Bound, pieces: Pieces) -> str:
         bound_types(own, {frames.table: None for frames in bound.frame_sets}, pieces or [[]])
     used = ", ".join(repr(each.of) for each in _own_fields(bound) if each.of)
     raise SourceError(
-        f"no file of it was found, so nobody knows the types of its columns; run the pipeline over an interval with a file of it, or say "
-        f"the types of {bound.source.event_time!r} and of all columns in {used or 'its aggregates'}, as types={{...: 'BIGINT'}}"
+        "no file of it was found, so nobody knows the types of its columns; run the pipeline over an"
+        f" interval with a file of it, or say the types of {bound.source.event_time!r} and of all columns in"
+        f" {used or 'its aggregates'}, as types={{...: 'BIGINT'}}"
     )
 
 
 def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) -> Iterator[dict[str, str]]:
-    """Name -> SQL type of the columns: of earlier batches; of the files at hand; of these without bad rows; of the first files at all."""
+    """Name -> SQL type of the columns: of earlier batches; of the files at hand; of these without bad rows;
+    of the first files at all.
+    """
     noted_columns = {**noted(bound.folder, bound.source.member), **bound.source.types}
     yield noted_columns
     yield {**_of_files(session, bound, pieces), **noted_columns}
     for piece in pieces:
-        with suppress(duckdb.Error, MuntinError, OSError), fitting(session, bound, piece) as (of_copies, files):
+        with (
+            suppress(duckdb.Error, MuntinError, OSError),
+            fitting(session, bound, piece) as (of_copies, files),
+        ):
             if not files.has_no_row_left:
                 yield {**columns_of(session, of_copies, files.paths), **noted_columns}
     if not pieces and not bound.source.blank:
         first = listing(bound.source).first_inputs(bound)
         yield {
-            **_of_files(session, first.of(bound), [[each.path for each in files] for files in first.files.values() if files]),
+            **_of_files(
+                session,
+                first.of(bound),
+                [[each.path for each in files] for files in first.files.values() if files],
+            ),
             **noted_columns,
         }
 

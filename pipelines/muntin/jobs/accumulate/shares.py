@@ -47,12 +47,14 @@ class Split:
         watermark_us: how far time is known after the batch, where its source says so itself.
         made: the name of the rows, where they are windows.
         only: whether the batch can have no other split.
-        first: the number of its first file in the batch, from 0; of one of several sources after the files of earlier sources.
+        first: the number of its first file in the batch, from 0; of one of several sources after the files of
+            earlier sources.
         part: which part of its only file it is; None: all files are whole.
         rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
         size: of its files or its part, bytes, about.
         later: the batches that change its rows, ascending.
-        steps: path of a file -> its place in the log of a Delta table whose changes are read; empty of other sources.
+        steps: path of a file -> its place in the log of a Delta table whose changes are read; empty of other
+            sources.
     """
 
     batch_us: int
@@ -81,9 +83,9 @@ class Split:
 class Share:
     """The splits that one task works through.
 
-    `targets`: frame set's table -> column -> SQL type that its states have in every batch. `columns`: name -> SQL type of the source's
-    columns in earlier batches. `versions`: package -> its version in the driver. `earlier`: the ids of earlier batches; None where batches
-    are not compared.
+    `targets`: frame set's table -> column -> SQL type that its states have in every batch. `columns`: name ->
+    SQL type of the source's columns in earlier batches. `versions`: package -> its version in the driver.
+    `earlier`: the ids of earlier batches; None where batches are not compared.
     """
 
     bound: Bound
@@ -98,7 +100,7 @@ class Share:
         """The batches, for people; of a single split its files, too."""
         if len(self.splits) == 1:
             return self.splits[0].label
-        return f"{Interval(min(each.batch_us for each in self.splits), max(each.end_us for each in self.splits))}"
+        return f"{Interval(min(one.batch_us for one in self.splits), max(one.end_us for one in self.splits))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +108,10 @@ class Written:
     """The result of some splits; all of it JSON-able.
 
     Attributes:
-        splits: of each split `batch` (its start), `split` (its number), `read`, `taken`, `refused`, `twice`, `ambiguous` and `nonexistent`
-            (rows), `newest` (time) and `files` (of the manifest); `columns`: path of a file -> its columns, (name, SQL type), where they
-            differ from the columns of the split before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
+        splits: of each split `batch` (its start), `split` (its number), `read`, `taken`, `refused`, `twice`,
+            `ambiguous` and `nonexistent` (rows), `newest` (time) and `files` (of the manifest); `columns`:
+            path of a file -> its columns, (name, SQL type), where they differ from the columns of the split
+            before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
         states: table of a frame set -> files, each with path, size (bytes) and rows.
         refused: files of the quarantine, named as files of states.
         ids: files of ids, named as files of states; none where batches are not compared.
@@ -122,10 +125,16 @@ class Written:
     met: Sequence[Mapping[str, Any]] = ()
 
 
-def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], watermark_us: int | None) -> list[Split]:
+def split_batch(
+    bound: Bound, interval: Interval, files: Sequence[SourceFile], watermark_us: int | None
+) -> list[Split]:
     """The splits of a batch, or of one of its several sources. Their numbers tell the source."""
     size = piece_bytes(sum(file.size for file in files))
-    cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece, size)]
+    cut = [
+        (piece, part)
+        for piece in splits(files, whole=bound.source.in_one_piece)
+        for part in _parts(bound, piece, size)
+    ]
     member, before = bound.source.member, 0 if bound.source.member is None else bound.source.member.number + 1
     places = {file.path: at + (before << 32) for at, file in enumerate(files)}
     checksum = files[0].checksum if bound.source.batch_column and files else None
@@ -156,16 +165,26 @@ def steps_of_files(files: Sequence[SourceFile]) -> dict[str, Step]:
 def _parts(bound: Bound, piece: Sequence[SourceFile], size: int) -> Sequence[Part | None]:
     """The parts of about `size` bytes that tasks read a piece in; None stands for the whole piece."""
     parts = -(-piece[0].size // size)
-    return [Part(number, parts) for number in range(parts)] if len(piece) == 1 < parts and may_be_cut(bound.source) else [None]
+    return (
+        [Part(number, parts) for number in range(parts)]
+        if len(piece) == 1 < parts and may_be_cut(bound.source)
+        else [None]
+    )
 
 
-def manifest(files: Sequence[SourceFile], rows: Sequence[int], checksum: str | None = None) -> list[tuple[Any, ...]]:
+def manifest(
+    files: Sequence[SourceFile], rows: Sequence[int], checksum: str | None = None
+) -> list[tuple[Any, ...]]:
     """The entries of a split in the manifest of its batch; `rows`: of each file."""
-    return [(file.path, file.size, count, file.written_ns, checksum or file.checksum) for file, count in zip(files, rows, strict=True)]
+    return [
+        (file.path, file.size, count, file.written_ns, checksum or file.checksum)
+        for file, count in zip(files, rows, strict=True)
+    ]
 
 
 def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """The entries of all splits of a batch, in order; the parts of a file are one entry; two sources may read the same file.
+    """The entries of all splits of a batch, in order; the parts of a file are one entry; two sources may read
+    the same file.
 
     `splits`: as `Written` has them. A file that changed between the readings of two parts is an error.
     """
@@ -184,17 +203,32 @@ def taken(bound: Bound, split: Split) -> Taken:
     """The event times that a split's batch takes."""
     ahead, behind = bound.pipeline.max_ahead_us, bound.pipeline.max_behind_us
     whenever = bound.source.changes.takes_back if bound.source.changes else ""
-    return Taken(split.end_us + ahead, ahead, None if behind is None else split.batch_us - behind, behind or 0, _needs(bound), whenever)
+    return Taken(
+        split.end_us + ahead,
+        ahead,
+        None if behind is None else split.batch_us - behind,
+        behind or 0,
+        _needs(bound),
+        whenever,
+    )
 
 
 def taken_of_batches(bound: Bound) -> Taken:
     """The event times that batches take, of rows with the columns `ROW_BATCH` and `LATEST`."""
     behind = bound.pipeline.max_behind_us
-    return Taken(LATEST, bound.pipeline.max_ahead_us, None if behind is None else f"{ROW_BATCH} - {behind}", behind or 0, _needs(bound))
+    return Taken(
+        LATEST,
+        bound.pipeline.max_ahead_us,
+        None if behind is None else f"{ROW_BATCH} - {behind}",
+        behind or 0,
+        _needs(bound),
+    )
 
 
 def _needs(bound: Bound) -> tuple[tuple[str, str], ...]:
-    """The conditions without which rows are refused: that they find rows of dimensions, and that changes name rows that may change."""
+    """The conditions without which rows are refused: that they find rows of dimensions, and that changes name
+    rows that may change.
+    """
     changes, required = bound.source.changes, [each.missed for each in applied(bound.source) if each.required]
     if not changes:
         return tuple(required)

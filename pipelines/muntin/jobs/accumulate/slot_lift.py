@@ -8,7 +8,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from muntin.sources.reading.row_values import keys_fit, row_values, typed_values, values_of_columns, values_query
+from muntin.sources.reading.row_values import (
+    keys_fit,
+    row_values,
+    typed_values,
+    values_of_columns,
+    values_query,
+)
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
 from muntin.states.frames import frame_numbers
@@ -26,9 +32,17 @@ if TYPE_CHECKING:
     from muntin.states.slot_tables import Layout
 
 MANY_ROWS = 2**17
-"""So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows there, too."""
+"""So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows
+there, too.
+"""
 _AT_ONCE = 2**17
-_ARROW = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "FLOAT": pa.float32()}
+_ARROW = {
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INTEGER": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+}
 _ARROW["TIMESTAMP WITH TIME ZONE"] = INSTANT
 
 
@@ -41,18 +55,24 @@ def slot_lift(
     extent: Extent,
     types: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> LiftedStates | None:
-    """The states of a frame set, sorted, as `states` would give them; None where DuckDB has to group the rows.
+    """The states of a frame set, sorted, as `states` would give them; None where DuckDB has to group the
+    rows.
 
-    `extent`: how many rows there are at most, and between which times. `types`: column -> SQL type, as DuckDB's aggregates have it, and as
-    the state has it. A row that cannot be computed raises duckdb.Error.
+    `extent`: how many rows there are at most, and between which times. `types`: column -> SQL type, as
+    DuckDB's aggregates have it, and as the state has it. A row that cannot be computed raises duckdb.Error.
     """
     pipeline, kinds = share.bound.pipeline, types[1]
     values = row_values(share.bound.fields, frames)
     if values is None or extent.rows <= MANY_ROWS or not keys_fit(pipeline, kinds):
         return None
-    asked, keys = (pipeline, split_rows.rows, times, split_rows.columns), {key: kinds[key] for key in pipeline.keys}
+    asked, keys = (
+        (pipeline, split_rows.rows, times, split_rows.columns),
+        {key: kinds[key] for key in pipeline.keys},
+    )
     expressions = dict.fromkeys(sql for each in values.values() for sql in (each.sql, each.by) if sql)
-    of = described(session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys))
+    of = described(
+        session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys)
+    )
     typed = typed_values(values, {sql: of[_name(at)] for at, sql in enumerate(expressions)}, *types)
     if typed is None:
         return None
@@ -60,8 +80,17 @@ def slot_lift(
     column_sql = dict.fromkeys([*filled.values(), *(each.by for each in typed.values() if each.by)])
     names = {sql: _name(at) for at, sql in enumerate(column_sql) if sql != EVENT_TIME}
     query = values_query(*asked, {name: sql for sql, name in names.items()}, keys)
-    lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME), names.get(value.by, "")) for column, value in typed.items()}
-    states = _in_slots(lambda: session.sql(query).to_arrow_reader(_AT_ONCE), pipeline.keys, lifted, extent, _layouts(frames, extent))
+    lifted = {
+        column: Lifted(value.what, names.get(filled[column], EVENT_TIME), names.get(value.by, ""))
+        for column, value in typed.items()
+    }
+    states = _in_slots(
+        lambda: session.sql(query).to_arrow_reader(_AT_ONCE),
+        pipeline.keys,
+        lifted,
+        extent,
+        _layouts(frames, extent),
+    )
     return None if states is None else states._replace(table=_as_stored(states.table, kinds))
 
 
@@ -72,7 +101,9 @@ def _in_slots(
     extent: Extent,
     ways: Sequence[Callable[[], Layout]],
 ) -> LiftedStates | None:
-    """The states of rows in the first layout that is not outgrown; what comes after it is tried with all rows again."""
+    """The states of rows in the first layout that is not outgrown; what comes after it is tried with all rows
+    again.
+    """
     while ways:
         layouts = [way() for way in ways]
         try:
@@ -90,11 +121,15 @@ class _CutShortError(Exception):
 
 
 def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    """The record batches of a reader of DuckDB. Errors after its first rows come as Arrow's, without their class: as `_CutShortError`."""
+    """The record batches of a reader of DuckDB.
+
+    Errors after its first rows come as Arrow's, without their class: as `_CutShortError`.
+    """
     try:
         yield from reader
     except (OSError, pa.ArrowException) as wrong:
-        if str(wrong).startswith("INTERRUPT Error"):  # a text in a row may hold these words, too, but not at the beginning
+        # a text in a row may hold these words, too, but not at the beginning
+        if str(wrong).startswith("INTERRUPT Error"):
             raise duckdb.InterruptException(str(wrong)) from wrong
         raise _CutShortError from wrong
 
@@ -116,5 +151,9 @@ def _name(number: int) -> str:
 
 def _as_stored(states: pa.Table, kinds: Mapping[str, str]) -> pa.Table:
     """The states in the types of the state."""
-    arrow_types = {name: _ARROW.get(kind) for name, kind in kinds.items() if name not in (FRAME, FIRST_EVENT, LAST_EVENT)}
-    return states.cast(pa.schema([field.with_type(arrow_types.get(field.name) or field.type) for field in states.schema]))
+    arrow_types = {
+        name: _ARROW.get(kind) for name, kind in kinds.items() if name not in (FRAME, FIRST_EVENT, LAST_EVENT)
+    }
+    return states.cast(
+        pa.schema([field.with_type(arrow_types.get(field.name) or field.type) for field in states.schema])
+    )

@@ -1,4 +1,6 @@
-"""The rows of a split, for lifting: read as they are, or, where that fails, without rows that cannot be read or computed."""
+"""The rows of a split, for lifting: read as they are, or, where that fails, without rows that cannot be read
+or computed.
+"""
 
 from __future__ import annotations
 
@@ -73,10 +75,12 @@ class SplitRows:
 
 
 class Counted(NamedTuple):
-    """The number of rows, the number of accepted rows, and the largest and the least event time of accepted rows, microseconds.
+    """The number of rows, the number of accepted rows, and the largest and the least event time of accepted
+    rows, microseconds.
 
     `ambiguous`, `nonexistent`: the number of rows whose local time comes twice, or never was.
-    `exact`: false where footers tell: then at most so many are accepted, and of no other times, as long as these tell the truth.
+    `exact`: false where footers tell: then at most so many are accepted, and of no other times, as long as
+    these tell the truth.
     """
 
     read: int
@@ -90,7 +94,11 @@ class Counted(NamedTuple):
     @property
     def extent(self) -> Extent | None:
         """Extent of the accepted rows, at most; None where there are none."""
-        return None if self.oldest is None or self.newest is None else Extent(self.accepted, self.oldest, self.newest)
+        return (
+            None
+            if self.oldest is None or self.newest is None
+            else Extent(self.accepted, self.oldest, self.newest)
+        )
 
     def of(self, accepted: Extent) -> Counted:
         """The split's rows, of which the given rows were accepted."""
@@ -102,16 +110,22 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     source = bound.source
     _begin(session, source)
     dimensions, times = applied(source), taken(bound, split)
-    compared = source.ambiguous == "arrival" or bool(times.needs)  # a row read again does not say alone whether it is accepted
+    # a row read again does not say alone whether it is accepted
+    compared = source.ambiguous == "arrival" or bool(times.needs)
     ordered = bool(source.order) or (bool(dimensions) and bool(source.arrival_order or source.section))
     in_table = compared or source.format != "parquet" or ordered
     read_as, columns = told_columns(session, source, split.paths, bound.may_use)
     check_names(session, source, columns, split.paths)
     check_times(session, source, columns, split.paths)
     check_numbers(session, source, split.paths, read_as.fractions)
-    only, scan_sql = _of_batch(source, split), scan(source, split.paths, read_as, named=in_table, rows=split.rows)
+    only, scan_sql = (
+        _of_batch(source, split),
+        scan(source, split.paths, read_as, named=in_table, rows=split.rows),
+    )
     read = f"(FROM {scan_sql} WHERE {only})" if only else with_steps(scan_sql, split.steps)
-    rows = in_order(f"({staged(source, read, columns, ordinal=keeps_order(bound) or compared)})", split.steps, columns)
+    rows = in_order(
+        f"({staged(source, read, columns, ordinal=keeps_order(bound) or compared)})", split.steps, columns
+    )
     if in_table:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
         rows = KEPT
@@ -122,7 +136,9 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         if compared:
             query = refused_of_kept(source, rows, columns, times)
         else:
-            query = refused(source, split.paths, columns, taken(bound, split), read_as=read_as, only=only, rows=split.rows)
+            query = refused(
+                source, split.paths, columns, taken(bound, split), read_as=read_as, only=only, rows=split.rows
+            )
         return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
 
     def by_file(read: int) -> list[int]:
@@ -139,15 +155,31 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             return None
         try:
             extent = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
-        except (duckdb.DataError, duckdb.ProgrammingError):  # a footer with odd statistics; counting says what is wrong, if anything is
+        # a footer with odd statistics; counting says what is wrong, if anything is
+        except (duckdb.DataError, duckdb.ProgrammingError):
             return None
-        return Counted(extent.rows, extent.rows, extent.newest, extent.oldest, exact=False) if extent else None
+        return (
+            Counted(extent.rows, extent.rows, extent.newest, extent.oldest, exact=False) if extent else None
+        )
 
-    return SplitRows(split.paths, columns, rows, 0, by_file, list, lost, counted_by_footers, rows_and_met[1] if rows_and_met else None)
+    return SplitRows(
+        split.paths,
+        columns,
+        rows,
+        0,
+        by_file,
+        list,
+        lost,
+        counted_by_footers,
+        rows_and_met[1] if rows_and_met else None,
+    )
 
 
-def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()) -> SplitRows:
-    """The rows of a split that can be read and computed, from `files` instead of its own. `odd`: more faults, of rows of an earlier call.
+def carefully(
+    session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()
+) -> SplitRows:
+    """The rows of a split that can be read and computed, from `files` instead of its own. `odd`: more faults,
+    of rows of an earlier call.
 
     It raises if the files do not fit the definition, whatever rows are left out.
     """
@@ -156,7 +188,10 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     read_as, columns = told_columns(session, source, paths, bound.may_use)
     check_names(session, source, columns, paths)
     check_times(session, source, columns, paths)
-    casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in cast_behind(source, read_as).items()]
+    casts = [
+        Fault(each.fault, name, RowExpression(each.sql).fails)
+        for name, each in cast_behind(source, read_as).items()
+    ]
     read = with_steps(_cast(source, split, files, read_as, columns, casts), split.steps)
     timed = in_order(f"({staged(source, read, columns, ordinal=True)})", split.steps, columns)
     rows_and_met = _answered(session, source, timed, taken(bound, split), split) if applied(source) else None
@@ -168,11 +203,15 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     def lost() -> pa.Table:
         query = faulty(source, columns, good=KEPT, bad=BAD, times=taken(bound, split))
         refused_rows = session.sql(query).to_arrow_table()
-        return placed(session, refused_rows, files, faults, first=split.rows.start if split.rows else 0).select(REFUSED.names)
+        return placed(
+            session, refused_rows, files, faults, first=split.rows.start if split.rows else 0
+        ).select(REFUSED.names)
 
     counts = rows_by_file(session, paths, KEPT, BAD)
     met = rows_and_met[1] if rows_and_met else None
-    return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost, met=met)
+    return SplitRows(
+        paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost, met=met
+    )
 
 
 def _begin(session: duckdb.DuckDBPyConnection, source: Source) -> None:
@@ -181,23 +220,54 @@ def _begin(session: duckdb.DuckDBPyConnection, source: Source) -> None:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TOO_LATE} (place BIGINT)")
 
 
-def _answered(session: duckdb.DuckDBPyConnection, source: Source, timed: str, times: Taken, split: Split) -> tuple[str, pa.Table]:
-    """The rows with their answers. They are read into a table first: TRY is computed once, and the order of rows is settled."""
+def _answered(
+    session: duckdb.DuckDBPyConnection, source: Source, timed: str, times: Taken, split: Split
+) -> tuple[str, pa.Table]:
+    """The rows with their answers.
+
+    They are read into a table first: TRY is computed once, and the order of rows is settled.
+    """
     session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {timed}")
     return with_answers(session, source, TIMED, times.in_time, split.batch_us)
 
 
-def _cast(source: Source, split: Split, files: Mended, read_as: Reading, columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
-    """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another."""
+def _cast(
+    source: Source,
+    split: Split,
+    files: Mended,
+    read_as: Reading,
+    columns: Mapping[str, str],
+    casts: Sequence[Fault],
+) -> str:
+    """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell
+    is of another.
+    """
     only = _of_batch(source, split)
-    read = f"FROM {scan(source, files.paths, read_as, named=True, rows=split.rows, cast=False)}" + (f" WHERE {only}" if only else "")
+    read = f"FROM {scan(source, files.paths, read_as, named=True, rows=split.rows, cast=False)}" + (
+        f" WHERE {only}" if only else ""
+    )
     told_apart = f"SELECT *, {first_fault(casts)} AS {FAULT} {read}"
-    written = f"(SELECT *, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM ({told_apart}))"
-    return with_casts(written, {name: f"TRY({each.sql})" for name, each in cast_behind(source, read_as).items()})
+    written = (
+        f"(SELECT *, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM"
+        f" ({told_apart}))"
+    )
+    return with_casts(
+        written, {name: f"TRY({each.sql})" for name, each in cast_behind(source, read_as).items()}
+    )
 
 
-def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed: str, faults: Sequence[Fault], casts: int) -> None:
-    """Part the rows of a split into two tables. One table for both would let DuckDB compute bad rows before it leaves them out."""
+def _keep(
+    session: duckdb.DuckDBPyConnection,
+    bound: Bound,
+    split: Split,
+    timed: str,
+    faults: Sequence[Fault],
+    casts: int,
+) -> None:
+    """Part the rows of a split into two tables.
+
+    One table for both would let DuckDB compute bad rows before it leaves them out.
+    """
     later = first_fault([Fault("", None, "false")] * casts + list(faults[casts:]))
     fault = f"coalesce({FAULT}, CASE WHEN {taken(bound, split).condition} THEN {later} END)"
     rows = f"SELECT * REPLACE ({fault} AS {FAULT}) FROM {timed} AS {SOURCE_ROWS}"
@@ -207,7 +277,9 @@ def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed:
 
 
 def _of_batch(source: Source, split: Split) -> str | None:
-    """The condition on rows of files that other batches share, as files of an upstream's windows; None: all rows are the batch's."""
+    """The condition on rows of files that other batches share, as files of an upstream's windows; None: all
+    rows are the batch's.
+    """
     return f"{source.batch_column} = make_timestamptz({split.batch_us})" if source.batch_column else None
 
 

@@ -32,22 +32,43 @@ def summaries(
     noticed: Mapping[int, tuple[str, ...]],
     hidden: Mapping[Interval, int],
 ) -> list[Accumulated]:
-    """The summary of each batch that was read. `batches`: the facts of these batches; `hidden`: how many files were passed over."""
+    """The summary of each batch that was read.
+
+    `batches`: the facts of these batches; `hidden`: how many files were passed over.
+    """
     names = tuple(bound.pipeline.sources)
     places = batches.position(np.array([interval.start_us for interval in intervals], np.int64))
     versions = batches.version[places].tolist() if len(places) else []
     return [
         replace(
-            _summary(interval, spelled(version), task_files.splits[interval.start_us], noticed[interval.start_us], names),
+            _summary(
+                interval,
+                spelled(version),
+                task_files.splits[interval.start_us],
+                noticed[interval.start_us],
+                names,
+            ),
             hidden=hidden.get(interval, 0),
         )
         for interval, version in zip(intervals, versions, strict=True)
     ]
 
 
-def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], noticed: tuple[str, ...], names: Sequence[str]) -> Accumulated:
+def _summary(
+    interval: Interval,
+    version: str,
+    splits: list[dict[str, Any]],
+    noticed: tuple[str, ...],
+    names: Sequence[str],
+) -> Accumulated:
     newest = [one["newest"] for one in splits if one["newest"] is not None]
-    rows, own = _rows(splits), [(name, [one for one in splits if source_of(one["split"]) == number]) for number, name in enumerate(names)]
+    rows, own = (
+        _rows(splits),
+        [
+            (name, [one for one in splits if source_of(one["split"]) == number])
+            for number, name in enumerate(names)
+        ],
+    )
     parts: list[tuple[str | None, list[dict[str, Any]]]] = [*own] if own else [(None, splits)]
     manifest = [(name, entry) for name, source_splits in parts for entry in manifest_of_batch(source_splits)]
     return Accumulated(

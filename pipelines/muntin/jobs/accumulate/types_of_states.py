@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.shares import Share
 
 
-def types_of_states(natural: Mapping[str, str], share: Share, frames: FrameSet, paths: Sequence[str]) -> tuple[dict[str, str], bool]:
-    """Column -> SQL type of some files' states, and whether a type is wider than in the state. `natural`: as the files say.
+def types_of_states(
+    natural: Mapping[str, str], share: Share, frames: FrameSet, paths: Sequence[str]
+) -> tuple[dict[str, str], bool]:
+    """Column -> SQL type of some files' states, and whether a type is wider than in the state. `natural`: as
+    the files say.
 
     A type that contradicts earlier batches is an error.
     """

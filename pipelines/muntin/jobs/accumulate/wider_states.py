@@ -1,4 +1,5 @@
-"""States in wider types: a batch brings a type that is wider than in the state, and all states take it, in the same commit.
+"""States in wider types: a batch brings a type that is wider than in the state, and all states take it, in
+the same commit.
 
 state     batch 0, n INTEGER   batch 1, n INTEGER                           batch 2 has n BIGINT
 becomes   batch 0, n BIGINT    batch 1, n BIGINT    batch 2, n BIGINT       as if all files had had it
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 
 
 def common_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The columns of all given schemas, with types that hold the values of each; SourceError if two types contradict."""
+    """The columns of all given schemas, with types that hold the values of each; SourceError if two types
+    contradict.
+    """
     merged: dict[str, pa.DataType] = {}
     for schema in schemas:
         for each in schema:
@@ -59,14 +62,21 @@ def _common(name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
             f"{name} is {kinds['other']} in some files and {kinds['one']} in others; "
             f'say the type of its column in sources.files(..., types={{"x": "DOUBLE"}})'
         )
-    return storable(session.sql(f"SELECT NULL::{wide} AS {quoted(name)} LIMIT 0").to_arrow_table()).schema.field(0).type
+    return (
+        storable(session.sql(f"SELECT NULL::{wide} AS {quoted(name)} LIMIT 0").to_arrow_table())
+        .schema.field(0)
+        .type
+    )
 
 
-def in_types(folder: AnyPath, files: Iterable[File], wide: pa.Schema, keys: Sequence[str], after: Callable[[int], int]) -> list[File]:
-    """Files of states with the columns `wide`; a file that has them stays. Batches keep their versions: their values are the same.
+def in_types(
+    folder: AnyPath, files: Iterable[File], wide: pa.Schema, keys: Sequence[str], after: Callable[[int], int]
+) -> list[File]:
+    """Files of states with the columns `wide`; a file that has them stays. Batches keep their versions: their
+    values are the same.
 
-    `files`: of the table, all of a batch. `after`: from the start of an interval to its end. A value that the wider type cannot hold as it
-    is raises SourceError.
+    `files`: of the table, all of a batch. `after`: from the start of an interval to its end. A value that the
+    wider type cannot hold as it is raises SourceError.
     """
     wide_files: list[File] = []
     for _, of_batch in groupby(sorted(files, key=_place), _place):
@@ -77,9 +87,14 @@ def in_types(folder: AnyPath, files: Iterable[File], wide: pa.Schema, keys: Sequ
             wide_files += together
         else:
             rows = pa.concat_tables(
-                [with_columns(table, wide, f"{folder}/{file.path}") for table, file in zip(tables, together, strict=True)]
+                [
+                    with_columns(table, wide, f"{folder}/{file.path}")
+                    for table, file in zip(tables, together, strict=True)
+                ]
             )
-            wide_files.append(write_shared(_sorted(rows, keys), folder, batches_of(folder, together, after), keys))
+            wide_files.append(
+                write_shared(_sorted(rows, keys), folder, batches_of(folder, together, after), keys)
+            )
     return wide_files
 
 
@@ -95,7 +110,12 @@ def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
     A value that the wider type cannot hold as it is raises SourceError.
     """
     columns = [
-        _wider(table[each.name], each, path) if each.name in table.column_names else pa.nulls(len(table), each.type) for each in wide
+        (
+            _wider(table[each.name], each, path)
+            if each.name in table.column_names
+            else pa.nulls(len(table), each.type)
+        )
+        for each in wide
     ]
     return pa.table(columns, wide)
 
@@ -105,13 +125,17 @@ def _wider(column: pa.ChunkedArray, wide: pa.Field, path: str) -> pa.ChunkedArra
         return wider(column, wide.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
         raise SourceError(
-            f"{wide.name} is {column.type} in earlier batches and {wide.type} in this one, and a state does not go into the wider type "
-            f"as it is ({wrong}; {path}); say the type of the column in sources.files(..., types={{...}}), and all batches are read as it"
+            f"{wide.name} is {column.type} in earlier batches and {wide.type} in this one, and a state does"
+            f" not go into the wider type as it is ({wrong}; {path}); say the type of the column in"
+            " sources.files(..., types={...}), and all batches are read as it"
         ) from wrong
 
 
 def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """The states by bucket, key and frame; states that are rows by bucket and key. Of decimals of another scale the bucket is another."""
+    """The states by bucket, key and frame; states that are rows by bucket and key.
+
+    Of decimals of another scale the bucket is another.
+    """
     columns = [contiguous(table[key]) for key in keys]
     bucket = buckets(columns, len(table))
     table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(bucket))

@@ -1,4 +1,5 @@
-"""Windows of an upstream that are read together: the column of the closing batch separates batches that share files.
+"""Windows of an upstream that are read together: the column of the closing batch separates batches that share
+files.
 
 files of the upstream    f1: batches 0..511     f2: batch 512     f3: batch 513
 a bundle                 0 .. 511, 512, 513                       each file is read once, not once a batch
@@ -45,7 +46,9 @@ class _File:
         self.found: SourceFile = source_file(source, path)
         file = opened(path)
         self.schema = file.schema
-        self.starts, self.rows = np.unique(instants(file.read([str(source.batch_column)]).column(0)), return_counts=True)
+        self.starts, self.rows = np.unique(
+            instants(file.read([str(source.batch_column)]).column(0)), return_counts=True
+        )
 
     def rows_of(self, batch_us: int) -> int:
         """How many rows a batch has in the file."""
@@ -60,7 +63,8 @@ class _File:
 def seen_windows(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
     """Each split with the present facts of its files; None for a split to be read alone.
 
-    A file that is gone or damaged is to be read alone, which says what is wrong; so are windows with pickles, which are checked first.
+    A file that is gone or damaged is to be read alone, which says what is wrong; so are windows with pickles,
+    which are checked first.
     """
     if any(map(runs_code, bound.fields)):
         return [None] * len(splits)
@@ -71,7 +75,9 @@ def seen_windows(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
         except (OSError, pa.ArrowException):
             files[path] = None
     schemas: list[pq.ParquetSchema] = []
-    return [_seen(split, [file for path in split.paths if (file := files[path])], schemas) for split in splits]
+    return [
+        _seen(split, [file for path in split.paths if (file := files[path])], schemas) for split in splits
+    ]
 
 
 def _seen(split: Split, files: Sequence[_File], schemas: list[pq.ParquetSchema]) -> Seen | None:
@@ -85,11 +91,20 @@ def _seen(split: Split, files: Sequence[_File], schemas: list[pq.ParquetSchema])
     return Seen(split, [file.found for file in files], rows, len(schemas), size)
 
 
-def stage_windows(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints, table: str, *, ordinal: bool) -> None:
-    """Read the windows of a bundle into a table, as `staged_batches` gives them, each batch's windows in the order of the source.
+def stage_windows(
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    bundle: Bundle,
+    latest: Ints,
+    table: str,
+    *,
+    ordinal: bool,
+) -> None:
+    """Read the windows of a bundle into a table, as `staged_batches` gives them, each batch's windows in the
+    order of the source.
 
-    `latest`: the latest time that each batch takes. `ordinal`: whether the places of rows are asked for. Files with other rows than were
-    counted are an error.
+    `latest`: the latest time that each batch takes. `ordinal`: whether the places of rows are asked for.
+    Files with other rows than were counted are an error.
     """
     paths = _in_order(bundle)
     session.register(_PLACES, pa.table({ROW_BATCH: bundle.starts, LATEST: latest}))
@@ -97,20 +112,32 @@ def stage_windows(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bu
     read = f"(SELECT *, row_number() OVER () AS {_NUMBER} FROM {scan(source, paths)})"
     place = f"row_number() OVER (PARTITION BY {ROW_BATCH} ORDER BY {_NUMBER})"
     batch = f"epoch_us({quoted(str(source.batch_column))})"
-    own = f"(SELECT * EXCLUDE ({_NUMBER}), {place} AS {ROW_IN_SPLIT} FROM {read} JOIN {_PLACES} ON {batch} = {ROW_BATCH})"
+    own = (
+        f"(SELECT * EXCLUDE ({_NUMBER}), {place} AS {ROW_IN_SPLIT} FROM {read} JOIN {_PLACES} ON {batch} ="
+        f" {ROW_BATCH})"
+    )
     order = ", ".join([ROW_BATCH, *map(quoted, source.order)])
     try:
         session.execute(f"CREATE TEMP TABLE {_OWN} AS FROM {own}")
-        session.execute(f"CREATE TEMP TABLE {table} AS FROM ({staged_batches(source, _OWN, columns, ordinal=ordinal)}) ORDER BY {order}")
+        session.execute(
+            f"CREATE TEMP TABLE {table} AS FROM ({staged_batches(source, _OWN, columns, ordinal=ordinal)})"
+            f" ORDER BY {order}"
+        )
     finally:
         session.execute(f"DROP TABLE IF EXISTS {_OWN}")
     count = session.execute(f"SELECT {ROW_BATCH}, count(*) FROM {table} GROUP BY ALL ORDER BY ALL").fetchall()
-    if count != [(start, rows) for start, rows in zip(bundle.starts.tolist(), bundle.rows.tolist(), strict=True) if rows]:
+    if count != [
+        (start, rows)
+        for start, rows in zip(bundle.starts.tolist(), bundle.rows.tolist(), strict=True)
+        if rows
+    ]:
         raise SourceError(f"{paths[0]} and others: other rows than were counted")
 
 
 def _in_order(bundle: Bundle) -> list[str]:
-    """The distinct files, and the files of every batch in its order; SourceError if two batches have the same files in another order."""
+    """The distinct files, and the files of every batch in its order; SourceError if two batches have the same
+    files in another order.
+    """
     place = {path: at for at, path in enumerate(dict.fromkeys(bundle.paths))}
     for part in bundle.parts:
         places = [place[path] for path in part.split.paths]

@@ -51,10 +51,11 @@ class Deciding:
 
 
 def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versions:
-    """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of a batch that is not asked for.
+    """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of a
+    batch that is not asked for.
 
-    `starts`: of all batches that have states, ascending, for ids of other batches do not count. `wanted`: of the batches whose decision is
-    asked for.
+    `starts`: of all batches that have states, ascending, for ids of other batches do not count. `wanted`: of
+    the batches whose decision is asked for.
     """
     snapshot = bound.store.snapshot(IDS)
     every = facts_of_ids(bound, snapshot)
@@ -71,7 +72,9 @@ def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versi
         )
         changing |= new_changes
         keep(bound, facts.start_us, names, names_of_decisions, changing)
-    return np.append(_with_changes(facts, names_of_decisions, changing), np.uint64(UNDECIDED))[facts.position(starts)]
+    return np.append(_with_changes(facts, names_of_decisions, changing), np.uint64(UNDECIDED))[
+        facts.position(starts)
+    ]
 
 
 def _with_changes(facts: Batches, decided: Versions, changing: Mapping[int, Changing]) -> Versions:
@@ -94,30 +97,40 @@ def _check_kept(bound: Bound, facts: Batches, new: Flags) -> None:
     if lost.any():
         first, end = int(facts.start_us[lost][0]), int(facts.end_us[facts.expired].max())
         raise StateError(
-            f"{bound.pipeline.name}: ids of batches before {spell_instant(end)} are gone, as retain says, and the batch of "
-            f"{spell_instant(first)} must be compared with them; run all batches before it again, too"
+            f"{bound.pipeline.name}: ids of batches before {spell_instant(end)} are gone, as retain says, and"
+            f" the batch of {spell_instant(first)} must be compared with them; run all batches before it"
+            " again, too"
         )
 
 
 def _of_nothing(facts: Batches) -> Versions:
     """The decisions of batches that repeat nothing."""
     nothing = Ids.none()
-    return np.array([decided(version, nothing.high, nothing.low) for version in facts.version.tolist()], np.uint64)
+    return np.array(
+        [decided(version, nothing.high, nothing.low) for version in facts.version.tolist()], np.uint64
+    )
 
 
 def _by_tasks(
     bound: Bound, runner: Runner, snapshot: Snapshot, every: Batches, facts: Batches, first: Ints, these: Ints
 ) -> tuple[Versions, dict[int, Changing]]:
-    """The decisions of some batches, by their positions, and what the batches change. `every`: the facts of all batches in the table."""
+    """The decisions of some batches, by their positions, and what the batches change.
+
+    `every`: the facts of all batches in the table.
+    """
     left_out = tuple(np.setdiff1d(every.start_us, facts.start_us).tolist())
     files = [file for file in snapshot.files if file.rows]
     earlier = Earlier(bound.folder, files, bound.source.dedupe_within_us or 0, left_out=left_out)
     changes = bound.source.changes is not None
-    items = [_deciding(earlier, facts, first, near, changes=changes) for near in _stretches(facts, first, these)]
+    items = [
+        _deciding(earlier, facts, first, near, changes=changes) for near in _stretches(facts, first, these)
+    ]
     decisions_of_batches = [each for of_task in runner.run(decide, items) for each in of_task]
     changing = {
         start: tuple(map(tuple, changes_of_batch))
-        for start, (_, changes_of_batch) in zip(facts.start_us[these].tolist(), decisions_of_batches, strict=True)
+        for start, (_, changes_of_batch) in zip(
+            facts.start_us[these].tolist(), decisions_of_batches, strict=True
+        )
         if changes_of_batch
     }
     return np.array([name for name, _ in decisions_of_batches], np.uint64), changing
@@ -128,7 +141,9 @@ def _stretches(facts: Batches, first: Ints, these: Ints) -> Iterator[Ints]:
     begin, count = 0, 0
     for at, position in enumerate(these.tolist()):
         rows = int(facts.rows[position])
-        if at > begin and (at - begin == _MOST_BATCHES or count + rows > _MOST_IDS or first[position] > these[at - 1]):
+        if at > begin and (
+            at - begin == _MOST_BATCHES or count + rows > _MOST_IDS or first[position] > these[at - 1]
+        ):
             yield these[begin:at]
             begin, count = at, 0
         count += rows
@@ -144,7 +159,9 @@ def _deciding(earlier: Earlier, facts: Batches, first: Ints, these: Ints, *, cha
 
 
 def decide(deciding: Deciding) -> list[tuple[int, list[tuple[int, int]]]]:
-    """For each batch the name of its decision, and the batches whose rows it changes, with a name of the changes."""
+    """For each batch the name of its decision, and the batches whose rows it changes, with a name of the
+    changes.
+    """
     own = deciding.earlier.ids_of(deciding.batches.start_us)
     if deciding.changes:
         homes = deciding.earlier.homes(own, deciding.begin_us)
@@ -153,7 +170,9 @@ def decide(deciding: Deciding) -> list[tuple[int, list[tuple[int, int]]]]:
     else:
         homes, repeated = None, own.take(deciding.earlier.repeated(own, deciding.begin_us))
     decisions_of_batches = []
-    for start, version in zip(deciding.batches.start_us.tolist(), deciding.batches.version.tolist(), strict=True):
+    for start, version in zip(
+        deciding.batches.start_us.tolist(), deciding.batches.version.tolist(), strict=True
+    ):
         these = slice(*np.searchsorted(repeated.batch, (start, start + 1)))
         changing = _changing(own, homes, start) if homes else []
         decisions_of_batches.append((decided(version, repeated.high[these], repeated.low[these]), changing))

@@ -4,8 +4,9 @@ event time of a row of batch 5        12:00, dedupe_within = 1h
 the id in batch 3, at         10:59   11:00   13:00   13:01
 a duplicate                   no      yes     yes     no
 
-Whether the row of batch 3 is a duplicate itself does not matter: which rows of a batch are duplicates follows from the ids of the batches,
-not from earlier such decisions. So a replaced batch changes only what is within its reach.
+Whether the row of batch 3 is a duplicate itself does not matter: which rows of a batch are duplicates follows
+from the ids of the batches, not from earlier such decisions. So a replaced batch changes only what is within
+its reach.
 """
 
 from __future__ import annotations
@@ -42,10 +43,12 @@ class Earlier:
     Attributes:
         state: the folder of the state.
         files: of the table of ids.
-        within_us: how far the event times of duplicates may lie apart; of rows that change earlier rows twice how far batches may.
+        within_us: how far the event times of duplicates may lie apart; of rows that change earlier rows twice
+            how far batches may.
         begins: start of a batch that is read -> start of the first batch that it is compared with.
         left_out: starts of batches that do not count, as they have no states.
-        read: files with the ids of batches that the task has read itself; they take the place of the same batches' files in `files`.
+        read: files with the ids of batches that the task has read itself; they take the place of the same
+            batches' files in `files`.
     """
 
     state: AnyPath
@@ -58,13 +61,16 @@ class Earlier:
     def ids_of(self, starts: Ints) -> Ids:
         """The ids of some batches, batches ascending. `starts`: ascending."""
         files = (file for file in self.files if len(within(starts, file.path)))
-        ids_of_batches = Ids.joined([ids.take(np.isin(ids.batch, starts)) for ids in (read_ids(self.state, file) for file in files)])
+        ids_of_batches = Ids.joined(
+            [ids.take(np.isin(ids.batch, starts)) for ids in (read_ids(self.state, file) for file in files)]
+        )
         return ids_of_batches.take(np.argsort(ids_of_batches.batch, kind="stable"))
 
     def repeated(self, own: Ids, begin_us: int) -> Flags:
         """For each id, whether an earlier batch has the id at an event time within reach.
 
-        `own`: ids of batches without a hole between them. `begin_us`: start of the first batch that they are compared with.
+        `own`: ids of batches without a hole between them. `begin_us`: start of the first batch that they are
+            compared with.
         """
         is_repeated = np.zeros(len(own), np.bool_)
         if len(own):
@@ -82,12 +88,23 @@ class Earlier:
 
     def _near(self, own: Ids, begin_us: int) -> Iterator[Ids]:
         """The ids of each file that may be repeated."""
-        last_us, low, high = int(own.batch.max()), int(own.time.min()) - self.within_us, int(own.time.max()) + self.within_us
-        replaced = np.array([*self.left_out, *(parse_states_path(file.path).first_us for file in self.read)], np.int64)
+        last_us, low, high = (
+            int(own.batch.max()),
+            int(own.time.min()) - self.within_us,
+            int(own.time.max()) + self.within_us,
+        )
+        replaced = np.array(
+            [*self.left_out, *(parse_states_path(file.path).first_us for file in self.read)], np.int64
+        )
         for files, left_out in ((self.files, replaced), (self.read, replaced[:0])):
             for file in files:
                 path = parse_states_path(file.path)
-                in_time = path.low_us is not None and path.high_us is not None and path.low_us <= high and path.high_us >= low
+                in_time = (
+                    path.low_us is not None
+                    and path.high_us is not None
+                    and path.low_us <= high
+                    and path.high_us >= low
+                )
                 if in_time and path.first_us < last_us and path.last_us >= begin_us:
                     ids = read_ids(self.state, file)
                     ids = ids.take(slice(*np.searchsorted(ids.batch, (begin_us, last_us))))
@@ -111,8 +128,9 @@ def _rows(own: Ids, earlier: Ids, within_us: int) -> np.ndarray:
     session.register(_OWN, pa.table({**_columns(own), "number": np.arange(len(own))}))
     session.register(_EARLIER, pa.table(_columns(earlier)))
     query = (
-        f"SELECT DISTINCT number FROM {_OWN} AS own JOIN {_EARLIER} AS earlier ON own.high = earlier.high AND own.low = earlier.low "
-        f"AND earlier.batch < own.batch AND own.time - earlier.time BETWEEN -{within_us} AND {within_us}"
+        f"SELECT DISTINCT number FROM {_OWN} AS own JOIN {_EARLIER} AS earlier ON own.high = earlier.high AND"
+        " own.low = earlier.low AND earlier.batch < own.batch AND own.time - earlier.time BETWEEN"
+        f" -{within_us} AND {within_us}"
     )
     try:
         return session.execute(query).fetchnumpy()["number"]

@@ -1,7 +1,7 @@
 """The table of ids: of each batch the ids of its events as hashes, in files like the files of states.
 
-A batch has an id once, with the event time of the row that was the first of its batch to bring it. Which rows of other batches count
-is not part of it: ids follow from the source alone.
+A batch has an id once, with the event time of the row that was the first of its batch to bring it. Which rows
+of other batches count is not part of it: ids follow from the source alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.store.store import File
 
-SCHEMA = pa.schema([(BATCH, INSTANT), (ID_HIGH, pa.int64()), (ID_LOW, pa.int64()), (ID_TIME, INSTANT), (ID_ROW, pa.int64())])
+SCHEMA = pa.schema(
+    [(BATCH, INSTANT), (ID_HIGH, pa.int64()), (ID_LOW, pa.int64()), (ID_TIME, INSTANT), (ID_ROW, pa.int64())]
+)
 TEXTS = Texts(
     "ids",
     "Ids of the events of each batch, by which later batches find duplicates",
@@ -38,12 +40,15 @@ TEXTS = Texts(
         ID_ROW: "where rows change others, a hash of the last row of the id",
     },
 )
-_SMALL, _LARGE = 2**18, 2**23  # bytes of files that are kept in memory: of small files many, of large files few
+# bytes of files that are kept in memory: of small files many, of large files few
+_SMALL, _LARGE = 2**18, 2**23
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ids:
-    """Ids of events, columns of integers: start of the batch and event time (microseconds), the halves of the hash, and of the row."""
+    """Ids of events, columns of integers: start of the batch and event time (microseconds), the halves of the
+    hash, and of the row.
+    """
 
     batch: Ints
     high: Ints
@@ -70,7 +75,12 @@ class Ids:
     @staticmethod
     def joined(parts: list[Ids]) -> Ids:
         """The ids of several parts, concatenated."""
-        return Ids(*(np.concatenate([getattr(part, column.name) for part in parts or [Ids.none()]]) for column in fields(Ids)))
+        return Ids(
+            *(
+                np.concatenate([getattr(part, column.name) for part in parts or [Ids.none()]])
+                for column in fields(Ids)
+            )
+        )
 
 
 def of_batch(table: pa.Table, batch_us: int, *, changes: bool) -> Ids:

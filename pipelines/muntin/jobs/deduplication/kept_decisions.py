@@ -1,4 +1,5 @@
-"""Decisions that were taken before, in a file beside the tables: each with the name of everything that it depends on.
+"""Decisions that were taken before, in a file beside the tables: each with the name of everything that it
+depends on.
 
 The file is a cache. Without it ids are compared again, and the decisions are the same.
 """
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.timeline.batches import Versions
 
-    Changing = tuple[tuple[int, int], ...]  # start of a batch whose rows are changed, and a name of the changes
+    # start of a batch whose rows are changed, and a name of the changes
+    Changing = tuple[tuple[int, int], ...]
 
 NAME = "decisions.parquet"
 _COLUMNS = {"batch": np.int64, "compared": np.uint64, "decided": np.uint64}
@@ -32,7 +34,8 @@ _NONE: Changing = ()
 
 
 def kept(bound: Bound, starts: Ints, names: Versions) -> tuple[Versions, dict[int, Changing]]:
-    """The decisions that were taken about the same ids, `UNDECIDED` where none was; and which rows of earlier batches the batches change.
+    """The decisions that were taken about the same ids, `UNDECIDED` where none was; and which rows of earlier
+    batches the batches change.
 
     `names`: of all that the decisions depend on, as `compared` gives them.
     """
@@ -43,18 +46,28 @@ def kept(bound: Bound, starts: Ints, names: Versions) -> tuple[Versions, dict[in
     return np.where(same, np.append(decided, np.uint64(UNDECIDED))[at], np.uint64(UNDECIDED)), known_changes
 
 
-def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions, changing: Mapping[int, Changing]) -> None:
+def keep(
+    bound: Bound, starts: Ints, names: Versions, decided: Versions, changing: Mapping[int, Changing]
+) -> None:
     """Write down new decisions; earlier decisions stay. Of two runs at once the last run wins.
 
     `changing`: start of a batch -> the start of each batch that it changes, and a name of the changes.
     """
     old, changes_before = _read(bound)
     some, others = decided != UNDECIDED, ~np.isin(old[0], starts)
-    both = [np.append(column[others], new[some]) for column, new in zip(old, (starts, names, decided), strict=True)]
+    both = [
+        np.append(column[others], new[some])
+        for column, new in zip(old, (starts, names, decided), strict=True)
+    ]
     order = np.argsort(both[0])
     table = pa.table([column[order] for column in both], names=list(_COLUMNS))
-    if every := {start: changes_before[start] for start in old[0][others].tolist() if start in changes_before} | {**changing}:
-        changes = [[{"home": home, "name": name} for home, name in every.get(start, _NONE)] for start in both[0][order].tolist()]
+    if every := {
+        start: changes_before[start] for start in old[0][others].tolist() if start in changes_before
+    } | {**changing}:
+        changes = [
+            [{"home": home, "name": name} for home, name in every.get(start, _NONE)]
+            for start in both[0][order].tolist()
+        ]
         table = table.append_column("changing", pa.array(changes, _CHANGES))
     write_whole(bound.folder / NAME, memoryview(encoded(table)))
 
@@ -70,12 +83,16 @@ def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) 
 
 
 def changed_by(bound: Bound, start: int) -> Changing:
-    """The earlier batches whose rows a batch changes, each with the name of the changes, as was decided last."""
+    """The earlier batches whose rows a batch changes, each with the name of the changes,
+    as was decided last.
+    """
     return _read(bound)[1].get(start, _NONE)
 
 
 def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int, int]]]:
-    """Start of a batch -> the later batches that change its rows, ascending, and the name of the changes, as was decided last."""
+    """Start of a batch -> the later batches that change its rows, ascending, and the name of the changes, as
+    was decided last.
+    """
     changers_by_home: dict[int, list[tuple[int, int]]] = {start: [] for start in starts}
     for later, changing in sorted(_read(bound)[1].items()):
         for home, name in changing:
@@ -85,7 +102,9 @@ def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int,
 
 
 def _read(bound: Bound) -> tuple[list[np.ndarray], dict[int, Changing]]:
-    """The columns of the file, batches ascending, empty columns where it is gone; and the changes that batches make in earlier batches."""
+    """The columns of the file, batches ascending, empty columns where it is gone; and the changes that
+    batches make in earlier batches.
+    """
     try:
         table = opened((bound.folder / NAME).read_bytes()).read()
         columns = [table[name].to_numpy() for name in _COLUMNS]

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownIds:
-    """The table of ids: files with rows, the facts of all batches in it, and the facts of batches that have states, too."""
+    """The table of ids: files with rows, the facts of all batches in it, and the facts of batches that have
+    states, too.
+    """
 
     files: Sequence[File]
     ids: Batches
@@ -59,15 +61,20 @@ def known_ids(bound: Bound) -> KnownIds | None:
 def earlier_ids(bound: Bound, noted_ids: KnownIds, intervals: Sequence[Interval]) -> Earlier:
     """The ids that batches about to be read are compared with: the ids of the known batches."""
     own = Batches.of((each.start_us, each.end_us, *[0] * 5) for each in intervals)
-    batches = Batches.joined([noted_ids.batches.take(~np.isin(noted_ids.batches.start_us, own.start_us)), own])
-    begins = batches.start_us[first_of_run(batches.start_us, batches.end_us, fill=fills(bound))][batches.position(own.start_us)]
+    batches = Batches.joined(
+        [noted_ids.batches.take(~np.isin(noted_ids.batches.start_us, own.start_us)), own]
+    )
+    begins = batches.start_us[first_of_run(batches.start_us, batches.end_us, fill=fills(bound))][
+        batches.position(own.start_us)
+    ]
     begin_us = dict(zip(own.start_us.tolist(), begins.tolist(), strict=True))
     left_out = tuple(np.setdiff1d(noted_ids.ids.start_us, batches.start_us).tolist())
     return Earlier(bound.folder, noted_ids.files, bound.source.dedupe_within_us or 0, begin_us, left_out)
 
 
 def compared_ids(bound: Bound, facts: Batches) -> tuple[Ints, Versions]:
-    """The position of the first batch that each batch is compared with, and a name of all ids that count for it.
+    """The position of the first batch that each batch is compared with, and a name of all ids that count for
+    it.
 
     `facts`: of the table of ids.
     """
@@ -76,7 +83,10 @@ def compared_ids(bound: Bound, facts: Batches) -> tuple[Ints, Versions]:
 
 
 def with_states(bound: Bound, ids: Batches) -> Batches:
-    """The batches that have states, too. Ids without states were left by a run that ended between two commits: they do not count."""
+    """The batches that have states, too.
+
+    Ids without states were left by a run that ended between two commits: they do not count.
+    """
     tables = (bound.store.snapshot(frames.table) for frames in bound.frame_sets)
     held = (
         batches_of(bound.table(frames.table), snapshot.files, bound.pipeline.intervals.after).start_us
@@ -91,12 +101,18 @@ def fills(bound: Bound) -> bool:
 
 
 def decided_of_nothing(bound: Bound, files: Sequence[File]) -> Mapping[int, int]:
-    """Start of a batch -> the name of the decision that nothing of it is a duplicate. `files`: with the ids of all the batches."""
+    """Start of a batch -> the name of the decision that nothing of it is a duplicate.
+
+    `files`: with the ids of all the batches.
+    """
     batches, nothing = batches_of(bound.table(IDS), files, bound.pipeline.intervals.after), Ids.none()
     pairs = zip(batches.start_us.tolist(), batches.version.tolist(), strict=True)
     return {start: decided(version, nothing.high, nothing.low) for start, version in pairs}
 
 
 def commit_ids(bound: Bound, starts: Ints, new: Sequence[File]) -> None:
-    """Replace the ids of batches; see `replace_batches`. ConflictError where other runs commit all the time."""
+    """Replace the ids of batches; see `replace_batches`.
+
+    ConflictError where other runs commit all the time.
+    """
     replace_batches(bound, IDS, starts, new, (SCHEMA, TEXTS))

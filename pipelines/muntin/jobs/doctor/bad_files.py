@@ -1,4 +1,6 @@
-"""Bad files: files that a commit names and that are lost or damaged, of every table of a state; and the state as it is without them."""
+"""Bad files: files that a commit names and that are lost or damaged, of every table of a state; and the state
+as it is without them.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +39,23 @@ def logs_of(bound: Bound) -> list[AnyPath]:
 def tables_of(bound: Bound) -> list[str]:
     """The names of these tables, below the state."""
     live, folders = bound.home / WINDOWS, [log.parent for log in logs_of(bound)]
-    return [f"../{WINDOWS}/{folder.name}" if folder.parent == live else relative(folder, bound.folder) for folder in folders]
+    return [
+        f"../{WINDOWS}/{folder.name}" if folder.parent == live else relative(folder, bound.folder)
+        for folder in folders
+    ]
 
 
 def bad_files(bound: Bound, *, deep: bool) -> Bad:
-    """The bad files of all tables. `deep`: whether each file is read; else its size and its footer, and what a doctor reads itself."""
+    """The bad files of all tables.
+
+    `deep`: whether each file is read; else its size and its footer, and what a doctor reads itself.
+    """
     found = {}
     for table in tables_of(bound):
         folder, whole = bound.table(table), deep or table == REPORTS
-        problems = {file: problem_of_file(folder, file, deep=whole) for file in bound.store.snapshot(table).files}
+        problems = {
+            file: problem_of_file(folder, file, deep=whole) for file in bound.store.snapshot(table).files
+        }
         found[table] = {file: problem for file, problem in problems.items() if problem}
     return {table: files for table, files in found.items() if files}
 
@@ -100,7 +110,9 @@ class _Without:
 
 
 def without(bound: Bound, bad: Bad) -> Bound:
-    """The state as it is without its bad files: the batches in them are missing, and what is compared with them is found."""
+    """The state as it is without its bad files: the batches in them are missing, and what is compared with
+    them is found.
+    """
     return replace(bound, given=cast("Store", _Without(bound.store, bad)))
 
 

@@ -1,6 +1,7 @@
 """The diagnosis: all findings about a state, each with the command that mends it.
 
-What the disk below a root promises: files can be written, of two writers of a version one wins, and its clock is ours.
+What the disk below a root promises: files can be written, of two writers of a version one wins, and its clock
+is ours.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ _APART_S = 30
 _REPAIR = "muntin repair FILE"
 
 
-def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now: datetime | None = None) -> list[Finding]:
+def diagnose(
+    pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now: datetime | None = None
+) -> list[Finding]:
     """Everything that is wrong with the state of a pipeline, and with the disk below it. Nothing is changed.
 
     Args:
@@ -63,7 +66,10 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
     if home := unmarked(pipeline, root):
         return [Finding(str(home / OWNER_FILE), problem_of_mark(home) or "", f"{_REPAIR}: writes it anew")]
     bound = bind_existing(pipeline, root)
-    packages = [Finding(pipeline.name, f"{part}, which is not installed", mend) for part, mend in missing_packages(pipeline).items()]
+    packages = [
+        Finding(pipeline.name, f"{part}, which is not installed", mend)
+        for part, mend in missing_packages(pipeline).items()
+    ]
     found = [*packages, *examine_disk(path_of(root), now or utc_now()), *_of_memory(bound)]
     logs = [
         Finding(str(path), problem, f"{_REPAIR}: derives again what the table lost with it")
@@ -83,31 +89,49 @@ def _of_memory(bound: Bound) -> Iterator[Finding]:
     try:
         left, _ = len(forgotten(bound.home).open), hashed(bound)
     except StateError as wrong:
-        yield Finding(str(bound.home / FORGOTTEN), f"{wrong}", "put it back from a backup: nothing else knows the keys")
+        yield Finding(
+            str(bound.home / FORGOTTEN), f"{wrong}", "put it back from a backup: nothing else knows the keys"
+        )
         return
     if lost := lost_copies(bound.home, deep=True):
         path, whole = next(iter(lost.items()))
-        problem = f"the memory of forgotten keys lacks {many(len(lost), 'file')} here, or they are damaged; whole is {whole}"
+        problem = (
+            f"the memory of forgotten keys lacks {many(len(lost), 'file')} here, or they are damaged; whole"
+            f" is {whole}"
+        )
         yield Finding(str(path), problem, f"{_REPAIR}: puts them back")
     if left:
         yield Finding(
-            str(bound.home), f"something may be left of {many(left, 'key')} to be forgotten", "muntin forget FILE with these keys"
+            str(bound.home),
+            f"something may be left of {many(left, 'key')} to be forgotten",
+            "muntin forget FILE with these keys",
         )
 
 
 def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
-    """The batches that a suite holds back, the batches whose run failed, and those that a person published despite a failed suite."""
+    """The batches that a suite holds back, the batches whose run failed, and those that a person published
+    despite a failed suite.
+    """
     states = batch_states(bound, instant_us(now, "now"))
     for each in stretches(states.of(*NEED_A_PERSON)):
         checks = "".join(f"; {check}" for check in each.one.checks)
         start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
         first = "the data or the suite" if each.one.state == "held" else "that"
-        mend = f"mend {first}, then muntin run FILE {bound.pipeline.intervals.options(each.start_us, each.end_us)}"
-        mend += f"; or publish it all the same: {PUBLISH_DESPITE.format(each.one.verdict)}" if each.one.verdict else ""
+        mend = (
+            f"mend {first}, then muntin run FILE"
+            f" {bound.pipeline.intervals.options(each.start_us, each.end_us)}"
+        )
+        mend += (
+            f"; or publish it all the same: {PUBLISH_DESPITE.format(each.one.verdict)}"
+            if each.one.verdict
+            else ""
+        )
         yield Finding(f"{bound.folder}: [{start}, {end})", f"{spelled(each.one)}{checks}", mend)
     for each in stretches(states.despite):
         start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
-        mend = "none needed; to replace it: mend the data or the suite, then muntin run FILE with these batches"
+        mend = (
+            "none needed; to replace it: mend the data or the suite, then muntin run FILE with these batches"
+        )
         yield Finding(f"{bound.folder}: [{start}, {end})", spelled(each.one), mend)
 
 
@@ -120,17 +144,32 @@ def _of_state(bound: Bound, damage: Damage) -> Iterator[Finding]:
         yield Finding(str(bound.table(lost.table)), lost.problem, f"{_REPAIR}: reads again what it lost")
     for window, starts in damage.unpublished.items():
         folder = bound.table(published(bound.store, window).table)
-        problem = f"has lost commits, or is an older copy: reports say that windows of {many(len(starts), 'batch')} were published"
+        problem = (
+            f"has lost commits, or is an older copy: reports say that windows of {many(len(starts), 'batch')}"
+            " were published"
+        )
         yield Finding(str(folder), problem, f"{_REPAIR}: derives them from states")
     if damage.states:
         batches = f"{many(len(damage.states), 'batch')}, the first of {label(damage.states[0])}"
-        yield Finding(str(bound.folder), f"states are lost or not reported: {batches}", f"{_REPAIR}: reads the source of these again")
+        yield Finding(
+            str(bound.folder),
+            f"states are lost or not reported: {batches}",
+            f"{_REPAIR}: reads the source of these again",
+        )
     for window, starts in damage.windows.items():
         folder = bound.table(published(bound.store, window).table)
-        yield Finding(str(folder), f"windows of {many(len(starts), 'batch')} are lost", f"{_REPAIR}: derives them from states")
+        yield Finding(
+            str(folder),
+            f"windows of {many(len(starts), 'batch')} are lost",
+            f"{_REPAIR}: derives them from states",
+        )
     for window, notes in damage.notes.items():
         paths = f"{many(len(notes), 'note')} of {window}, {notes[0][0]} first"
-        yield Finding(f"{bound.folder}/carry", f"lost or damaged: {paths}", f"none needed: made again from states; {_REPAIR} forgets them")
+        yield Finding(
+            f"{bound.folder}/carry",
+            f"lost or damaged: {paths}",
+            f"none needed: made again from states; {_REPAIR} forgets them",
+        )
     if left := stagings(bound.folder):
         problem = f"{many(len(left), 'staged folder')} of runs at work, of failed suites, or of killed runs"
         yield Finding(f"{bound.folder}/staging", problem, "none needed; muntin vacuum removes old ones")
@@ -142,7 +181,13 @@ def examine_disk(root: AnyPath, now: datetime) -> list[Finding]:
     try:
         trial.mkdir(parents=True)
     except OSError as wrong:
-        return [Finding(str(root), f"nothing can be written ({wrong.strerror})", "give the state a root that can be written")]
+        return [
+            Finding(
+                str(root),
+                f"nothing can be written ({wrong.strerror})",
+                "give the state a root that can be written",
+            )
+        ]
     try:
         return [*_clock(trial, now), *_races(trial)]
     except StateError as wrong:
@@ -158,7 +203,13 @@ def _clock(trial: AnyPath, now: datetime) -> list[Finding]:
     apart = path.stat().st_mtime - now.timestamp()
     if abs(apart) <= _APART_S:
         return []
-    return [Finding(str(trial.parent), f"its clock is {apart:+.0f} s from this machine's", "let both follow a time server")]
+    return [
+        Finding(
+            str(trial.parent),
+            f"its clock is {apart:+.0f} s from this machine's",
+            "let both follow a time server",
+        )
+    ]
 
 
 def _races(trial: AnyPath) -> list[Finding]:
@@ -169,16 +220,30 @@ def _races(trial: AnyPath) -> list[Finding]:
         there = len(DeltaStore(trial).snapshot(f"race{number}").files)
         if (won, there) != (1, 1):
             problem = f"of two writers of one version {won} won, and {there} of their files are there"
-            return [Finding(str(trial.parent), problem, "use a disk on which creating a file is atomic; some network file systems are not")]
+            return [
+                Finding(
+                    str(trial.parent),
+                    problem,
+                    "use a disk on which creating a file is atomic; some network file systems are not",
+                )
+            ]
     return []
 
 
 def _wins(trial: AnyPath, number: int, writer: int) -> bool:
     store, table = DeltaStore(trial), f"race{number}"
-    written = write_named(pa.table({"writer": [writer]}), trial / table, lambda digest: f"{writer}_{digest}.parquet")
+    written = write_named(
+        pa.table({"writer": [writer]}), trial / table, lambda digest: f"{writer}_{digest}.parquet"
+    )
     base = store.snapshot("none")
     try:
-        store.commit(table, base, Change(pa.schema([("writer", pa.int64())]), [File(written["path"], written["size"], 1)], [], ["race"]))
+        store.commit(
+            table,
+            base,
+            Change(
+                pa.schema([("writer", pa.int64())]), [File(written["path"], written["size"], 1)], [], ["race"]
+            ),
+        )
     except ConflictError:
         return False
     return (trial / table / written["path"]).exists()

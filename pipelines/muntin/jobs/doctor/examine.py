@@ -33,7 +33,9 @@ _MARGIN_US = 60_000_000  # the clocks of two machines may differ
 
 
 def damaged_logs(bound: Bound) -> dict[AnyPath, dict[AnyPath, str]]:
-    """Table -> the files of its log that are missing or not whole, of all tables of the state and of the live tables."""
+    """Table -> the files of its log that are missing or not whole, of all tables of the state and of the live
+    tables.
+    """
     return {log.parent: problems for log in logs_of(bound) if (problems := problems_of_log(log.parent))}
 
 
@@ -42,7 +44,8 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
 
     Args:
         bound: the pipeline state.
-        deep: whether files are read and compared with the digest in their names; else only whether they are there, and how large.
+        deep: whether files are read and compared with the digest in their names; else only whether they are
+            there, and how large.
     """
     bad = bad_files(bound, deep=deep)
     whole = without(bound, bad)
@@ -70,8 +73,9 @@ def batch_tables(bound: Bound) -> tuple[str, ...]:
 def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     """The batches that tables whose last commits are lost have as they were before these commits.
 
-    States differ from the states that windows were published from; refused rows are more or fewer than was reported. Equally many may be
-    other ones, and nobody else knows versions of ids: what was reported after the last commit that is left may have been in a lost one.
+    States differ from the states that windows were published from; refused rows are more or fewer than was
+    reported. Equally many may be other ones, and nobody else knows versions of ids: what was reported after
+    the last commit that is left may have been in a lost one.
     """
     found = set[int]()
     for name in bound.windows:
@@ -84,18 +88,36 @@ def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     if bound.folder / QUARANTINE in tables:
         kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE))
         rows = dict(zip(kept.start_us.tolist(), kept.rows.tolist(), strict=True))
-        found |= {start for start, report in _reported(bound).items() if rows.get(start, 0) not in (0, report["rows_quarantined"])}
+        found |= {
+            start
+            for start, report in _reported(bound).items()
+            if rows.get(start, 0) not in (0, report["rows_quarantined"])
+        }
     for table in (table for table in (QUARANTINE, *bound.tables_of_ids) if bound.table(table) in tables):
         since_us = committed_ms(bound.table(table), bound.store.snapshot(table).version) * 1000 - _MARGIN_US
-        found |= {start for start, report in _reported(bound).items() if instant_us(report["recorded_at"], "report") >= since_us}
+        found |= {
+            start
+            for start, report in _reported(bound).items()
+            if instant_us(report["recorded_at"], "report") >= since_us
+        }
     return found
 
 
 def _starts_of(bound: Bound, file: File) -> set[int]:
-    """The batches of a file: all batches known between the first and the last of its path. Its footer may be lost with it."""
+    """The batches of a file: all batches known between the first and the last of its path.
+
+    Its footer may be lost with it.
+    """
     facts = parse_states_path(file.path)
-    known = {*_reported(bound), *(start for name in bound.windows for start in published(bound.store, name).starts.tolist())}
-    return {facts.first_us, facts.last_us, *(start for start in known if facts.first_us <= start <= facts.last_us)}
+    known = {
+        *_reported(bound),
+        *(start for name in bound.windows for start in published(bound.store, name).starts.tolist()),
+    }
+    return {
+        facts.first_us,
+        facts.last_us,
+        *(start for start in known if facts.first_us <= start <= facts.last_us),
+    }
 
 
 def _of_windows(bound: Bound, bad: Bad, name: str) -> set[int]:
@@ -115,7 +137,9 @@ def _without_states(bound: Bound, name: str) -> set[int]:
 
 
 def _disagreeing(bound: Bound) -> set[int]:
-    """The batches of which reports, states and refused rows do not agree: one of the tables has lost a commit."""
+    """The batches of which reports, states and refused rows do not agree: one of the tables has lost a
+    commit.
+    """
     reports = _reported(bound)
     read = np.array(sorted(reports), np.int64)
     tables = (*(frames.table for frames in bound.frame_sets), *bound.tables_of_ids)

@@ -1,4 +1,6 @@
-"""Repair: derive again exactly what is lost or damaged, from states where they suffice, else from the source."""
+"""Repair: derive again exactly what is lost or damaged, from states where they suffice,
+else from the source.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +73,9 @@ def repair(
 ) -> Repaired:
     """Mend a state. A damaged file stays in its folder under a name that ends with `.damaged`.
 
-    A log that is torn at its end loses these commits; one with a gap is begun anew. What they held is derived again. Reports and verdicts
-    in a damaged file are lost: nothing but the file had them. No other run may be at work meanwhile.
+    A log that is torn at its end loses these commits; one with a gap is begun anew. What they held is derived
+    again. Reports and verdicts in a damaged file are lost: nothing but the file had them. No other run may be
+    at work meanwhile.
 
     Raises:
         StateError: there is no state, or damage is left.
@@ -87,7 +90,9 @@ def repair(
     logs = tuple(path for table in torn for path in mended_log(table))
     progress("files")
     damage = examine(bound, deep=True)
-    damage = replace(damage, states=tuple(sorted({*damage.states, *gone_back(without(bound, damage.bad), torn)})))
+    damage = replace(
+        damage, states=tuple(sorted({*damage.states, *gone_back(without(bound, damage.bad), torn)}))
+    )
     taken_out(bound, damage.bad)
     forgotten = sum(_forget(bound, window, notes) for window, notes in damage.notes.items())
     derived = _derived(bound, damage, spark, progress)
@@ -96,9 +101,14 @@ def repair(
     left = examine(bound, deep=True)
     if left.bad or left.states or left.behind:
         first = next(iter(paths_of(bound, left.bad)), None) or f"batch {next(iter(left.states), left.behind)}"
-        raise StateError(f"{bound.folder}: {first} is damaged still; run muntin repair FILE again when no other run is at work")
+        raise StateError(
+            f"{bound.folder}: {first} is damaged still; run muntin repair FILE again when no other run is at"
+            " work"
+        )
     of_sinks = [path for sink in bound.sinks for path in sink.repair(bound)]
-    return Repaired(logs, damage.states, derived, forgotten, (*marked, *paths_of(bound, damage.bad), *of_sinks))
+    return Repaired(
+        logs, damage.states, derived, forgotten, (*marked, *paths_of(bound, damage.bad), *of_sinks)
+    )
 
 
 def _forget(bound: Bound, window: str, notes: Sequence[tuple[str, ...]]) -> int:
@@ -111,16 +121,22 @@ def _forget(bound: Bound, window: str, notes: Sequence[tuple[str, ...]]) -> int:
     ledger = now.ledger
     for note in notes:
         ledger = ledger.without_note(note)
-    commit_segment(bound, window, now, replace(ledger, entries=ledger.entries.take(np.array(named, np.int64))))
+    commit_segment(
+        bound, window, now, replace(ledger, entries=ledger.entries.take(np.array(named, np.int64)))
+    )
     return len(named)
 
 
 def _note_versions(bound: Bound, window: str) -> None:
-    """Note in the ledger of a window the versions that the tables of its states have now, where it knows later ones."""
+    """Note in the ledger of a window the versions that the tables of its states have now, where it knows
+    later ones.
+    """
     now = published(bound.store, window)
     if now.ledger is not None:
         nothing = now.ledger.entries.take(np.empty(0, np.int64))
-        commit_segment(bound, window, now, replace(now.ledger, entries=nothing, tables=table_versions(bound, window)))
+        commit_segment(
+            bound, window, now, replace(now.ledger, entries=nothing, tables=table_versions(bound, window))
+        )
 
 
 def _derived(
@@ -141,5 +157,8 @@ def _derived(
     published_starts = sorted({start for starts in finished.published.values() for start in starts})
     intervals = [Interval(start, after(start)) for start in published_starts]
     record_published(bound.store, batch_reports(bound, intervals), utc_now(), meter.cost, copies(bound))
-    both = ((window, {*finished.published.get(window, ()), *damage.windows.get(window, ())}) for window in bound.windows)
+    both = (
+        (window, {*finished.published.get(window, ()), *damage.windows.get(window, ())})
+        for window in bound.windows
+    )
     return {window: tuple(sorted(starts)) for window, starts in both if starts}

@@ -31,7 +31,8 @@ _ASIDE = ".damaged"
 
 
 def reclaim(pipeline: Pipeline, root: str | AnyPath) -> Sequence[AnyPath]:
-    """Mark the folder of a pipeline as its own again, where the mark is gone or damaged and a state of this definition lies in it.
+    """Mark the folder of a pipeline as its own again, where the mark is gone or damaged and a state of this
+    definition lies in it.
 
     Returns:
         the mark, if it was written anew.
@@ -47,16 +48,21 @@ def reclaim(pipeline: Pipeline, root: str | AnyPath) -> Sequence[AnyPath]:
 
 
 def unmarked(pipeline: Pipeline, root: str | AnyPath) -> AnyPath | None:
-    """The folder of a pipeline that has a state of this definition, and no mark that can be read; None: it has both, or neither."""
+    """The folder of a pipeline that has a state of this definition, and no mark that can be read; None: it
+    has both, or neither.
+    """
     home = path_of(readable(str(root), "root")).absolute() / pipeline.name
     there = (home / fingerprint(pipeline, even=keeps_even_frames(pipeline, home))).is_dir()
     return home if there and problem_of_mark(home) else None
 
 
 def mended_log(table: AnyPath) -> Sequence[AnyPath]:
-    """Set aside of a damaged log its end, or a checkpoint that it can do without, else all of it; returns what was moved."""
+    """Set aside of a damaged log its end, or a checkpoint that it can do without, else all of it; returns
+    what was moved.
+    """
     log, problems = table / "_delta_log", problems_of_log(table)
-    if extra := [path for path in problems if path.suffix != ".json"]:  # the commits before may be there still
+    # the commits before may be there still
+    if extra := [path for path in problems if path.suffix != ".json"]:
         moved = [_set_aside(path) for path in {*extra, log / HINT} if path.exists()]
         return [*moved, *mended_log(table)]
     commits = sorted(path for path in log.iterdir() if path.suffix == ".json" and path.name[0].isdigit())
@@ -69,14 +75,23 @@ def mended_log(table: AnyPath) -> Sequence[AnyPath]:
 def taken_out(bound: Bound, bad: Bad) -> None:
     """Take bad files out of the way, and those out of their tables that nothing is derived into.
 
-    Reports, verdicts and segments of ledgers are removed from their tables: without them, batches are read again and windows derived. A
-    table of tiers, which is a cache, loses all files. Files of states and windows leave their tables when what was in them is back.
+    Reports, verdicts and segments of ledgers are removed from their tables: without them, batches are read
+    again and windows derived. A table of tiers, which is a cache, loses all files. Files of states and
+    windows leave their tables when what was in them is back.
     """
     for table, files in bad.items():
         now = bound.store.snapshot(table)
-        gone = [*now.files] if table.startswith(f"{TIERS}/") else [file for file in files if _is_record(table, file)]
+        gone = (
+            [*now.files]
+            if table.startswith(f"{TIERS}/")
+            else [file for file in files if _is_record(table, file)]
+        )
         if gone and now.schema is not None:
-            bound.store.commit(table, now, Change(now.schema, [], gone, [f"{bound.pipeline.name}/{table.rpartition('/')[2]}"]))
+            bound.store.commit(
+                table,
+                now,
+                Change(now.schema, [], gone, [f"{bound.pipeline.name}/{table.rpartition('/')[2]}"]),
+            )
         for file in files:
             with suppress(FileNotFoundError):
                 _set_aside(bound.table(table) / file.path)

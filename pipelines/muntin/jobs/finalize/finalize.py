@@ -1,6 +1,7 @@
 """Finalize: compare the published windows with the states, and stage the files of all windows that changed.
 
-One job of tasks does it; but for windows that are handed from batch to batch, which are derived part by part (see `timeline.parts`).
+One job of tasks does it; but for windows that are handed from batch to batch, which are derived part by part
+(see `timeline.parts`).
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool = False) -> Staged:
     """Stage the windows of all batches that changed since they were published.
 
-    `asked`: starts of batches, which say where history begins while nothing is published. `again`: a superseded definition is to be current
-    again; else it is refused.
+    `asked`: starts of batches, which say where history begins while nothing is published. `again`: a
+    superseded definition is to be current again; else it is refused.
     """
     if not again:
         check_not_superseded(bound)
@@ -51,14 +52,18 @@ def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool 
         check_work(bound, pending)
         note_table(bound, pending)
     changed = [staged_window(bound, parts) for parts in _derived(bound, runner, windows, folder)]
-    staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
+    staged = Staged(
+        folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks]
+    )
     if changed:
         write_whole(bound.folder / folder / STAGED_FILE, staged.dumps().encode())
     return staged
 
 
 def _derived(bound: Bound, runner: Runner, windows: Sequence[Pending], folder: str) -> Iterable[list[Part]]:
-    """The parts of the work of each window, in order, with the results of their shards; parts of several windows at once."""
+    """The parts of the work of each window, in order, with the results of their shards; parts of several
+    windows at once.
+    """
     whole = {pending.window: pending.work for pending in windows if pending.work}
     parts_by_window: dict[str, list[Part]] = {window: [] for window in whole}
     parts = [replace(pending, work=first_part(pending.work)) for pending in windows if pending.work]
@@ -76,7 +81,11 @@ def _behind(bound: Bound, whole: Work, part: Pending, results: Sequence[Mapping[
     note = note_of(results, int(part.work.positions[-1]))
     while True:
         next_part = part_behind(whole, part.work, note)
-        if next_part.note == note or not problems_of_notes(bound.folder, next_part.note) or whole.stops is None:
+        if (
+            next_part.note == note
+            or not problems_of_notes(bound.folder, next_part.note)
+            or whole.stops is None
+        ):
             return next_part
         whole = replace(whole, stops=whole.stops.without_note(next_part.note))
 
@@ -88,15 +97,17 @@ def _check_states(bound: Bound, pending: Pending) -> None:
     if len(gone):
         schedule = bound.pipeline.intervals
         raise StateError(
-            f"{bound.table(pending.published.table)} holds windows of {many(len(gone), 'batch')} whose states are gone from "
-            f"{bound.folder}, the first of {label(int(gone[0]))}; was the folder removed? Run all of them at once: muntin backfill FILE "
-            f"--root {bound.root} {schedule.options(int(gone[0]), schedule.after(int(gone[-1])))}"
+            f"{bound.table(pending.published.table)} holds windows of {many(len(gone), 'batch')} whose states"
+            f" are gone from {bound.folder}, the first of {label(int(gone[0]))}; was the folder removed? Run"
+            f" all of them at once: muntin backfill FILE --root {bound.root}"
+            f" {schedule.options(int(gone[0]), schedule.after(int(gone[-1])))}"
         )
 
 
 def _results(runner: Runner, tasks: list[list[Shard]]) -> Mapping[str, list[dict[str, Any]]]:
     """Window -> the results of its shards."""
-    from muntin.jobs.finalize.finalize_task import finalize_shards  # and with it the kernels, which validate and publish do not need
+    # and with it the kernels, which validate and publish do not need
+    from muntin.jobs.finalize.finalize_task import finalize_shards
 
     results: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for of_one_task in runner.run(finalize_shards, tasks):
@@ -107,4 +118,9 @@ def _results(runner: Runner, tasks: list[list[Shard]]) -> Mapping[str, list[dict
 
 def _missing(windows: list[Pending]) -> list[list[int]]:
     """The missing intervals (start, end), over all windows."""
-    return [list(hole) for hole in sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})]
+    return [
+        list(hole)
+        for hole in sorted(
+            {(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing}
+        )
+    ]

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     """Stage the windows of shards that read the same states.
 
-    For each shard, JSON-able: window; schema of its files (base64); files; notes: position of a batch -> path; tallies.
+    For each shard, JSON-able: window; schema of its files (base64); files; notes: position of a batch ->
+    path; tallies.
     """
     places = [name for shard in shards for name in _places(_window(shard))]
     arranged = _arranged(shards[0], places, noting=any(shard.notes_after for shard in shards))
@@ -71,23 +72,31 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
 
 
 def _tallies(shard: Shard, combined: Combined, late_any: np.ndarray) -> dict[str, Any]:
-    """Windows that may stay open for long count late rows separately, other windows do not: behind a note each is derived alone."""
+    """Windows that may stay open for long count late rows separately, other windows do not: behind a note
+    each is derived alone.
+    """
     alone = _may_stay_open(_window(shard))
-    return tallies(combined, len(shard.watermarks_us), shard.wanted, opened=alone, late_any=None if alone else late_any)
+    return tallies(
+        combined, len(shard.watermarks_us), shard.wanted, opened=alone, late_any=None if alone else late_any
+    )
 
 
 def _written(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, Any]:
     """The files written of a shard: the result of `finalize_shards` without the tallies."""
     return {
         "window": shard.window,
-        "schema": base64.b64encode(_labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()).decode(),
+        "schema": base64.b64encode(
+            _labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()
+        ).decode(),
         "files": _stage(shard, combined),
         "notes": _write_notes(shard, arranged, combined),
     }
 
 
 def _rows_of(shard: Shard, arranged: Arranged) -> Ints:
-    """The rows that a shard's windows are made of: all, but of windows that tiers do not fit the states that they need."""
+    """The rows that a shard's windows are made of: all, but of windows that tiers do not fit the states that
+    they need.
+    """
     frames, need = arranged.frames, shard.tiers.unfit.get(shard.window) if shard.tiers else None
     if need is None:
         return np.arange(len(frames))
@@ -115,7 +124,9 @@ def _places(window: Window) -> Sequence[str]:
 
 
 def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
-    """The shard's states behind its note, sorted; with the columns `places`, or where `noting`, the columns that a note of them needs."""
+    """The shard's states behind its note, sorted; with the columns `places`, or where `noting`, the columns
+    that a note of them needs.
+    """
     frames, keys = shard.bound.frames_of(shard.window), shard.keys
     keep = (BUCKET, FILE_NUMBER, ROW_IN_BATCH) if noting or shard.note else places
     states = read_states(shard, shard.bound.table(frames.table), keep)
@@ -124,7 +135,12 @@ def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
         states = pa.concat_tables([before.select(states.column_names), states]) if before else states
         return arrange(states, keys, frames.grain_us, shard.bound.pipeline.keys if shard.is_rollup else ())
     states, starts = in_order(states), shard.starts
-    batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
+    batches = Batches(
+        starts[:-1],
+        starts[1:],
+        instant_us(shard.bound.pipeline.start, "start"),
+        np.array(shard.notes_after, np.int64),
+    )
     of_notes = [name for name in keep if name in states.column_names and name not in places]
     evaluate, by_arrival = partial(evaluated, shard.bound.aggregates), _window(shard).made_of.by_arrival
     return arrange_rows(states, before, keys, batches, evaluate, of_notes, by_arrival=by_arrival)
@@ -144,21 +160,28 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
     return replace(combined, windows=windows, shown=shown(shard.bound, shard.window, windows))
 
 
-def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: Assignment, expression: str) -> np.ndarray:
+def evaluated(
+    aggregates: Mapping[str, Aggregate], states: pa.Table, windows: Assignment, expression: str
+) -> np.ndarray:
     """A SQL expression over the results of windows, as doubles; NaN for null."""
     check_expression(expression, "by_delta")
     session = closed_session()
     session.register("muntin_windows", pa.table(results(states, windows, aggregates)))
     try:
-        values = session.sql(f"SELECT ({expression})::DOUBLE AS value FROM muntin_windows").to_arrow_table()["value"]
+        values = session.sql(f"SELECT ({expression})::DOUBLE AS value FROM muntin_windows").to_arrow_table()[
+            "value"
+        ]
     except duckdb.Error as wrong:
         names = ", ".join(aggregates)
-        raise DefinitionError(f"by_delta: {expression!r} does not fit the results of a window: {said(wrong)}. There are {names}") from wrong
+        raise DefinitionError(
+            f"by_delta: {expression!r} does not fit the results of a window: {said(wrong)}. There are {names}"
+        ) from wrong
     return values.combine_chunks().fill_null(float("nan")).to_numpy(zero_copy_only=False)
 
 
 def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
-    """Write the windows of the wanted batches; neighbouring batches with few windows share a file, sorted by key and start.
+    """Write the windows of the wanted batches; neighbouring batches with few windows share a file, sorted by
+    key and start.
 
     Of each file path, size and rows, and `first` and `last`, the starts of its batches.
     """
@@ -172,10 +195,17 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
     for at, (first, end) in enumerate(batch_stretches):
         rows = order[bounds[at] : bounds[at + 1]]
         if len(rows):
-            first_us, last_us = int(shard.starts[shard.wanted[first]]), int(shard.starts[shard.wanted[end - 1]])
+            first_us, last_us = (
+                int(shard.starts[shard.wanted[first]]),
+                int(shard.starts[shard.wanted[end - 1]]),
+            )
             chosen = windows if len(rows) == len(windows) else take_rows(windows, rows)
             files.append(
-                {**asdict(write_windows(chosen, folder, first_us, last_us, shard.number, keys)), "first": first_us, "last": last_us}
+                {
+                    **asdict(write_windows(chosen, folder, first_us, last_us, shard.number, keys)),
+                    "first": first_us,
+                    "last": last_us,
+                }
             )
     return files
 
@@ -197,9 +227,15 @@ def _read_note(shard: Shard) -> pa.Table | None:
 
 def _in_types(note: pa.Table, schema: pa.Schema, keys: Sequence[str]) -> pa.Table:
     """A note with the types of the states, which may be wider than when it was made."""
-    names = [each.name for each in note.schema if each.name in schema.names and each.type != schema.field(each.name).type]
+    names = [
+        each.name
+        for each in note.schema
+        if each.name in schema.names and each.type != schema.field(each.name).type
+    ]
     for name in names:
-        note = note.set_column(note.column_names.index(name), name, wider(note[name], schema.field(name).type))
+        note = note.set_column(
+            note.column_names.index(name), name, wider(note[name], schema.field(name).type)
+        )
     if {*names} & {*keys}:
         own = buckets([contiguous(note[key]) for key in keys], len(note))
         note = note.set_column(note.column_names.index(BUCKET), BUCKET, pa.array(own))
@@ -207,16 +243,29 @@ def _in_types(note: pa.Table, schema: pa.Schema, keys: Sequence[str]) -> pa.Tabl
 
 
 def _write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
-    """Position of a batch -> path of the file with what is open after it, for the batches after which a note is made."""
+    """Position of a batch -> path of the file with what is open after it, for the batches after which a note
+    is made.
+    """
     window = shard.bound.windows[shard.window]
     when = closing(window, shard.watermarks_us)
     held, paths = combined.candidates.held, {}
     for at in shard.notes_after:
-        until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None
-        table = note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
+        until = (
+            settled_us(window.follows.margin_us, when, at + 1)
+            if isinstance(window.follows, Chained)
+            else None
+        )
+        table = (
+            note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
+        )
         columns = [contiguous(table[key]) for key in shard.keys]
-        table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table))))
-        table = table.replace_schema_metadata().combine_chunks()  # equal rows give equal bytes, and so an equal name
+        table = table.set_column(
+            table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table)))
+        )
+        # equal rows give equal bytes, and so an equal name
+        table = table.replace_schema_metadata().combine_chunks()
         name = partial(windows_path, int(shard.starts[at]), int(shard.starts[at]), shard.number)
-        paths[str(at)] = f"{shard.window}/{write_named(table, shard.bound.folder / NOTES / shard.window, name)['path']}"
+        paths[str(at)] = (
+            f"{shard.window}/{write_named(table, shard.bound.folder / NOTES / shard.window, name)['path']}"
+        )
     return paths

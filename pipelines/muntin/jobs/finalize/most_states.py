@@ -1,4 +1,6 @@
-"""How many states a task may have to read where nothing divides its work: it is refused before it takes the machine's memory."""
+"""How many states a task may have to read where nothing divides its work: it is refused before it takes the
+machine's memory.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,16 @@ USUAL = 200_000_000
 
 
 def check_states(pipeline: str, windows: Sequence[str], states: int) -> None:
-    """Refuse work for one task over more states than `MUNTIN_TASK_STATES`, for windows that are derived together."""
+    """Refuse work for one task over more states than `MUNTIN_TASK_STATES`, for windows that are derived
+    together.
+    """
     most = _most()
     if states > most:
         raise StateError(
-            f"{pipeline}: one task would have to read {states:,} states for {', '.join(windows)}, and {SETTING} allows {most:,}: "
-            "without keys, or where windows of keys depend on each other, work is not divided, and that of a rollup into few parts. "
-            f"Run fewer batches at once, give the pipeline keys, or allow more where there is memory: {SETTING}={states}"
+            f"{pipeline}: one task would have to read {states:,} states for {', '.join(windows)}, and"
+            f" {SETTING} allows {most:,}: without keys, or where windows of keys depend on each other, work"
+            " is not divided, and that of a rollup into few parts. Run fewer batches at once, give the"
+            f" pipeline keys, or allow more where there is memory: {SETTING}={states}"
         )
 
 

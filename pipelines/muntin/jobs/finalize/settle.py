@@ -1,9 +1,12 @@
-"""Settle: batches whose states follow an outdated decision about rows of other batches are read again, before windows are made.
+"""Settle: batches whose states follow an outdated decision about rows of other batches are read again, before
+windows are made.
 
-A batch is decided against the ids of the earlier batches that are known when it is read. Batches are read in any order, at the same time,
-and again, so a decision may turn out wrong. Windows are made only of states whose decisions are right:
+A batch is decided against the ids of the earlier batches that are known when it is read. Batches are read in
+any order, at the same time, and again, so a decision may turn out wrong. Windows are made only of states
+whose decisions are right:
 
-batch 1 read      batch 3 read      batch 2 read      finalize: 3 is compared with 2, too; if other rows of it are duplicates now,
+batch 1 read      batch 3 read      batch 2 read      finalize: 3 is compared with 2, too; if other rows of it
+are duplicates now,
                                                       it is read again
 """
 
@@ -36,7 +39,10 @@ if TYPE_CHECKING:
 
 _TRIES = 4
 _WHY = {
-    False: "other rows of it are duplicates than when it was read (dedupe_within): an earlier batch came later, or was replaced",
+    False: (
+        "other rows of it are duplicates than when it was read (dedupe_within): an earlier batch came later,"
+        " or was replaced"
+    ),
     True: "rows of later batches change rows of it or take them back (changes_within)",
 }
 
@@ -53,17 +59,28 @@ def settled(bound: Bound, runner: Runner, asked: Iterable[int]) -> list[Pending]
         if not wrong:
             return windows
         _read_again(bound, runner, wrong)
-    raise ConflictError(f"{bound.pipeline.name}: other runs keep replacing batches; run again when they are done")
+    raise ConflictError(
+        f"{bound.pipeline.name}: other runs keep replacing batches; run again when they are done"
+    )
 
 
 def wrongly_decided(bound: Bound, runner: Runner, windows: Sequence[Pending]) -> list[Interval]:
     """The batches of the history of a window whose states were made by a decision that is not right."""
-    history_starts = reduce(np.intersect1d, (np.union1d(each.history.batches.start_us, each.history.waiting.start_us) for each in windows))
-    wanted = reduce(np.union1d, (batches.start_us[~batches.expired] for each in windows for batches in [each.history.batches]))
+    history_starts = reduce(
+        np.intersect1d,
+        (np.union1d(each.history.batches.start_us, each.history.waiting.start_us) for each in windows),
+    )
+    wanted = reduce(
+        np.union1d,
+        (batches.start_us[~batches.expired] for each in windows for batches in [each.history.batches]),
+    )
     right = _with_met(bound, history_starts, decisions(bound, runner, history_starts, wanted))
     wrong_starts = (_wrong(each.history.batches, history_starts, right) for each in windows)
     after = bound.pipeline.intervals.after
-    return [Interval(start, after(start)) for start in sorted({start for starts in wrong_starts for start in starts.tolist()})]
+    return [
+        Interval(start, after(start))
+        for start in sorted({start for starts in wrong_starts for start in starts.tolist()})
+    ]
 
 
 def _with_met(bound: Bound, starts: Ints, decided: Versions) -> Versions:
@@ -90,7 +107,7 @@ def _read_again(bound: Bound, runner: Runner, wrong: Sequence[Interval]) -> None
         batch_summaries = accumulate(bound, runner, wrong)
     except SourceError as gone:
         raise SourceError(
-            f"{many(len(wrong), 'batch')} must be read again, the first {wrong[0]}, since {_WHY[bound.source.changes is not None]}. "
-            f"Nothing was published. {gone}"
+            f"{many(len(wrong), 'batch')} must be read again, the first {wrong[0]}, since"
+            f" {_WHY[bound.source.changes is not None]}. Nothing was published. {gone}"
         ) from gone
     record_accumulated(bound.store, batch_summaries, utc_now(), decided_anew=True)

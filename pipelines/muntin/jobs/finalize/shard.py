@@ -31,7 +31,9 @@ SHARD_ROWS = 900_000
 WORTH_A_TASK = 250_000
 """Fewer rows are combined before another task has begun."""
 MOST_READINGS = 16
-"""So many shards at most of a rollup, each of which reads all states, since those of its keys lie in all buckets."""
+"""So many shards at most of a rollup, each of which reads all states, since those of its keys lie in all
+buckets.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,17 @@ class Shard:
         files: paths below the frame set's table.
         schema: of the table of states.
         watermarks_us: the watermark after each batch of the history, microseconds.
-        wanted: positions of the batches whose windows are asked for, ascending; one past the last stands for open windows.
-        last: position of the last batch whose states are read, for this window or for another of the same task.
+        wanted: positions of the batches whose windows are asked for, ascending; one past the last stands for
+            open windows.
+        last: position of the last batch whose states are read, for this window or for another of the same
+            task.
         low_us, high_us, since, note, notes_after: as in `Work`.
         starts: of the intervals of all batches of the history, and the end of the last; microseconds.
         number, count: the number of this shard, and how many there are.
         staging: the folder for its files, below the state.
         tiers: what is read in place of some states; None: states alone.
-        only: a condition on states, for reading one key; only files with pickles are held against their digests then. None: all.
+        only: a condition on states, for reading one key; only files with pickles are held against their
+            digests then. None: all.
         whole: whether the times ask for every row of the files.
     """
 
@@ -98,7 +103,9 @@ def shards(bound: Bound, pending: Pending, folder: str) -> list[Shard]:
     return [shard for of_one_task in shards_together(bound, [pending], folder) for shard in of_one_task]
 
 
-def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores: int = 1) -> list[list[Shard]]:
+def shards_together(
+    bound: Bound, windows: Sequence[Pending], folder: str, cores: int = 1
+) -> list[list[Shard]]:
     """The shards of each task, one per window. They read the same states, of one frame set and one history.
 
     `cores`: how many tasks can run at once; the windows are the same, however many tasks make them.
@@ -111,7 +118,14 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores
             begin = (work.since, work.note, work.notes_after, work.shards) if goes_on else None
             starts, watermarks_us = pending.history.batches.start_us, pending.watermarks_us
             keys, order = bound.keys_of(pending.window), bound.windows[pending.window].made_of.by_arrival
-            groups[bound.frames_of(pending.window).table, order, keys, starts.tobytes(), watermarks_us.tobytes(), begin].append(pending)
+            groups[
+                bound.frames_of(pending.window).table,
+                order,
+                keys,
+                starts.tobytes(),
+                watermarks_us.tobytes(),
+                begin,
+            ].append(pending)
     return [shards for group in groups.values() for shards in _of_group(bound, group, folder, cores)]
 
 
@@ -162,7 +176,8 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -
 
 
 def _count(rows: int, cores: int) -> int:
-    """How many shards so many rows are worth. All cores are busy to the end: more shards than cores are a multiple of the cores.
+    """How many shards so many rows are worth. All cores are busy to the end: more shards than cores are a
+    multiple of the cores.
 
     >>> [_count(rows, 2) for rows in (10_000, 600_000, 4_600_000)]
     [1, 2, 6]
@@ -175,11 +190,17 @@ def _common(group: Sequence[Pending]) -> Work:
     """The batches and states that the work of a group of windows needs together."""
     works = [pending.work for pending in group]
     positions = np.unique(np.concatenate([work.positions for work in works]))
-    return Work(positions, min(work.low_us for work in works), max(work.high_us for work in works), min(work.since for work in works))
+    return Work(
+        positions,
+        min(work.low_us for work in works),
+        max(work.high_us for work in works),
+        min(work.since for work in works),
+    )
 
 
 def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str], int, Tiers | None, bool]:
-    """The input of the work: files of states in the order of their batches; number of rows; the tiers, which name the files they replace.
+    """The input of the work: files of states in the order of their batches; number of rows; the tiers, which
+    name the files they replace.
 
     And whether the times of the work ask for every row of the files.
     """
@@ -187,7 +208,11 @@ def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str
     if not len(batches):
         return [], 0, None, True
     starts = np.append(batches.start_us, batches.end_us[-1:])
-    first_us, last_us, since_us = int(starts[0]), int(starts[min(int(work.positions[-1]), len(batches) - 1)]), int(starts[work.since])
+    first_us, last_us, since_us = (
+        int(starts[0]),
+        int(starts[min(int(work.positions[-1]), len(batches) - 1)]),
+        int(starts[work.since]),
+    )
     files, whole = [], tiers is None
     for file in pending.states.files:
         path = parse_states_path(file.path)
@@ -197,7 +222,9 @@ def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str
             files.append(file)
             within = path.first_us >= first_us and path.last_us <= last_us and path.high_us < work.high_us
             whole &= within and (path.first_us >= since_us or path.low_us >= work.low_us)
-    spared = {file.path for file in files if tiers and _is_spared(tiers, parse_states_path(file.path), since_us)}
+    spared = {
+        file.path for file in files if tiers and _is_spared(tiers, parse_states_path(file.path), since_us)
+    }
     rows = sum(file.rows for file in files if file.path not in spared) + (tiers.rows if tiers else 0)
     paths = sorted(file.path for file in files)
     tiers = replace(tiers, spared=tuple(sorted(spared))) if tiers else None
@@ -206,4 +233,9 @@ def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str
 
 def _is_spared(tiers: Tiers, path: StatesPath | SharedPath, since_us: int) -> bool:
     """Whether tiers stand for all states of a file."""
-    return path.last_us < since_us and path.low_us is not None and path.high_us is not None and not tiers.needs(path.low_us, path.high_us)
+    return (
+        path.last_us < since_us
+        and path.low_us is not None
+        and path.high_us is not None
+        and not tiers.needs(path.low_us, path.high_us)
+    )

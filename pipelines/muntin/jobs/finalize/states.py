@@ -40,11 +40,12 @@ _SELDOM_READ = (BATCH, BUCKET, FILE_NUMBER, ROW_IN_BATCH)
 
 
 def read_states(shard: Shard, folder: AnyPath, keep: Sequence[str] = ()) -> pa.Table:
-    """The shard's states with `BATCH_POSITION`; the states of a key, frame and batch in order of arrival. Rows as `held_rows` gives them.
+    """The shard's states with `BATCH_POSITION`; the states of a key, frame and batch in order of arrival.
+    Rows as `held_rows` gives them.
 
-    Row groups of other buckets and times are skipped. Tiers stand for some states, with the position 0: no window was closed before it. If
-    they are damaged or have an odd float, the states are read after all. `keep`: the columns among `BATCH`, `BUCKET`, `FILE_NUMBER` and
-    `ROW_IN_BATCH` that are also read.
+    Row groups of other buckets and times are skipped. Tiers stand for some states, with the position 0: no
+    window was closed before it. If they are damaged or have an odd float, the states are read after all.
+    `keep`: the columns among `BATCH`, `BUCKET`, `FILE_NUMBER` and `ROW_IN_BATCH` that are also read.
     """
     if shard.tiers:
         states = _natural(shard, folder, keep)
@@ -75,7 +76,9 @@ def _natural(shard: Shard, folder: AnyPath, keep: Sequence[str]) -> pa.Table:
 
 
 def _positions(starts: Ints, batches: Ints) -> Ints:
-    """The place of each row's batch among all starts: rows of a batch lie together, so that few are searched."""
+    """The place of each row's batch among all starts: rows of a batch lie together, so
+    that few are searched.
+    """
     heads = np.flatnonzero(run_starts(batches))
     return np.repeat(np.searchsorted(starts, batches[heads]), np.diff(heads, append=len(batches)))
 
@@ -85,21 +88,33 @@ def _rows(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table
     whole = shard.whole and shard.only is None
     if places and not is_object_store(places[0]):
         between = Between(BUCKET, *_between(shard)) if shard.count > 1 else None
-        more = [] if shard.only is None or BUCKET in asked else [BUCKET]  # the condition of a key names its bucket
-        rows = local_rows(places, shard.schema, [*asked, *more], None if whole else _condition(replace(shard, count=1)), between)
+        # the condition of a key names its bucket
+        more = [] if shard.only is None or BUCKET in asked else [BUCKET]
+        rows = local_rows(
+            places,
+            shard.schema,
+            [*asked, *more],
+            None if whole else _condition(replace(shard, count=1)),
+            between,
+        )
         return rows.drop_columns(more) if more else rows
     condition = None if whole and shard.count == 1 else own_buckets(shard) if whole else _condition(shard)
     return held_rows(dataset_of(places, shard.schema, condition), asked, condition, use_threads=False)
 
 
 def _rows_of_rollup(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table:
-    """The states whose fewer keys lie in the buckets of the shard. They lie in all buckets of the files, read one share after another."""
+    """The states whose fewer keys lie in the buckets of the shard.
+
+    They lie in all buckets of the files, read one share after another.
+    """
     parts = (_rows(replace(shard, number=number), places, asked) for number in range(shard.count))
     return pa.concat_tables([of_fewer_keys(shard, part) for part in parts])
 
 
 def of_fewer_keys(shard: Shard, states: pa.Table) -> pa.Table:
-    """The states whose fewer keys lie in the buckets of a rollup's shard; the bucket is that of the fewer keys."""
+    """The states whose fewer keys lie in the buckets of a rollup's shard; the bucket is that of the fewer
+    keys.
+    """
     bucket = buckets([contiguous(states[key]) for key in shard.keys], len(states))
     if BUCKET in states.column_names:
         states = states.set_column(states.column_names.index(BUCKET), BUCKET, pa.array(bucket))
@@ -114,13 +129,19 @@ def _between(shard: Shard) -> tuple[int, int]:
 
 
 def in_order(states: pa.Table) -> pa.Table:
-    """The states in the order of their batches: a file that batches share may lie between files of other batches."""
+    """The states in the order of their batches: a file that batches share may lie between files of other
+    batches.
+    """
     position = states[BATCH_POSITION].to_numpy()
-    return states if bool(np.all(position[1:] >= position[:-1])) else take_rows(states, sorted_order(position))
+    return (
+        states if bool(np.all(position[1:] >= position[:-1])) else take_rows(states, sorted_order(position))
+    )
 
 
 def _condition(shard: Shard) -> pc.Expression:
-    """The condition on the rows to read: of batches of the history up to the last wanted, of the times and the buckets of the shard."""
+    """The condition on the rows to read: of batches of the history up to the last wanted, of the times and
+    the buckets of the shard.
+    """
     first_us, last_us = int(shard.starts[0]), int(shard.starts[shard.last])
     old_enough = (ds.field(BATCH) >= _instant(first_us)) & (ds.field(BATCH) <= _instant(last_us))
     since = ds.field(BATCH) >= _instant(int(shard.starts[shard.since]))
@@ -138,7 +159,9 @@ def own_buckets(shard: Shard) -> pc.Expression:
 
 
 def _check_files(shard: Shard, folder: AnyPath) -> None:
-    """Check the shard's share of the files: each file is checked by one shard, and what a shard refuses is refused for all."""
+    """Check the shard's share of the files: each file is checked by one shard, and what a shard refuses is
+    refused for all.
+    """
     for name in shard.files[shard.number :: shard.count]:
         if problem := problem_of(folder / name):
             path = parse_states_path(name)
@@ -177,9 +200,14 @@ def rows_of_tiers(shard: Shard, states: pa.Table) -> pa.Table | None:
             (folder / path).unlink(missing_ok=True)
             return None
         tables.append(_of_file(shard, folder / path, np.array(starts, np.int64)))
-    if any(not set(states.column_names) <= {*table.column_names} for table in tables) or odd_floats(states, fields).any():
+    if (
+        any(not set(states.column_names) <= {*table.column_names} for table in tables)
+        or odd_floats(states, fields).any()
+    ):
         return None
-    return pa.concat_tables([states.slice(0, 0), *(table.select(states.column_names).cast(states.schema) for table in tables)])
+    return pa.concat_tables(
+        [states.slice(0, 0), *(table.select(states.column_names).cast(states.schema) for table in tables)]
+    )
 
 
 def _of_file(shard: Shard, path: AnyPath, starts: Ints) -> pa.Table:

@@ -4,8 +4,9 @@
     frames   ...-----------[---------------------------------------------)---
     read                   .....|=====|=============|=============|==|....       . frames   |==| tiles
 
-A tile stands for the states of all batches before the first wanted. States of later batches are read as they are, wherever their frames
-lie, since they may be late for some windows. Frames before the first wanted window are not needed.
+A tile stands for the states of all batches before the first wanted. States of later batches are read as they
+are, wherever their frames lie, since they may be late for some windows. Frames before the first wanted window
+are not needed.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ class Tiers:
         folder: of the files, below the state.
         files: path of each file, and the starts of the tiles to read, microseconds.
         rows: of all files.
-        needed: stretches of time whose states are read, ascending; other states only of batches from the first wanted on.
-        unfit: name -> work of the windows that have no size of their own, or several: states alone are read for them.
+        needed: stretches of time whose states are read, ascending; other states only of batches from the
+            first wanted on.
+        unfit: name -> work of the windows that have no size of their own, or several: states alone are read
+            for them.
         spared: the files of states that are not read, thanks to tiers.
     """
 
@@ -61,16 +64,23 @@ class Tiers:
 def tiers_of(bound: Bound, group: Sequence[Pending], work: Work) -> Tiers | None:
     """The tiers for a group of windows over the same states; None if states alone are read.
 
-    `work`: of the group together. Work over all of history, as for inspect, has no batch before the first wanted, and so no tiles.
+    `work`: of the group together. Work over all of history, as for inspect, has no batch before the first
+    wanted, and so no tiles.
     """
-    tier_table = tiered(bound, bound.frames_of(group[0].window), group[0].states.schema) if work.since else None
-    if tier_table is None or any(int(pending.work.positions[-1]) >= len(pending.watermarks_us) for pending in group):
+    tier_table = (
+        tiered(bound, bound.frames_of(group[0].window), group[0].states.schema) if work.since else None
+    )
+    if tier_table is None or any(
+        int(pending.work.positions[-1]) >= len(pending.watermarks_us) for pending in group
+    ):
         return None
     unfit = {pending.window: pending.work for pending in group if bound.windows[pending.window].even is None}
     if len(unfit) == len(group):
         return None
     windows = [grid for pending in group if (grid := _ends(bound, pending))]
-    begins = [first - even.size_us for even, (first, _) in windows] + [other.low_us for other in unfit.values()]
+    begins = [first - even.size_us for even, (first, _) in windows] + [
+        other.low_us for other in unfit.values()
+    ]
     low = min([*begins, work.high_us])
     parts = uncut((low, work.high_us), windows) if low < work.high_us else []
     for other in unfit.values():
@@ -79,11 +89,19 @@ def tiers_of(bound: Bound, group: Sequence[Pending], work: Work) -> Tiers | None
     if files is None:
         return None
     needed = tuple(without([(low, work.high_us)], *chosen)) if low < work.high_us else ()
-    return Tiers(tier_table.table, tuple((file.path, starts) for file, starts in files), sum(file.rows for file, _ in files), needed, unfit)
+    return Tiers(
+        tier_table.table,
+        tuple((file.path, starts) for file, starts in files),
+        sum(file.rows for file, _ in files),
+        needed,
+        unfit,
+    )
 
 
 def _ends(bound: Bound, pending: Pending) -> tuple[Even, Stretch] | None:
-    """The grid of a window, and the first and the last end of the wanted windows; None if none is wanted, or windows have no grid."""
+    """The grid of a window, and the first and the last end of the wanted windows; None if none is wanted, or
+    windows have no grid.
+    """
     kind, positions = bound.windows[pending.window], pending.work.positions
     floor = closing(kind, pending.watermarks_us).floor
     ends = kind.even.ends(int(floor[positions[0]]), int(floor[positions[-1] + 1])) if kind.even else None
@@ -93,19 +111,26 @@ def _ends(bound: Bound, pending: Pending) -> tuple[Even, Stretch] | None:
 def _chosen(
     bound: Bound, tier_table: Tiered, before: Batches, parts: Sequence[Stretch]
 ) -> tuple[list[Stretch], list[tuple[File, tuple[int, ...]]] | None]:
-    """The tiles over some parts of time: their stretches; and their files with the starts of tiles, None if a file is not in the table.
+    """The tiles over some parts of time: their stretches; and their files with the starts of tiles, None if a
+    file is not in the table.
 
     `before`: the batches that tiles must be made of.
     """
     files, scale = bound.store.snapshot(tier_table.table).files, tier_table.scale
     valid_tiles = tiles_of(bound.table(tier_table.table), files).valid(scale, before)
     valid_tiles, by_place = valid_tiles.take(valid_tiles.usable), files_of_rows(files)
-    chosen = cover(scale, parts, {level: np.sort(valid_tiles.at(level).number) for level in np.unique(valid_tiles.level).tolist()})
+    chosen = cover(
+        scale,
+        parts,
+        {level: np.sort(valid_tiles.at(level).number) for level in np.unique(valid_tiles.level).tolist()},
+    )
     starts = defaultdict(list)
     for level, number in chosen:
         above = scale.span_us(level + 1)
         starts[level, number * scale.span_us(level) // above * above].append(number * scale.span_us(level))
-    stretches = [(number * scale.span_us(level), (number + 1) * scale.span_us(level)) for level, number in chosen]
+    stretches = [
+        (number * scale.span_us(level), (number + 1) * scale.span_us(level)) for level, number in chosen
+    ]
     if not starts.keys() <= by_place.keys():
         return stretches, None
     return stretches, [(by_place[place], tuple(at)) for place, at in sorted(starts.items())]

@@ -1,10 +1,13 @@
-"""Compaction: the files of small batches become files that batches share, as a log-structured merge-tree merges its runs.
+"""Compaction: the files of small batches become files that batches share, as a log-structured merge-tree
+merges its runs.
 
-files of a table   ........ 40 batches with a file each                   the oldest `MANY` of a size become one
-                   #........ a file with 32 batches, 8 with one           and so on, up to `MOST_BATCHES` in a file
+files of a table   ........ 40 batches with a file each                   the oldest `MANY` of a size become
+one
+                   #........ a file with 32 batches, 8 with one           and so on, up to `MOST_BATCHES` in a
+                   file
 
-Rows, versions of batches and ledgers stay as they are: no window is derived anew. Who replaces a batch later writes the rest of its file
-anew. A run that commits meanwhile comes first: compaction gives way.
+Rows, versions of batches and ledgers stay as they are: no window is derived anew. Who replaces a batch later
+writes the rest of its file anew. A run that commits meanwhile comes first: compaction gives way.
 """
 
 from __future__ import annotations
@@ -43,7 +46,9 @@ _log = logging.getLogger("muntin")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Files that stay together, as they hold the same batches: starts of the first and the last, and their number."""
+    """Files that stay together, as they hold the same batches: starts of the first and the last, and their
+    number.
+    """
 
     files: tuple[File, ...]
     first_us: int
@@ -59,11 +64,13 @@ class Unit:
 def compact(bound: Bound) -> str | None:
     """Put some files of one table together, if a table has many; return its name.
 
-    At most one table, and `MANY` files of it: the end of a run is no place for long work. A conflict or a full disk is no error: the files
-    stay as they are.
+    At most one table, and `MANY` files of it: the end of a run is no place for long work. A conflict or a
+    full disk is no error: the files stay as they are.
     """
     merged = (
-        table for table, units_of_table in _units_by_table(bound) if (chosen := crowd(units_of_table)) and _merged(bound, table, chosen)
+        table
+        for table, units_of_table in _units_by_table(bound)
+        if (chosen := crowd(units_of_table)) and _merged(bound, table, chosen)
     )
     return next((table.removeprefix("../") for table in merged), None)
 
@@ -73,7 +80,9 @@ def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
     try:
         _merge(bound, table, chosen)
     except (ConflictError, StateError, OSError) as wrong:
-        _log.warning("%s: files were not put together (%s); a later run tries again", bound.table(table), wrong)
+        _log.warning(
+            "%s: files were not put together (%s); a later run tries again", bound.table(table), wrong
+        )
         return False
     return True
 
@@ -93,7 +102,14 @@ def crowd(units_of_table: Iterable[Unit]) -> Sequence[Unit]:
     for unit in sorted(units_of_table, key=lambda unit: unit.first_us):
         if unit.bytes < MOST_BYTES and unit.batches * 2 <= MOST_BATCHES:
             levels.setdefault(int(log(max(unit.batches, 1), MANY) + 1e-9), []).append(unit)
-    return next((_fitting(alike) for _, alike in sorted(levels.items()) if len(alike) >= MANY and len(_fitting(alike)) > 1), ())
+    return next(
+        (
+            _fitting(alike)
+            for _, alike in sorted(levels.items())
+            if len(alike) >= MANY and len(_fitting(alike)) > 1
+        ),
+        (),
+    )
 
 
 def _fitting(alike: Sequence[Unit]) -> Sequence[Unit]:
@@ -119,13 +135,20 @@ def _units_of_windows(now: Published) -> list[Unit]:
     """Segments of the ledger hold no windows."""
     by_path = ((batches_of_windows(file.path), file) for file in now.snapshot.files)
     spans = [(*held, file) for held, file in by_path if held]
-    firsts, lasts = np.array([first for first, _, _ in spans], np.int64), np.array([last for _, last, _ in spans], np.int64)
+    firsts, lasts = (
+        np.array([first for first, _, _ in spans], np.int64),
+        np.array([last for _, last, _ in spans], np.int64),
+    )
     counts = np.searchsorted(now.starts, lasts, side="right") - np.searchsorted(now.starts, firsts)
-    return _units((first, last, count, file) for (first, last, file), count in zip(spans, counts.tolist(), strict=True))
+    return _units(
+        (first, last, count, file) for (first, last, file), count in zip(spans, counts.tolist(), strict=True)
+    )
 
 
 def _units(spans: Iterable[tuple[int, int, int, File]]) -> list[Unit]:
-    """Units to put together: files with the same first batch, last batch and number of batches are one unit."""
+    """Units to put together: files with the same first batch, last batch and number of
+    batches are one unit.
+    """
     by_batches: dict[tuple[int, int, int], list[File]] = {}
     for first, last, count, file in spans:
         by_batches.setdefault((first, last, count), []).append(file)
@@ -142,7 +165,9 @@ def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
     if snapshot.schema is None or not {file.path for file in files} <= {file.path for file in snapshot.files}:
         raise ConflictError(f"{bound.table(table)}: another run replaced some of the files")
     check_whole(folder, files)
-    rows = (read_files if is_of_windows(table) else read_states)(folder, replace(snapshot, files=tuple(files)))
+    rows = (read_files if is_of_windows(table) else read_states)(
+        folder, replace(snapshot, files=tuple(files))
+    )
     if len(rows) != (count := sum(file.rows for file in files)):
         raise StateError(f"{folder}: {len(rows)} rows in files that hold {count}")
     if is_of_windows(table):

@@ -3,8 +3,8 @@
     batches      0 ... 99 | 100 ... 119 | 120 ... 499       `retain` is 400 batches
                  gone     | behind      | kept
 
-Rows go once an eighth more than `retain` has gathered, so that a run seldom writes for it; `maintain` does not wait. States and refused
-rows leave the facts of their batches in place: history stays whole.
+Rows go once an eighth more than `retain` has gathered, so that a run seldom writes for it; `maintain` does
+not wait. States and refused rows leave the facts of their batches in place: history stays whole.
 """
 
 from __future__ import annotations
@@ -53,9 +53,11 @@ _log = logging.getLogger("muntin")
 
 
 def expire(bound: Bound, *, at_once: bool = False) -> str | None:
-    """Take old rows out of one table, if some are due; return its name. What stands in the way is no error: a later run does it.
+    """Take old rows out of one table, if some are due; return its name. What stands in the way is no error: a
+    later run does it.
 
-    `at_once`: all rows behind `retain` go; else the rows of files that have gathered, and most of whose rows are behind.
+    `at_once`: all rows behind `retain` go; else the rows of files that have gathered, and most of whose rows
+    are behind.
     """
     if not bound.pipeline.retention:
         return None
@@ -64,7 +66,9 @@ def expire(bound: Bound, *, at_once: bool = False) -> str | None:
             bound.store.commit(due.table, due.base, due.change)
             return due.table.removeprefix("../")
     except (ConflictError, StateError, OSError) as wrong:
-        _log.warning("%s: old rows were not removed (%s); a later run tries again", bound.pipeline.name, wrong)
+        _log.warning(
+            "%s: old rows were not removed (%s); a later run tries again", bound.pipeline.name, wrong
+        )
     return None
 
 
@@ -81,7 +85,11 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[_Expiring]:
                 yield from _without_rows(bound, frames.table, gone, at_once=at_once)
     if retention.states_us and bound.pipeline.lookups:
         yield from _without_rows(bound, LOOKED_UP, _met_without_states(bound), at_once=at_once)
-    if retention.states_us and bound.source.dedupe_within_us is not None and bound.pipeline.max_behind_us is not None:
+    if (
+        retention.states_us
+        and bound.source.dedupe_within_us is not None
+        and bound.pipeline.max_behind_us is not None
+    ):
         yield from _without_rows(bound, IDS, _ids_out_of_reach(bound), at_once=at_once)
     if retention.quarantine_us and _has_gathered(bound, QUARANTINE, retention.quarantine_us, lag):
         yield from _without_rows(bound, QUARANTINE, _behind(bound, retention.quarantine_us), at_once=at_once)
@@ -89,8 +97,12 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[_Expiring]:
         for name in bound.windows:
             yield from _without_windows(bound, name, retention.windows_us, lag)
     if retention.reports_us:
-        yield from _without_reports(bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag)
-        yield from without_verdicts(bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag)
+        yield from _without_reports(
+            bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag
+        )
+        yield from without_verdicts(
+            bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag
+        )
 
 
 def _has_gathered(bound: Bound, table: str, kept_us: int, lag: int) -> bool:
@@ -130,7 +142,15 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
     window, width_us = bound.windows[name], bound.frames_of(name).width_us
     replaced = as_if_replaced(batches, position)
     was = as_published(bound, name, pending.known)
-    work = reconcile(window, width_us, replaced, pending.watermarks_us, pending.known if was else None, bound.derivation(name), was)
+    work = reconcile(
+        window,
+        width_us,
+        replaced,
+        pending.watermarks_us,
+        pending.known if was else None,
+        bound.derivation(name),
+        was,
+    )
     works = [work, pending.work, open_when(window, width_us, pending.watermarks_us, position)]
     return batches.start_us[expirable(batches, position, [each for each in works if each])]
 
@@ -156,12 +176,24 @@ def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Ite
     old = [unit for unit in units(bound, table) if unit.first_us <= gone[-1]]
     facts = [batches_of(folder, unit.files, after) for unit in old]
     going = [np.isin(each.start_us, gone) & ~each.expired for each in facts]
-    whole = [at for at, (each, these) in enumerate(zip(facts, going, strict=True)) if these.any() and (these | each.expired).all()]
+    whole = [
+        at
+        for at, (each, these) in enumerate(zip(facts, going, strict=True))
+        if these.any() and (these | each.expired).all()
+    ]
     left = [int((~each.expired).sum()) for each in facts]
-    parts = [at for at, these in enumerate(going) if at not in whole and these.any() and (at_once or these.sum() * 2 >= left[at])]
+    parts = [
+        at
+        for at, these in enumerate(going)
+        if at not in whole and these.any() and (at_once or these.sum() * 2 >= left[at])
+    ]
     if chosen := _fitting(old, whole) or parts[:1]:
         files = [file for at in chosen for file in old[at].files]
-        rows = _kept_rows(folder, base, files, gone) if chosen[0] not in whole else (base.schema or pa.schema([])).empty_table()
+        rows = (
+            _kept_rows(folder, base, files, gone)
+            if chosen[0] not in whole
+            else (base.schema or pa.schema([])).empty_table()
+        )
         batches = Batches.joined([facts[at].expiring(going[at]) for at in chosen])
         new = write_shared(rows, folder, batches, bound.pipeline.keys)
         yield _Expiring(table, base, Change(whole_schema(rows.schema), [new], files, []))
@@ -169,7 +201,9 @@ def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Ite
 
 def _fitting(all_units: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
     """The first units that fill a file."""
-    count = int(np.searchsorted(np.cumsum([all_units[at].batches for at in whole]), MOST_BATCHES, side="right"))
+    count = int(
+        np.searchsorted(np.cumsum([all_units[at].batches for at in whole]), MOST_BATCHES, side="right")
+    )
     return whole[: min(MANY, max(count, 1))]
 
 
@@ -186,16 +220,27 @@ def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterato
     if not len(starts) or schema is None:
         return
     ends = np.append(starts[1:], bound.pipeline.intervals.after(int(starts[-1])))
-    before_us = int(starts[min(int(np.searchsorted(ends, ends[-1] - kept_us, side="right")), len(starts) - 1)])
+    before_us = int(
+        starts[min(int(np.searchsorted(ends, ends[-1] - kept_us, side="right")), len(starts) - 1)]
+    )
     held = [(file, span) for file in now.snapshot.files if (span := batches_of_windows(file.path))]
     chosen = _chosen_of([(file, *span) for file, span in held], before_us, kept_us, lag)
     if chosen:
-        rest, mark = windows_from(folder, chosen, before_us, bound.keys_of(name)), write_mark(folder, schema, before_us)
-        yield _Expiring(now.table, now.snapshot, Change(schema, [*rest, mark], [*chosen, *_other_marks(now.snapshot, mark)], []))
+        rest, mark = (
+            windows_from(folder, chosen, before_us, bound.keys_of(name)),
+            write_mark(folder, schema, before_us),
+        )
+        yield _Expiring(
+            now.table,
+            now.snapshot,
+            Change(schema, [*rest, mark], [*chosen, *_other_marks(now.snapshot, mark)], []),
+        )
 
 
 def _without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[_Expiring]:
-    """The files of the table of reports without reports of batches that start before an instant, and an expiry mark that says so."""
+    """The files of the table of reports without reports of batches that start before an instant, and an
+    expiry mark that says so.
+    """
     base, folder = store.snapshot(reports_table.TABLE), store.root / reports_table.TABLE
     named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
     chosen = _chosen_of(named, before_us, kept_us, lag)
@@ -204,7 +249,11 @@ def _without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> It
         newer_rows = rows.filter(pc.greater_equal(rows[BATCH].cast(pa.int64()), before_us))
         mark = write_mark(folder, base.schema, before_us)
         new = [write_reports(newer_rows.sort_by(BATCH), folder)] if len(newer_rows) else []
-        yield _Expiring(reports_table.TABLE, base, Change(base.schema, [*new, mark], [*chosen, *_other_marks(base, mark)], []))
+        yield _Expiring(
+            reports_table.TABLE,
+            base,
+            Change(base.schema, [*new, mark], [*chosen, *_other_marks(base, mark)], []),
+        )
 
 
 def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[_Expiring]:
@@ -215,7 +264,11 @@ def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> It
     if chosen and base.schema:
         rows = _rows(folder, base, chosen)
         newer_rows = rows.filter(pc.greater_equal(verdicts_table.batches_of(rows), before_us))
-        new = [verdicts_table.write_verdicts(newer_rows.sort_by("recorded_at"), folder)] if len(newer_rows) else []
+        new = (
+            [verdicts_table.write_verdicts(newer_rows.sort_by("recorded_at"), folder)]
+            if len(newer_rows)
+            else []
+        )
         yield _Expiring(verdicts_table.TABLE, base, Change(base.schema, new, chosen, []))
 
 
@@ -232,8 +285,14 @@ class _Expiring(NamedTuple):
 
 
 def _chosen_of(files: Sequence[tuple[File, int, int]], before_us: int, kept_us: int, lag: int) -> list[File]:
-    """The files with old rows that go now, given the starts of the first and last batch of each: files that lie behind, or half of it."""
-    old = [(file, last, (before_us - first) / max(last - first, 1)) for file, first, last in files if first < before_us]
+    """The files with old rows that go now, given the starts of the first and last batch of each: files that
+    lie behind, or half of it.
+    """
+    old = [
+        (file, last, (before_us - first) / max(last - first, 1))
+        for file, first, last in files
+        if first < before_us
+    ]
     chosen = [file for file, last, part in old if last < before_us or part * 2 >= lag]
     oldest_us = min((first for _, first, _ in files), default=before_us)
     return chosen if oldest_us <= before_us - lag * kept_us // _EIGHTH else []

@@ -1,7 +1,8 @@
 """Rows of forgotten keys leave the files of a table.
 
-Batches keep their versions, and ledgers name what they named: what is left was derived from the same rows, and no window is derived anew.
-A run that commits meanwhile comes first, and the files are looked through again.
+Batches keep their versions, and ledgers name what they named: what is left was derived from the same rows,
+and no window is derived anew. A run that commits meanwhile comes first, and the files are looked through
+again.
 """
 
 from __future__ import annotations
@@ -63,9 +64,11 @@ def holding(folder: AnyPath, table: str, files: Sequence[File], keys: Keys) -> d
 
 
 def rows_in_file(place: str, table: str, keys: Keys) -> int:
-    """How many rows of a file are of one of some keys; 0 of a file that is gone. Only columns that can tell are read.
+    """How many rows of a file are of one of some keys; 0 of a file that is gone. Only columns that can tell
+    are read.
 
-    A file without such a row whose footer has ranges that end with a key counts as a row: they are of rows that it held once.
+    A file without such a row whose footer has ranges that end with a key counts as a row: they are of rows
+    that it held once.
     """
     wanted = {_ROW} if table == QUARANTINE else {name for columns in keys.columns for name in columns}
     try:
@@ -78,10 +81,17 @@ def rows_in_file(place: str, table: str, keys: Keys) -> int:
 
 
 def ranges_tell(file: pq.ParquetFile, rows: pa.Table, keys: Keys) -> bool:
-    """Whether the ranges in a footer end with one of some keys that no row has. `rows`: of the file, with its columns of keys."""
+    """Whether the ranges in a footer end with one of some keys that no row has.
+
+    `rows`: of the file, with its columns of keys.
+    """
     texts = (file.metadata.metadata or {}, file.schema_arrow.metadata or {})
-    range_ends = [(name, end) for each in texts for name, key_ends in ends(each.get(RANGES)).items() for end in key_ends]
-    return any(tells(*each, keys) or (may_tell(*each, keys) and not _begins(rows, *each)) for each in range_ends)
+    range_ends = [
+        (name, end) for each in texts for name, key_ends in ends(each.get(RANGES)).items() for end in key_ends
+    ]
+    return any(
+        tells(*each, keys) or (may_tell(*each, keys) and not _begins(rows, *each)) for each in range_ends
+    )
 
 
 def _begins(rows: pa.Table, name: str, end: str) -> bool:
@@ -90,13 +100,23 @@ def _begins(rows: pa.Table, name: str, end: str) -> bool:
 
 
 def tells(name: str, end: Any, keys: Keys) -> bool:  # noqa: ANN401 - as JSON has it
-    """Whether an end of a range is one of some keys of one column: one of several columns alone is that of other keys as well."""
-    return end is not None and (name,) in keys.columns and keys.until_us(((name, text_of_value(end)),)) == AFTER_ALL
+    """Whether an end of a range is one of some keys of one column: one of several columns alone is that of
+    other keys as well.
+    """
+    return (
+        end is not None
+        and (name,) in keys.columns
+        and keys.until_us(((name, text_of_value(end)),)) == AFTER_ALL
+    )
 
 
 def may_tell(name: str, end: Any, keys: Keys) -> bool:  # noqa: ANN401 - as JSON has it
     """Whether an end of a range is the begin of such a key; then it may be the begin of another key, too."""
-    texts = [text for key in keys.keys for column, text in key if column == name and len(key) == 1] if isinstance(keys, Plain) else []
+    texts = (
+        [text for key in keys.keys for column, text in key if column == name and len(key) == 1]
+        if isinstance(keys, Plain)
+        else []
+    )
     return isinstance(end, str) and any(is_end_of(end, text) for text in texts)
 
 
@@ -113,13 +133,17 @@ def without_keys(bound: Bound, table: str, keys: Keys) -> int:
     return sum(counts_by_file.values())
 
 
-def _anew(bound: Bound, table: str, base: Snapshot, files: Sequence[File], keys: Keys) -> tuple[list[File], list[File]]:
+def _anew(
+    bound: Bound, table: str, base: Snapshot, files: Sequence[File], keys: Keys
+) -> tuple[list[File], list[File]]:
     """The files to add and to remove."""
     if is_of_windows(table) or table.startswith(TIERS):
         check_whole(bound.table(table), files)
         return [*_single(bound, table, files, keys)], [*files]
     chosen = [unit for unit in units(bound, table) if {*unit.files} & {*files}]
-    return [_shared(bound, table, base, unit, keys) for unit in chosen], [file for unit in chosen for file in unit.files]
+    return [_shared(bound, table, base, unit, keys) for unit in chosen], [
+        file for unit in chosen for file in unit.files
+    ]
 
 
 def _single(bound: Bound, table: str, files: Sequence[File], keys: Keys) -> Iterator[File]:
@@ -138,7 +162,10 @@ def _single(bound: Bound, table: str, files: Sequence[File], keys: Keys) -> Iter
 
 
 def _shared(bound: Bound, table: str, base: Snapshot, unit: Unit, keys: Keys) -> File:
-    """A file with the batches of some files, without the rows. Its footer has the facts of the batches: their versions stay."""
+    """A file with the batches of some files, without the rows.
+
+    Its footer has the facts of the batches: their versions stay.
+    """
     folder = bound.table(table)
     check_whole(folder, unit.files)
     rows = read_states(folder, replace(base, files=tuple(unit.files)))
@@ -146,7 +173,9 @@ def _shared(bound: Bound, table: str, base: Snapshot, unit: Unit, keys: Keys) ->
     if len(unit.files) > 1:  # rows of a single file stay in its order
         remaining_rows = by_key(remaining_rows, bound.pipeline.keys)
     batches = batches_of(folder, unit.files, bound.pipeline.intervals.after)
-    counts = np.bincount(batches.position(instants(remaining_rows[BATCH])), minlength=len(batches)).astype(np.int64)
+    counts = np.bincount(batches.position(instants(remaining_rows[BATCH])), minlength=len(batches)).astype(
+        np.int64
+    )
     return write_shared(remaining_rows, folder, replace(batches, rows=counts), bound.pipeline.keys)
 
 

@@ -23,19 +23,29 @@ def _listing(bound: Bound) -> Listing:
     return of_several if bound.pipeline.sources else listing(bound.source)
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool = False, keep: bool = False, there: bool = False) -> Inputs:
+def inputs(
+    bound: Bound,
+    intervals: Sequence[Interval],
+    *,
+    allow_missing: bool = False,
+    keep: bool = False,
+    there: bool = False,
+) -> Inputs:
     """The files of some intervals.
 
-    An interval without files is an error where the source says so or rows were read of it before, unless `allow_missing`; so is a file of
-    two intervals, and an interval whose messages are gone or that the upstream has not published. `there`: a source that knows what a batch
-    holds sees that all of it is still there. `keep`: the files are about to be read, so that a source which must remember what a batch
-    holds notes it in the state.
+    An interval without files is an error where the source says so or rows were read of it before, unless
+    `allow_missing`; so is a file of two intervals, and an interval whose messages are gone or that the
+    upstream has not published. `there`: a source that knows what a batch holds sees that all of it is still
+    there. `keep`: the files are about to be read, so that a source which must remember what a batch holds
+    notes it in the state.
     """
     return _listing(bound).inputs(bound, intervals, allow_missing=allow_missing, keep=keep, there=there)
 
 
 def inputs_of_each(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, Inputs | SourceError]:
-    """The inputs of each interval alone, as `inputs` gives them, which may be an error; the source is asked once where none is."""
+    """The inputs of each interval alone, as `inputs` gives them, which may be an error; the source is asked
+    once where none is.
+    """
     with suppress(SourceError):
         given = inputs(bound, intervals)
         return {interval: given.only([interval]) for interval in intervals}
@@ -55,11 +65,16 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """How the files of a batch differ from the files in its report; None if they do not. Of one of several sources its own files count."""
+    """How the files of a batch differ from the files in its report; None if they do not.
+
+    Of one of several sources its own files count.
+    """
     report = report_of_source(report, bound.source.member.name) if bound.source.member else report
     return _listing(bound).difference(bound, report, files)
 
 
 def first_inputs(bound: Bound) -> Inputs:
-    """The files of the first interval that has any, to check a definition by; no files where none of the first intervals has."""
+    """The files of the first interval that has any, to check a definition by; no files where none of the
+    first intervals has.
+    """
     return _listing(bound).first_inputs(bound)

@@ -27,7 +27,8 @@ _NAMED = 5
 def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
     """The intervals without files of which rows were read: states hold what no file does any more.
 
-    Of batches that the states lack, the batches in a live table, made from another definition's states, or from states that are lost.
+    Of batches that the states lack, the batches in a live table, made from another definition's states, or
+    from states that are lost.
     """
     if not gone:
         return []
@@ -52,17 +53,26 @@ def _closed(bound: Bound, starts: Ints) -> Flags:
 
 
 def _has_rows(bound: Bound, batches: Batches) -> Flags:
-    """The batches with rows of the source; of one among several sources the batches with event times of it."""
-    return batches.rows > 0 if bound.source.member is None else batches.newest_of(bound.source.member.number) > BEFORE_ALL
+    """The batches with rows of the source; of one among several sources the batches with
+    event times of it.
+    """
+    return (
+        batches.rows > 0
+        if bound.source.member is None
+        else batches.newest_of(bound.source.member.number) > BEFORE_ALL
+    )
 
 
 def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> None:
     """Refuse intervals without files that rows were read of. `what`: what there is none of."""
     if lost := purged(bound, gone):
-        named = ", ".join(map(str, lost[:_NAMED])) + (f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else "")
+        named = ", ".join(map(str, lost[:_NAMED])) + (
+            f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else ""
+        )
         span = bound.pipeline.intervals.options(lost[0].start_us, lost[-1].end_us)
         raise SourceError(
-            f"{named}: rows were read before, and there is no {what} any more; an empty batch would take them out of published windows. "
-            f"Bring the {what}s back, or run the other batches alone, as muntin backfill does. If the rows shall go, say so: "
-            f"muntin run FILE --root {bound.root} {span} --allow-missing, or run(..., allow_missing=True)"
+            f"{named}: rows were read before, and there is no {what} any more; an empty batch would take them"
+            f" out of published windows. Bring the {what}s back, or run the other batches alone, as muntin"
+            f" backfill does. If the rows shall go, say so: muntin run FILE --root {bound.root} {span}"
+            " --allow-missing, or run(..., allow_missing=True)"
         )

@@ -1,6 +1,8 @@
-"""Source changes: batches to read again since their source has changed, for sources that report it themselves.
+"""Source changes: batches to read again since their source has changed, for sources that report it
+themselves.
 
-Commits to a table that belong to a batch which was read before they came: of a slow clock, or to an interval that was at work.
+Commits to a table that belong to a batch which was read before they came: of a slow clock, or to an interval
+that was at work.
 
 commits     1     2  | 3                    4 (made in the first interval, by its writer's clock)
 intervals   first    | second | third ...
@@ -34,8 +36,14 @@ def source_changes(bound: Bound, *, unread: bool = False) -> SourceChanges:
     `unread`: batches of an upstream that were never read count, too.
     """
     if members := [member for member in bound.members.values() if isinstance(member.source, TableSource)]:
-        return SourceChanges(tuple(sorted({interval for member in members for interval in late_commits(member).intervals})))
-    return late_commits(bound) if isinstance(bound.source, TableSource) else changes_of_upstream(bound, unread=unread)
+        return SourceChanges(
+            tuple(sorted({interval for member in members for interval in late_commits(member).intervals}))
+        )
+    return (
+        late_commits(bound)
+        if isinstance(bound.source, TableSource)
+        else changes_of_upstream(bound, unread=unread)
+    )
 
 
 def late_commits(bound: Bound) -> SourceChanges:
@@ -51,7 +59,9 @@ def _read_before(bound: Bound, log: Log, versions: Iterable[int]) -> set[Interva
     table, schedule = bound.frame_sets[0].table, bound.pipeline.intervals
     batch_starts = {*accumulated(bound, table, bound.store.snapshot(table)).start_us.tolist()}
     first = schedule.around(schedule.after(schedule.first_us - 1))
-    intervals = {max(first, schedule.around(log.made_us[version])) for version in versions} if batch_starts else set()
+    intervals = (
+        {max(first, schedule.around(log.made_us[version])) for version in versions} if batch_starts else set()
+    )
     return {each for each in intervals if each.start_us in batch_starts}
 
 

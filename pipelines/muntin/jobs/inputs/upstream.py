@@ -1,4 +1,6 @@
-"""The published windows of an upstream pipeline, for a pipeline over its windows; and which of them are new."""
+"""The published windows of an upstream pipeline, for a pipeline over its windows; and
+which of them are new.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,8 @@ class Upstream:
         return self.now.ledger.entries if self.now.ledger else no_entries()
 
     def files(self, starts: Ints) -> dict[int, list[SourceFile]]:
-        """Start of each of some published batches -> the files with its windows, with the name of the windows as their checksum.
+        """Start of each of some published batches -> the files with its windows, with the name of the windows
+        as their checksum.
 
         Windows that are gone, as the upstream's `retain` says, are an error.
         """
@@ -70,14 +73,19 @@ class Upstream:
             for start in closing[(closing >= first) & (closing <= last)].tolist():
                 files_by_start[start].append(
                     SourceFile(
-                        f"{self.table}/{file.path}", file.size, 0, spelled(names_of_windows[start]) if names_of_windows[start] else None
+                        f"{self.table}/{file.path}",
+                        file.size,
+                        0,
+                        spelled(names_of_windows[start]) if names_of_windows[start] else None,
                     )
                 )
         return files_by_start
 
     @property
     def kept_from_us(self) -> int:
-        """The start of the first batch whose windows are not gone, as the upstream's `retain` says; `BEFORE_ALL` while all are there."""
+        """The start of the first batch whose windows are not gone, as the upstream's `retain` says;
+        `BEFORE_ALL` while all are there.
+        """
         before_us = expired_before(self.now.snapshot.files)
         return BEFORE_ALL if before_us is None else before_us
 
@@ -85,14 +93,20 @@ class Upstream:
         before_us = self.kept_from_us
         if len(starts) and starts.min() < before_us:
             raise StateError(
-                f"{self.table}: windows of batches before {spell_instant(before_us)} are gone, as retain of that pipeline says, so "
-                f"{label(int(starts.min()))} cannot be read again; begin at {spell_instant(before_us)}"
+                f"{self.table}: windows of batches before {spell_instant(before_us)} are gone, as retain of"
+                f" that pipeline says, so {label(int(starts.min()))} cannot be read again; begin at"
+                f" {spell_instant(before_us)}"
             )
 
     def watermarks_us(self, starts: Ints) -> dict[int, int | None]:
-        """Start of each of some published batches -> how far time is known after it; None before any event."""
+        """Start of each of some published batches -> how far time is known after it; None
+        before any event.
+        """
         times_us = self.known_to(starts).tolist()
-        return {start: time_us if time_us > BEFORE_ALL else None for start, time_us in zip(starts.tolist(), times_us, strict=True)}
+        return {
+            start: time_us if time_us > BEFORE_ALL else None
+            for start, time_us in zip(starts.tolist(), times_us, strict=True)
+        }
 
     def known_to(self, starts: Ints) -> Ints:
         """How far time is known after each of some published batches; `BEFORE_ALL` before any event."""
@@ -100,7 +114,9 @@ class Upstream:
         return np.where(watermarks_us > BEFORE_ALL, watermarks_us - self.behind_us, BEFORE_ALL)
 
     def changed_since(self, number: int) -> Ints:
-        """Starts of the batches that were published after the segment of a number, and of some that were not."""
+        """Starts of the batches that were published after the segment of a number, and of
+        some that were not.
+        """
         newer = tuple(segment.file.path for segment in self.now.segments if segment.number > number)
         ledger = read_ledger(self.table, newer)
         return ledger.entries.start_us if ledger else np.empty(0, np.int64)
@@ -108,7 +124,9 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class SourceChanges:
-    """Batches that a table has more of than was read; up to which segment of its ledger, or version, that is; and since which."""
+    """Batches that a table has more of than was read; up to which segment of its ledger, or version, that is;
+    and since which.
+    """
 
     intervals: tuple[Interval, ...] = ()
     table: str | None = None
@@ -116,7 +134,8 @@ class SourceChanges:
     since: int = 0
 
     def remember(self, bound: Bound) -> None:
-        """Note that the batches are read, so that the next run checks later batches alone. Only to be called when they are read.
+        """Note that the batches are read, so that the next run checks later batches alone. Only to be called
+        when they are read.
 
         What another run has noted meanwhile stays, if it is further.
         """
@@ -141,7 +160,10 @@ def upstream(bound: Bound, source: WindowSource) -> Upstream:
 
 
 def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool:
-    """Whether an upstream published other windows of a batch than were read. Windows keep their name when their files are put together."""
+    """Whether an upstream published other windows of a batch than were read.
+
+    Windows keep their name when their files are put together.
+    """
     read, checksums = {file.checksum for file in before}, {file.checksum for file in now}
     if read and checksums and None not in read | checksums:
         return read != checksums
@@ -162,19 +184,33 @@ def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
     moved = read_us[batches.newest_us[there] != theirs.known_to(read_us)]
     changed = theirs.changed_since(since := seen_up_to(bound, theirs.now.snapshot.identity))
     changed = changed[(positions_of(changed, read_us) >= 0) & (changed >= theirs.kept_from_us)]
-    new = starts[(starts >= bound.pipeline.intervals.first_us) & (batches.position(starts) < 0)] if unread else starts[:0]
+    new = (
+        starts[(starts >= bound.pipeline.intervals.first_us) & (batches.position(starts) < 0)]
+        if unread
+        else starts[:0]
+    )
     changed_starts = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
-    intervals = [Interval(start, after(start)) for start in changed_starts[changed_starts >= theirs.kept_from_us].tolist()]
-    return SourceChanges(tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number, since)
+    intervals = [
+        Interval(start, after(start))
+        for start in changed_starts[changed_starts >= theirs.kept_from_us].tolist()
+    ]
+    return SourceChanges(
+        tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number, since
+    )
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
-    """The batches that were read and may have been published since, as far as there is a report of the reading."""
+    """The batches that were read and may have been published since, as far as there is a report of the
+    reading.
+    """
     after = bound.pipeline.intervals.after
     reports = last_accumulated(bound.store, [Interval(start, after(start)) for start in changed.tolist()])
     files = theirs.files(changed)
-    anew = [start not in reports or other_windows(manifest(reports[start]), files[start]) for start in changed.tolist()]
+    anew = [
+        start not in reports or other_windows(manifest(reports[start]), files[start])
+        for start in changed.tolist()
+    ]
     return changed[np.array(anew, np.bool_)]
 
 

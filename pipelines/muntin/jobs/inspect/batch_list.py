@@ -29,7 +29,8 @@ class ListedBatch:
 
     Attributes:
         start_us, end_us: its interval.
-        standing: published; read, and its windows wait for a finalize; waiting behind a missing interval; or missing itself.
+        standing: published; read, and its windows wait for a finalize; waiting behind a missing interval; or
+            missing itself.
         watermark_us: the watermark after it; None where it is not published.
         windows, late: how many windows it closed; its rows that came too late for a window.
     """
@@ -43,12 +44,17 @@ class ListedBatch:
 
 
 def listed_batches(todo: Pending) -> list[tuple[int, int, Standing]]:
-    """(start, end, standing) of all batches of a window's history, and of the batches around it, ascending."""
+    """(start, end, standing) of all batches of a window's history, and of the batches
+    around it, ascending.
+    """
     history, published_starts = todo.history, todo.published.starts
     standings = np.where(np.isin(history.batches.start_us, published_starts), "published", "read").tolist()
-    batches = [*zip(history.batches.start_us.tolist(), history.batches.end_us.tolist(), standings, strict=True)]
+    batches = [
+        *zip(history.batches.start_us.tolist(), history.batches.end_us.tolist(), standings, strict=True)
+    ]
     batches += [
-        (start, end, "waiting") for start, end in zip(history.waiting.start_us.tolist(), history.waiting.end_us.tolist(), strict=True)
+        (start, end, "waiting")
+        for start, end in zip(history.waiting.start_us.tolist(), history.waiting.end_us.tolist(), strict=True)
     ]
     batches += [(hole.start_us, hole.end_us, "missing") for hole in history.missing]
     return sorted(batches)

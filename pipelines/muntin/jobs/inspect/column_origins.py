@@ -47,10 +47,17 @@ def column_origins(bound: Bound, window: str) -> dict[str, set[Origin]]:
     members = bound.members or {"": bound}
     keys, origins = bound.keys_of(window), dict[str, set[Origin]]()
     for key in keys:
-        origins[key] = {origin for name in members for origin in _of(bound, name, [key], "DIRECT", "IDENTITY", key=True)}
-    times = {name: [each for each in (member.source.event_time, member.source.arrival_time) if each] for name, member in members.items()}
+        origins[key] = {
+            origin for name in members for origin in _of(bound, name, [key], "DIRECT", "IDENTITY", key=True)
+        }
+    times = {
+        name: [each for each in (member.source.event_time, member.source.arrival_time) if each]
+        for name, member in members.items()
+    }
     for each in ("window_start", "window_end"):
-        origins[each] = {Origin(name, column, "DIRECT", "TRANSFORMATION") for name in members for column in times[name]}
+        origins[each] = {
+            Origin(name, column, "DIRECT", "TRANSFORMATION") for name in members for column in times[name]
+        }
     around = {
         name: {
             *_of(bound, name, [member.pipeline.filter or "true"], "INDIRECT", "FILTER"),
@@ -61,7 +68,9 @@ def column_origins(bound: Bound, window: str) -> dict[str, set[Origin]]:
     }
     for result, aggregate in bound.aggregates.items():
         sources = [aggregate.source] if aggregate.source in members else [*members]
-        origins[result] = {origin for name in sources for origin in (*_direct(bound, name, aggregate), *around[name])}
+        origins[result] = {
+            origin for name in sources for origin in (*_direct(bound, name, aggregate), *around[name])
+        }
     for result, sql in bound.pipeline.derive.items():
         origins[result] = set[Origin]().union(*(origins.get(path[0], set()) for path in named_columns(sql)))
     return origins
@@ -94,10 +103,16 @@ def _in(lift: Lift) -> Iterator[str]:
         yield from _in(lift.lift)
 
 
-def _of(bound: Bound, source: str, texts: Iterable[str], kind: str, how: str, *, key: bool = False) -> Iterator[Origin]:
+def _of(
+    bound: Bound, source: str, texts: Iterable[str], kind: str, how: str, *, key: bool = False
+) -> Iterator[Origin]:
     """The origins that SQL names. `key`: whether the texts are names of key columns."""
     dimensions = bound.pipeline.lookups
     for text in texts:
-        for path in [tuple(text.split(".")) if text.partition(".")[0] in dimensions else (text,)] if key else named_columns(text):
+        for path in (
+            [tuple(text.split(".")) if text.partition(".")[0] in dimensions else (text,)]
+            if key
+            else named_columns(text)
+        ):
             of_dimension = path[0] in dimensions and len(path) > 1
             yield Origin(path[0], path[1], kind, how) if of_dimension else Origin(source, path[0], kind, how)

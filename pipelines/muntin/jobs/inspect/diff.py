@@ -61,20 +61,30 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """The diff as JSON has it, without the windows themselves."""
-        largest = {name: {"change": change, "window": dict(where)} for name, (change, where) in self.largest.items()}
+        largest = {
+            name: {"change": change, "window": dict(where)} for name, (change, where) in self.largest.items()
+        }
         plain = {"window": self.window, "before": self.before, "after": self.after, "lacking": self.lacking}
-        columns = {"new_columns": [*self.new_columns], "gone_columns": [*self.gone_columns], "retyped_columns": [*self.retyped_columns]}
+        columns = {
+            "new_columns": [*self.new_columns],
+            "gone_columns": [*self.gone_columns],
+            "retyped_columns": [*self.retyped_columns],
+        }
         return plain | self.counted() | columns | {"largest": largest}
 
 
 def diff(
-    pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, against: Pipeline | AnyPath | None = None
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    window: str | None = None,
+    against: Pipeline | AnyPath | None = None,
 ) -> list[Difference]:
     """Compare the live windows with the windows of a definition, window by window. Nothing is changed.
 
-    Windows of the definition that are not derived yet are derived from its states in this process. `window`: None: each that both have.
-    `against`: in place of the live windows another definition, or the folder of another state: a root, a pipeline's folder in it, or one of
-    the states in that.
+    Windows of the definition that are not derived yet are derived from its states in this process. `window`:
+    None: each that both have. `against`: in place of the live windows another definition, or the folder of
+    another state: a root, a pipeline's folder in it, or one of the states in that.
     """
     if window is not None and window not in pipeline.windows:
         raise no_window(pipeline, window)
@@ -90,7 +100,9 @@ def diff(
     return differences
 
 
-def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root: str | AnyPath) -> tuple[Published, pa.Table] | None:
+def _before(
+    bound: Bound, window: str, against: Pipeline | AnyPath | None, root: str | AnyPath
+) -> tuple[Published, pa.Table] | None:
     """The publication and the windows to compare with; None where nothing is published."""
     if isinstance(against, AnyPath):
         store = DeltaStore(_state(against, bound.pipeline.name))
@@ -108,13 +120,18 @@ def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root:
 
 
 def _state(folder: AnyPath, pipeline: str) -> AnyPath:
-    """A folder that leads to live tables: a state, or the name of a state in a pipeline's folder, or in a root with the pipeline."""
+    """A folder that leads to live tables: a state, or the name of a state in a pipeline's folder, or in a
+    root with the pipeline.
+    """
     folder = folder.absolute()
     if (folder.parent / OWNER_FILE).exists() and folder.name not in NO_STATES:
         return folder
     homes = [home for home in (folder, folder.parent, folder / pipeline) if (home / OWNER_FILE).exists()]
     if not homes:
-        raise StateError(f"{folder} is neither a definition's file nor a state's folder: it has no {pipeline!r}, and is none itself")
+        raise StateError(
+            f"{folder} is neither a definition's file nor a state's folder: it has no {pipeline!r}, and is"
+            " none itself"
+        )
     return homes[0] / "any"
 
 
@@ -124,32 +141,44 @@ def _difference(bound: Bound, window: str, publication: Published, before: pa.Ta
     keys = bound.keys_of(window)
     if {*had} != {*keys}:
         raise DefinitionError(
-            f"{window}: keys were {', '.join(had) or 'none'}, and are {', '.join(keys) or 'none'}: no window is another's "
-            f"successor, so that they cannot be compared; there were {len(before):,}, and are {len(after):,}"
+            f"{window}: keys were {', '.join(had) or 'none'}, and are {', '.join(keys) or 'none'}: no window"
+            f" is another's successor, so that they cannot be compared; there were {len(before):,}, and are"
+            f" {len(after):,}"
         )
     pending = pending_window(bound, window)
     missing_batches = len(np.setdiff1d(publication.starts, pending.history.batches.start_us))
     changes = compared(before, after, identity=tuple(dict.fromkeys((*keys, *kind.order))))
-    names = [name for name in after.column_names if name != BATCH], [name for name in before.column_names if name != BATCH]
+    names = (
+        [name for name in after.column_names if name != BATCH],
+        [name for name in before.column_names if name != BATCH],
+    )
     new, gone = (tuple(name for name in one if name not in two) for one, two in (names, names[::-1]))
     retyped = tuple(name for name in names[0] if name in names[1] and name not in changes.after.column_names)
-    return Difference(window, len(before), len(after), missing_batches, new, gone, retyped, changes, dict(_largest(changes)))
+    return Difference(
+        window, len(before), len(after), missing_batches, new, gone, retyped, changes, dict(_largest(changes))
+    )
 
 
 def windows_of(bound: Bound, window: str) -> pa.Table:
-    """All closed windows under a definition: as published, or derived from states if the states have changed since."""
+    """All closed windows under a definition: as published, or derived from states if the states have changed
+    since.
+    """
     pending = pending_window(bound, window)
     if pending.published.ledger and not pending.work:
         return _rows(bound.folder, pending.published)
     if not len(pending.history.batches):
         raise StateError(
-            f"{bound.pipeline.name}: nothing was read under this definition; muntin rebuild FILE --candidate --root {bound.root} reads it"
+            f"{bound.pipeline.name}: nothing was read under this definition; muntin rebuild FILE --candidate"
+            f" --root {bound.root} reads it"
         )
     from muntin.jobs.finalize.finalize_task import combined_shard
     from muntin.jobs.finalize.shard import shards
 
     everything = replace(pending, work=Work(np.arange(len(pending.history.batches)), BEFORE_ALL, AFTER_ALL))
-    return pa.concat_tables([combined_shard(shard).published()[0] for shard in shards(bound, everything, "")], promote_options="permissive")
+    return pa.concat_tables(
+        [combined_shard(shard).published()[0] for shard in shards(bound, everything, "")],
+        promote_options="permissive",
+    )
 
 
 def _rows(state: AnyPath, now: Published) -> pa.Table:

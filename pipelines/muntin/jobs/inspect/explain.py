@@ -38,7 +38,9 @@ NO_EVENT = "there is no event of this key in any window"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A state: start of its frame, start of its batch, its rows, and whether it was late for other windows."""
+    """A state: start of its frame, start of its batch, its rows, and whether it was late
+    for other windows.
+    """
 
     frame: datetime
     batch: datetime
@@ -83,21 +85,35 @@ class Explanation:
     why_none: str | None = None
 
 
-def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequence[Any] = (), at: datetime) -> Explanation:
-    """Explain the windows of a key, a value for each key column, that hold an instant, from the checkpoint as it is."""
+def explain(
+    pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequence[Any] = (), at: datetime
+) -> Explanation:
+    """Explain the windows of a key, a value for each key column, that hold an instant, from the checkpoint as
+    it is.
+    """
     if window not in pipeline.windows:
         raise no_window(pipeline, window)
     if len(key) != len(keys := pipeline.keys_of(window)):
-        raise DefinitionError(f"key: {list(key)} is not a value for each of the key columns: {', '.join(keys) or 'there are none'}")
+        raise DefinitionError(
+            f"key: {list(key)} is not a value for each of the key columns:"
+            f" {', '.join(keys) or 'there are none'}"
+        )
     bound = one_row_each(as_readers_know(bind_existing(pipeline, root)), window)
     todo, at_us, kind = pending_window(bound, window), instant_us(at, "at"), bound.windows[window]
     around = around_us(kind, bound.frames_of(window).width_us, at_us)
     if are_gone(todo.history.batches, *around):
         return Explanation(
-            (), f"{refusal(bound, expired_to(bound))}: what the windows over that instant were made of is not known any more"
+            (),
+            f"{refusal(bound, expired_to(bound))}: what the windows over that instant were made of is not"
+            " known any more",
         )
     combined = _of_key(bound, todo, key, around)
-    explained = [_explained(bound, todo, one, row) for one, rows in combined for row in rows if _holds(kind, one, row, at_us)]
+    explained = [
+        _explained(bound, todo, one, row)
+        for one, rows in combined
+        for row in rows
+        if _holds(kind, one, row, at_us)
+    ]
     if explained:
         return Explanation(tuple(_with_changes(bound, _with_look_ups(bound, explained))))
     return Explanation((), _why(pipeline, todo, _of_key(bound, todo, key, ALL_US), at_us))
@@ -126,7 +142,11 @@ def _with_changes(bound: Bound, explained: Sequence[Explained]) -> list[Explaine
     except SourceError as gone:
         return [replace(each, unread=str(gone)) for each in explained]
     return [
-        replace(each, changes=tuple(one for one in row_changes if instant_us(one.batch, "batch") in _batches(each))) for each in explained
+        replace(
+            each,
+            changes=tuple(one for one in row_changes if instant_us(one.batch, "batch") in _batches(each)),
+        )
+        for each in explained
     ]
 
 
@@ -135,28 +155,50 @@ def _batches(one: Explained) -> list[int]:
     return sorted({instant_us(part.batch, "batch") for part in one.parts})
 
 
-def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int]) -> list[tuple[Combined, np.ndarray]]:
-    """The windows made of the frames of a stretch, and which of them are the key's; none where the key has none."""
+def _of_key(
+    bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int]
+) -> list[tuple[Combined, np.ndarray]]:
+    """The windows made of the frames of a stretch, and which of them are the key's; none where the key has
+    none.
+    """
     combined_windows = combined_of_key(bound, todo, key, within_us)
-    own = ((one, np.flatnonzero(rows_of_key(one.windows, bound.keys_of(todo.window), key))) for one in combined_windows)
+    own = (
+        (one, np.flatnonzero(rows_of_key(one.windows, bound.keys_of(todo.window), key)))
+        for one in combined_windows
+    )
     return [(one, rows) for one, rows in own if len(rows)]
 
 
 def _holds(kind: Window, combined: Combined, row: int, at_us: int) -> bool:
     """Whether an instant lies in a window; ends may belong to it, starts may not."""
-    return bool(combined.assignment.start[row] + kind.outside_us <= at_us < combined.assignment.end[row] + kind.beyond_us)
+    return bool(
+        combined.assignment.start[row] + kind.outside_us
+        <= at_us
+        < combined.assignment.end[row] + kind.beyond_us
+    )
 
 
 def _explained(bound: Bound, todo: Pending, combined: Combined, row: int) -> Explained:
     one, batches = combined.assignment, todo.history.batches
     members = np.append(one.order[one.lo[row] : one.hi[row]], one.late_row[one.late_window == row])
     frames, closed = combined.frames, int(combined.closed[row])
-    inside = (frames.group == one.group[row]) & (frames.start >= one.start[row]) & (frames.start < max(one.end[row], one.start[row] + 1))
+    inside = (
+        (frames.group == one.group[row])
+        & (frames.start >= one.start[row])
+        & (frames.start < max(one.end[row], one.start[row] + 1))
+    )
     came_later = np.setdiff1d(np.flatnonzero(inside & (frames.batch > closed)), members)
     past = Past(combined.states, frames, combined.closed, bound.windows[todo.window].outside_us)
     before = np.unique([rows[row] for rows in past.rows_before(one, bound.aggregates)]).astype(np.int64)
-    values = {name: column[0].as_py() for name, column in zip(combined.windows.column_names, combined.windows.slice(row, 1), strict=False)}
-    shown = {name: value for name, value in values.items() if not name.startswith("state_") or name in bound.aggregates}
+    values = {
+        name: column[0].as_py()
+        for name, column in zip(combined.windows.column_names, combined.windows.slice(row, 1), strict=False)
+    }
+    shown = {
+        name: value
+        for name, value in values.items()
+        if not name.startswith("state_") or name in bound.aggregates
+    }
     return Explained(
         shown,
         from_us(int(batches.start_us[closed])) if closed < len(batches) else None,
@@ -181,7 +223,9 @@ def _parts(todo: Pending, combined: Combined, rows: np.ndarray) -> tuple[Part, .
     )
 
 
-def _why(pipeline: Pipeline, todo: Pending, windows_of_key: Sequence[tuple[Combined, np.ndarray]], at_us: int) -> str:
+def _why(
+    pipeline: Pipeline, todo: Pending, windows_of_key: Sequence[tuple[Combined, np.ndarray]], at_us: int
+) -> str:
     """Why no window of the key holds an instant."""
     batches = todo.history.batches
     if not len(batches):
@@ -189,15 +233,31 @@ def _why(pipeline: Pipeline, todo: Pending, windows_of_key: Sequence[tuple[Combi
     last = int(batches.end_us[-1])
     if not windows_of_key:
         return f"{NO_EVENT}: check the key, the filter, and `muntin quarantine` for rows that were refused"
-    bounds = [(int(one.assignment.start[row]), int(one.assignment.end[row])) for one, rows in windows_of_key for row in rows]
+    bounds = [
+        (int(one.assignment.start[row]), int(one.assignment.end[row]))
+        for one, rows in windows_of_key
+        for row in rows
+    ]
     if at_us >= last:
-        return f"the history ends at {from_us(last):%Y-%m-%dT%H:%M}; later batches were not run, or wait for missing ones"
+        return (
+            f"the history ends at {from_us(last):%Y-%m-%dT%H:%M}; later batches were not run, or wait for"
+            " missing ones"
+        )
     before, after = (
         max((end for _, end in bounds if end <= at_us), default=None),
         min((start for start, _ in bounds if start > at_us), default=None),
     )
-    around = [f"the last window before it ends at {from_us(before):%Y-%m-%dT%H:%M:%S}"] if before is not None else []
+    around = (
+        [f"the last window before it ends at {from_us(before):%Y-%m-%dT%H:%M:%S}"]
+        if before is not None
+        else []
+    )
     around += [f"the next one starts at {from_us(after):%Y-%m-%dT%H:%M:%S}"] if after is not None else []
-    late = sum(int(one.states["rows"].to_numpy()[one.candidates.missed > 0].sum()) for one, _ in windows_of_key)
+    late = sum(
+        int(one.states["rows"].to_numpy()[one.candidates.missed > 0].sum()) for one, _ in windows_of_key
+    )
     late_rows = f"; {late} rows of this key came too late for some window (see `muntin late`)" if late else ""
-    return f"the key has no event that counts in a window of {pipeline.name} over that instant: {'; '.join(around)}{late_rows}"
+    return (
+        f"the key has no event that counts in a window of {pipeline.name} over that instant:"
+        f" {'; '.join(around)}{late_rows}"
+    )

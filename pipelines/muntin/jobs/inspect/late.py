@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LateBatch:
-    """A batch with late rows. `rows`: how many came too late for at least one window; `windows`: how many they missed, summed over rows."""
+    """A batch with late rows.
+
+    `rows`: how many came too late for at least one window; `windows`: how many they missed, summed over rows.
+    """
 
     window: str
     batch: datetime
@@ -59,7 +62,8 @@ def late(pipeline: Pipeline, window: str | None = None, *, root: str | AnyPath) 
 def late_states(pipeline: Pipeline, window: str, *, root: str | AnyPath) -> pa.Table:
     """The states that came too late for some of a window's windows, from the checkpoint as it is.
 
-    Key columns, frame (its start), batch (start of its interval), rows, and windows (how many windows each row missed).
+    Key columns, frame (its start), batch (start of its interval), rows, and windows (how many windows each
+    row missed).
     """
     _windows(pipeline, window)
     keys = pipeline.keys_of(window)
@@ -77,7 +81,9 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | AnyPath) -> pa.T
 
 def _no_states(keys: Sequence[str]) -> pa.Table:
     names = [*keys, FRAME, "batch", "rows", "windows"]
-    return pa.table({name: pa.array([], INSTANT if name in (FRAME, "batch") else pa.int64()) for name in names})
+    return pa.table(
+        {name: pa.array([], INSTANT if name in (FRAME, "batch") else pa.int64()) for name in names}
+    )
 
 
 def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
@@ -87,12 +93,18 @@ def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
 
 
 def _everything(pending: Pending) -> Pending:
-    """The work of reading all states of the history; of the windows it gives the open windows alone, since no window is asked for."""
+    """The work of reading all states of the history; of the windows it gives the open windows alone, since no
+    window is asked for.
+    """
     return replace(pending, work=Work(np.array([len(pending.history.batches)]), BEFORE_ALL, AFTER_ALL))
 
 
 def _late_of(pipeline: Pipeline, pending: Pending, shard: Shard) -> pa.Table:
-    if isinstance(pipeline.windows[pending.window].follows, Bounded) and pending.published.ledger and not pending.work:
+    if (
+        isinstance(pipeline.windows[pending.window].follows, Bounded)
+        and pending.published.ledger
+        and not pending.work
+    ):
         # Whether a state is late depends on no other state here: the batches with late rows are enough.
         entries = pending.published.ledger.entries
         counted = entries.start_us[entries.late > 0]

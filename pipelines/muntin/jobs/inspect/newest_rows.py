@@ -1,4 +1,5 @@
-"""Rows of a table a page at a time, rows of the newest batches first. Only the files that a page needs are read.
+"""Rows of a table a page at a time, rows of the newest batches first. Only the files that a page needs are
+read.
 
 files by batches   [1 .. 512]   [513 .. 600] [520 .. 600]   [601]
 stretches               C              B                      A       files that overlap are read together
@@ -55,14 +56,16 @@ def newest_rows(
 ) -> Page:
     """A page of a table with the column `batch`: by batch, the newest first, then by `order`.
 
-    `span`: path of a file -> starts of the first and the last of its batches; None: it holds no rows. `limit`: so many rows at most.
-    `begin`: `after` of the page before. `condition`: on the rows.
+    `span`: path of a file -> starts of the first and the last of its batches; None: it holds no rows.
+    `limit`: so many rows at most. `begin`: `after` of the page before. `condition`: on the rows.
     """
     tables, have, together = list[pa.Table](), 0, 1
     rest = _stretches(snapshot.files, span, begin.batch_us if begin else None)
     while rest and have <= limit:
         part, rest = [file for stretch in rest[:together] for file in stretch], rest[together:]
-        rows = _sorted(read_files(folder, replace(snapshot, files=tuple(part)), None, _up_to(condition, begin)), order)
+        rows = _sorted(
+            read_files(folder, replace(snapshot, files=tuple(part)), None, _up_to(condition, begin)), order
+        )
         rows = rows.slice(_skipped(rows, begin) if not have else 0)
         tables.append(rows.slice(0, limit + 1 - have))
         have += len(tables[-1])
@@ -73,7 +76,11 @@ def newest_rows(
 
 def _stretches(files: Sequence[File], span: Span, up_to: int | None) -> list[list[File]]:
     """The files that may hold batches up to a start, the newest first; overlapping files together."""
-    spans = [(bounds[1], bounds[0], file) for file in files if (bounds := span(file.path)) and (up_to is None or bounds[0] <= up_to)]
+    spans = [
+        (bounds[1], bounds[0], file)
+        for file in files
+        if (bounds := span(file.path)) and (up_to is None or bounds[0] <= up_to)
+    ]
     stretches, low = list[list["File"]](), 0
     for last, first, file in sorted(spans, key=lambda each: (-each[0], each[2].path)):
         if stretches and last >= low:

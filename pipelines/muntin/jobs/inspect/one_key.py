@@ -1,4 +1,6 @@
-"""The windows of one key, derived from the states of this key alone: row groups of other keys and other times are skipped."""
+"""The windows of one key, derived from the states of this key alone: row groups of other keys and other times
+are skipped.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,11 @@ if TYPE_CHECKING:
 ALL_US = (BEFORE_ALL, AFTER_ALL)
 
 
-def combined_of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int] = ALL_US) -> list[Combined]:
-    """The windows of a key, closed and open, from the checkpoint as it is. If windows do not keep keys apart: the windows of all keys.
+def combined_of_key(
+    bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int] = ALL_US
+) -> list[Combined]:
+    """The windows of a key, closed and open, from the checkpoint as it is. If windows do not keep keys apart:
+    the windows of all keys.
 
     Only frames that start in `within_us`, `[low, high)`, are read; a window is whole if all its frames are.
     """
@@ -40,7 +45,11 @@ def combined_of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: 
     work = Work(np.arange(count + 1), *within_us, since=0 if within_us == ALL_US else count)
     schema, apart = todo.states.schema, bound.windows[todo.window].made_of.apart
     keys = bound.keys_of(todo.window)
-    only = states_of_key(keys, key, schema, apart=keys == tuple(bound.pipeline.keys)) if apart and schema is not None else None
+    only = (
+        states_of_key(keys, key, schema, apart=keys == tuple(bound.pipeline.keys))
+        if apart and schema is not None
+        else None
+    )
     key_shards = shards(bound, replace(todo, work=work), "")
     if only is not None:
         key_shards = [replace(shard, number=0, count=1, only=only) for shard in key_shards[:1]]
@@ -56,7 +65,9 @@ def one_row_each(bound: Bound, window: str) -> Bound:
 
 
 def around_us(kind: Window, width_us: int, at_us: int) -> tuple[int, int]:
-    """The frames that windows over an instant can be made of; all of them for kinds whose windows have no greatest length."""
+    """The frames that windows over an instant can be made of; all of them for kinds whose windows have no
+    greatest length.
+    """
     if not isinstance(kind.follows, Bounded):
         return ALL_US
     reach = kind.follows.reach_us + kind.beyond_us + width_us
@@ -64,8 +75,14 @@ def around_us(kind: Window, width_us: int, at_us: int) -> tuple[int, int]:
 
 
 def frames_from(kind: Window, width_us: int, low_us: int) -> tuple[int, int]:
-    """The frames of windows that end after an instant; all of them for kinds whose windows have no greatest length."""
-    return ALL_US if around_us(kind, width_us, low_us) == ALL_US else (around_us(kind, width_us, low_us)[0], AFTER_ALL)
+    """The frames of windows that end after an instant; all of them for kinds whose windows have no greatest
+    length.
+    """
+    return (
+        ALL_US
+        if around_us(kind, width_us, low_us) == ALL_US
+        else (around_us(kind, width_us, low_us)[0], AFTER_ALL)
+    )
 
 
 def rows_of_key(table: pa.Table, names: Sequence[str], key: Sequence[Any]) -> np.ndarray:
@@ -73,13 +90,20 @@ def rows_of_key(table: pa.Table, names: Sequence[str], key: Sequence[Any]) -> np
     mask = np.ones(len(table), np.bool_)
     for name, value in zip(names, key, strict=True):
         kind = table.schema.field(name).type
-        own = pa.table({name: table[name], "at": np.arange(len(table))}).filter(is_key(pc.field(name), value_of(name, value, kind)))
+        own = pa.table({name: table[name], "at": np.arange(len(table))}).filter(
+            is_key(pc.field(name), value_of(name, value, kind))
+        )
         mask &= np.isin(np.arange(len(table)), own["at"].to_numpy())
     return mask
 
 
-def states_of_key(names: Sequence[str], key: Sequence[Any], schema: pa.Schema, *, apart: bool = True) -> pc.Expression | None:
-    """The condition on the states of a key; None without key columns. `apart`: whether they lie in one bucket; of a rollup they do not."""
+def states_of_key(
+    names: Sequence[str], key: Sequence[Any], schema: pa.Schema, *, apart: bool = True
+) -> pc.Expression | None:
+    """The condition on the states of a key; None without key columns.
+
+    `apart`: whether they lie in one bucket; of a rollup they do not.
+    """
     if not names or not {*names, BUCKET} <= set(schema.names):
         return None
     values = [value_of(name, value, schema.field(name).type) for name, value in zip(names, key, strict=True)]

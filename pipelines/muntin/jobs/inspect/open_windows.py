@@ -1,6 +1,7 @@
 """How many windows are open, and since when: they have events, and no batch that is published closes them.
 
-Windows on a grid are counted from the frames of keys alone. A frame opens its windows that begin after the key's frame before it:
+Windows on a grid are counted from the frames of keys alone. A frame opens its windows that begin after the
+key's frame before it:
 
 frames    0    10        30        windows of 20, every 10; open: windows that end after 0
 windows [-10, 10)                  frame 0 opens 2
@@ -50,7 +51,8 @@ _NONE = BEFORE_ALL
 
 
 def open_count(bound: Bound, todo: Pending) -> int | None:
-    """The number of open windows of all keys; None if nothing is published, or if too many states would have to be read.
+    """The number of open windows of all keys; None if nothing is published, or if too many states would have
+    to be read.
 
     It is counted once for each batch: the next reading of the same tables takes it from memory.
     """
@@ -62,7 +64,10 @@ def open_count(bound: Bound, todo: Pending) -> int | None:
 
 @lru_cache(maxsize=1024)
 def _remembered(_folder: str, _window: str, _states: int, _published: str | None) -> list[int | None]:
-    """The place of an answer, by what the tables are at the moment. The tables themselves, of a long history, are not held on to."""
+    """The place of an answer, by what the tables are at the moment.
+
+    The tables themselves, of a long history, are not held on to.
+    """
     return []
 
 
@@ -73,23 +78,39 @@ def _counted(bound: Bound, todo: Pending) -> int | None:
     if kind.grid is None:
         return _derived(bound, todo)
     floor = int(closing(kind, ledger.entries.watermark_us).floor[-1])
-    low = max(floor - kind.follows.longest_us, BEFORE_ALL) if isinstance(kind.follows, Bounded) else BEFORE_ALL
-    near = [file for file in todo.states.files if (high := parse_states_path(file.path).high_us) is not None and high >= low]
+    low = (
+        max(floor - kind.follows.longest_us, BEFORE_ALL) if isinstance(kind.follows, Bounded) else BEFORE_ALL
+    )
+    near = [
+        file
+        for file in todo.states.files
+        if (high := parse_states_path(file.path).high_us) is not None and high >= low
+    ]
     if sum(file.rows for file in near) > STATES:
         return None
     folder = bound.table(bound.frames_of(todo.window).table)
     last = int(todo.history.batches.start_us[-1])  # batches beyond a hole wait
-    return _opened(kind, floor, _steps([f"{folder}/{file.path}" for file in near], bound.keys_of(todo.window), low, last))
+    return _opened(
+        kind, floor, _steps([f"{folder}/{file.path}" for file in near], bound.keys_of(todo.window), low, last)
+    )
 
 
-def _steps(paths: Sequence[str], keys: Sequence[str], low_us: int, last_us: int) -> list[tuple[int, int | None, int]]:
-    """(start of a frame, of the key's frame before it, number of keys), of the frames from `low_us` on and of batches up to `last_us`."""
+def _steps(
+    paths: Sequence[str], keys: Sequence[str], low_us: int, last_us: int
+) -> list[tuple[int, int | None, int]]:
+    """(start of a frame, of the key's frame before it, number of keys), of the frames from `low_us` on and of
+    batches up to `last_us`.
+    """
     if not paths:
         return []
     wanted = (ds.field(FRAME) >= _instant(low_us)) & (ds.field(BATCH) <= _instant(last_us))
-    tables = [opened(path).read([*keys, FRAME, BATCH]).filter(wanted).select([*keys, FRAME]) for path in paths]
+    tables = [
+        opened(path).read([*keys, FRAME, BATCH]).filter(wanted).select([*keys, FRAME]) for path in paths
+    ]
     frames = pa.concat_tables(tables, promote_options="permissive")
-    return steps_of(_numbered([frames[key] for key in keys], len(frames)), frames[FRAME].cast(pa.int64()).to_numpy())
+    return steps_of(
+        _numbered([frames[key] for key in keys], len(frames)), frames[FRAME].cast(pa.int64()).to_numpy()
+    )
 
 
 def _numbered(columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
@@ -103,7 +124,9 @@ def _numbered(columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
 
 
 def steps_of(keys: Ints, frames: Ints) -> list[tuple[int, int | None, int]]:
-    """(start of a frame, of the key's frame before it, number of keys), from the key and the frame of each state."""
+    """(start of a frame, of the key's frame before it, number of keys), from the key and the frame of each
+    state.
+    """
     order = np.lexsort((frames, keys))
     keys, frames = keys[order], frames[order]
     same = keys[1:] == keys[:-1]
@@ -127,13 +150,16 @@ def _opened(kind: Window, floor: int, steps: Iterable[tuple[int, int | None, int
             spans += len(starts[frame])
         if spans > _SPANS:
             return None
-        total += keys * (len(starts[frame]) - (bisect_right(starts[frame], before) if before is not None else 0))
+        total += keys * (
+            len(starts[frame]) - (bisect_right(starts[frame], before) if before is not None else 0)
+        )
     return total
 
 
 def _derived(bound: Bound, todo: Pending) -> int | None:
     """The number of windows that are open when all are derived that may be."""
-    from muntin.jobs.finalize.finalize_task import combined_shard  # with the kernels, which windows on a grid do without
+    # with the kernels, which windows on a grid do without
+    from muntin.jobs.finalize.finalize_task import combined_shard
     from muntin.jobs.inspect.one_key import one_row_each
 
     count, batches = len(todo.history.batches), todo.published.ledger
@@ -143,7 +169,11 @@ def _derived(bound: Bound, todo: Pending) -> int | None:
         stale = int(todo.work.positions[0]) if todo.work else count
         work = from_note(count, batches, last, min(stale, count))
     else:
-        since = int(batches.entries.open_us[-1]) if batches and isinstance(follows, Chained) and not todo.work else BEFORE_ALL
+        since = (
+            int(batches.entries.open_us[-1])
+            if batches and isinstance(follows, Chained) and not todo.work
+            else BEFORE_ALL
+        )
         work = Work(last, since, AFTER_ALL)
     one_row = one_row_each(bound, todo.window)
     open_shards = shards(one_row, replace(todo, work=work), "")
@@ -158,20 +188,31 @@ def _instant(us: int) -> pa.Scalar:
 
 
 def open_since(bound: Bound, pending: Pending) -> int | None:
-    """The earliest start of an open window; None if no window is open. For `Bounded` windows it follows from the frames of states."""
+    """The earliest start of an open window; None if no window is open.
+
+    For `Bounded` windows it follows from the frames of states.
+    """
     window, ledger = bound.windows[pending.window], pending.published.ledger
     if not ledger or not len(ledger.entries):
         return None
     if not isinstance(window.follows, Bounded):
-        since = pending.history.batches.low_us if isinstance(window.follows, Unending) else ledger.entries.open_us[-1:]
+        since = (
+            pending.history.batches.low_us
+            if isinstance(window.follows, Unending)
+            else ledger.entries.open_us[-1:]
+        )
         earliest = int(since.min(initial=AFTER_ALL))
         return None if earliest == AFTER_ALL else earliest
     floor = int(closing(window, ledger.entries.watermark_us).floor[-1])
     table = bound.frames_of(pending.window).table
     low = max(floor - window.follows.longest_us, BEFORE_ALL)
     highs = ((file.path, parse_states_path(file.path).high_us) for file in pending.states.files)
-    paths = [f"{bound.folder}/{table}/{path}" for path, high_us in highs if high_us is not None and high_us >= low]
-    starts = (start for frame in _frames(paths, low) for start, end in window.windows_for(frame) if end > floor)
+    paths = [
+        f"{bound.folder}/{table}/{path}" for path, high_us in highs if high_us is not None and high_us >= low
+    ]
+    starts = (
+        start for frame in _frames(paths, low) for start, end in window.windows_for(frame) if end > floor
+    )
     return next(starts, None)
 
 
@@ -180,5 +221,7 @@ def _frames(paths: list[str], low_us: int) -> list[int]:
     if not paths:
         return []
     low = pa.scalar(low_us, pa.int64()).cast(INSTANT)
-    frames = dataset_of(paths, pa.schema([(FRAME, INSTANT)])).to_table(columns=[FRAME], filter=ds.field(FRAME) >= low)[FRAME]
+    frames = dataset_of(paths, pa.schema([(FRAME, INSTANT)])).to_table(
+        columns=[FRAME], filter=ds.field(FRAME) >= low
+    )[FRAME]
     return sorted(frames.cast(pa.int64()).unique().to_pylist())

@@ -41,8 +41,9 @@ class PlannedBatch:
     Attributes:
         interval_start, interval_end: its interval.
         files, bytes: what it would be read from.
-        reading: "new": it was never read; "changed": its files are not as they were read; "unchanged"; "unknown": only Spark could
-            tell; "missing": it has no files, or its states are gone, as `retain` says: a run fails.
+        reading: "new": it was never read; "changed": its files are not as they were read; "unchanged";
+            "unknown": only Spark could tell; "missing": it has no files, or its states are gone, as `retain`
+            says: a run fails.
         why: what has changed, or what is missing; None else.
     """
 
@@ -65,11 +66,12 @@ class Plan:
 
     Attributes:
         batches: that would be read, in order.
-        windows: window -> starts of the batches whose windows would be derived anew. A batch whose files have changed counts with the
-            frames it has now; one whose files are as they were changes nothing.
+        windows: window -> starts of the batches whose windows would be derived anew. A batch whose files have
+            changed counts with the frames it has now; one whose files are as they were changes nothing.
         waiting_for: intervals that would still be missing between accumulated batches.
         counts: window -> how many windows that is.
-        redefined: how the definition differs from that of the last run, and what that costs; None where it does not.
+        redefined: how the definition differs from that of the last run, and what that costs; None where it
+            does not.
     """
 
     batches: tuple[PlannedBatch, ...]
@@ -87,8 +89,13 @@ class Plan:
         """The plan as JSON has it: instants as ISO text."""
         return {
             "batches": [_document(batch) for batch in self.batches],
-            "windows": {name: [start.isoformat() for start in starts] for name, starts in self.windows.items()},
-            "counts": {name: {"published": each.published, "expected": each.expected} for name, each in self.counts.items()},
+            "windows": {
+                name: [start.isoformat() for start in starts] for name, starts in self.windows.items()
+            },
+            "counts": {
+                name: {"published": each.published, "expected": each.expected}
+                for name, each in self.counts.items()
+            },
             "waiting_for": [[a.isoformat(), b.isoformat()] for a, b in self.waiting_for],
             "redefined": self.redefined.to_dict() if self.redefined else None,
         }
@@ -106,11 +113,21 @@ def _document(batch: PlannedBatch) -> dict[str, Any]:
     }
 
 
-def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, check: bool = True) -> Plan:
-    """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
+def plan(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    start: datetime,
+    end: datetime,
+    validate: bool = True,
+    check: bool = True,
+) -> Plan:
+    """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are
+    missing.
 
-    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it reads a row;
-    then files of new batches are read, too, where their rows may change rows of other batches.
+    The definition is checked against the suites if `validate`, and against the files if `check`, as a run
+    does before it reads a row; then files of new batches are read, too, where their rows may change rows of
+    other batches.
 
     Raises:
         DefinitionError, SourceError, StateError: as `run`; but an interval without files is part of the plan.
@@ -141,18 +158,31 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     )
 
 
-def _anew(intervals: Sequence[Interval], batches: Sequence[PlannedBatch], *, missing: bool = False) -> list[Interval]:
+def _anew(
+    intervals: Sequence[Interval], batches: Sequence[PlannedBatch], *, missing: bool = False
+) -> list[Interval]:
     """The batches that are new or have changed; batches without files, too, if they count."""
     kinds = ("new", "changed", *(["missing"] if missing else []))
     return [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading in kinds]
 
 
-def _batches(bound: Bound, intervals: Sequence[Interval], others: Mapping[Interval, str]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
-    """The batches, and the files of each batch that has files. `others`: why batches are read again whose files are the same."""
-    versions_by_start, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
+def _batches(
+    bound: Bound, intervals: Sequence[Interval], others: Mapping[Interval, str]
+) -> tuple[tuple[PlannedBatch, ...], Inputs]:
+    """The batches, and the files of each batch that has files.
+
+    `others`: why batches are read again whose files are the same.
+    """
+    versions_by_start, reports, gone = (
+        versions(bound),
+        last_accumulated(bound.store, intervals),
+        set(without_states(bound, intervals)),
+    )
     asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
     inputs_of_batches, batches = list[Inputs](), []
-    by_spark = UNKNOWN if any(isinstance(each, SparkSource) for each in bound.pipeline.sources.values()) else None
+    by_spark = (
+        UNKNOWN if any(isinstance(each, SparkSource) for each in bound.pipeline.sources.values()) else None
+    )
     for interval in intervals:
         start = interval.start_us
         if interval in gone:
@@ -172,10 +202,19 @@ def _batches(bound: Bound, intervals: Sequence[Interval], others: Mapping[Interv
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
             why = difference(bound, reports[start], files) or others.get(interval)
-            batches.append(_planned(interval, files, "changed" if why else "unknown" if by_spark else "unchanged", why or by_spark))
+            batches.append(
+                _planned(
+                    interval,
+                    files,
+                    "changed" if why else "unknown" if by_spark else "unchanged",
+                    why or by_spark,
+                )
+            )
     return tuple(batches), Inputs.joined(inputs_of_batches)
 
 
-def _planned(interval: Interval, files: Sequence[SourceFile], reading: Reading, why: str | None = None) -> PlannedBatch:
+def _planned(
+    interval: Interval, files: Sequence[SourceFile], reading: Reading, why: str | None = None
+) -> PlannedBatch:
     names, size = tuple(file.path for file in files), sum(file.size for file in files)
     return PlannedBatch(from_us(interval.start_us), from_us(interval.end_us), names, size, reading, why)

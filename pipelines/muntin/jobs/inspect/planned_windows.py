@@ -1,4 +1,6 @@
-"""Windows that a run would derive anew: how many, and the published windows of the batches that it would read again."""
+"""Windows that a run would derive anew: how many, and the published windows of the batches that it would read
+again.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,11 @@ class PlannedWindows:
     """The windows of one name that would be derived anew.
 
     Attributes:
-        starts: of the batches that close them, microseconds; of windows that are handed from batch to batch at most these, see
-            `timeline.parts`.
+        starts: of the batches that close them, microseconds; of windows that are handed from batch to batch
+            at most these, see `timeline.parts`.
         published: how many of them are published now.
-        expected: how many that may become, if a new batch closes as many as the mean of the known batches; None where nothing is published.
+        expected: how many that may become, if a new batch closes as many as the mean of the known batches;
+            None where nothing is published.
         missing: the intervals that are missing between batches.
     """
 
@@ -50,23 +53,39 @@ class PlannedWindows:
     missing: tuple[Interval, ...]
 
 
-def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Sequence[Interval]) -> PlannedWindows:
-    """The plan of a run for the windows of one name. `anew`: batches of which the run would bring other states.
+def planned_windows(
+    bound: Bound, name: str, asked: Sequence[Interval], anew: Sequence[Interval]
+) -> PlannedWindows:
+    """The plan of a run for the windows of one name. `anew`: batches of which the run would bring other
+    states.
 
     `asked`: the intervals of the run, which say where history begins while nothing is published.
     """
     frames, was = bound.frames_of(name), published(bound.store, name)
-    batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew, len(bound.pipeline.sources))
+    batches = _reread(
+        accumulated(bound, frames.table, bound.store.snapshot(frames.table)),
+        anew,
+        len(bound.pipeline.sources),
+    )
     starts = np.array([interval.start_us for interval in asked], np.int64)
-    batch_history = history(batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
+    batch_history = history(
+        batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty"
+    )
     watermarks_us = watermarks(batch_history.batches, bound.pipeline.watermarking)
     then = as_published(bound, name, was.ledger)
     ledger_before = was.ledger if then else None
     work = reconcile(
-        bound.windows[name], frames.width_us, batch_history.batches, watermarks_us, ledger_before, bound.derivation(name), then
+        bound.windows[name],
+        frames.width_us,
+        batch_history.batches,
+        watermarks_us,
+        ledger_before,
+        bound.derivation(name),
+        then,
     )
     closing = batch_history.batches.start_us[work.positions]
-    before = np.append(was.ledger.entries.windows if was.ledger else was.starts, 0)  # what is not known closed none
+    # what is not known closed none
+    before = np.append(was.ledger.entries.windows if was.ledger else was.starts, 0)
     at = was.ledger.entries.position(closing) if was.ledger else np.full(len(closing), -1)
     count, new = int(before[at].sum()), int((at < 0).sum())
     expected = round(count + float(before[:-1].mean()) * new) if len(was.starts) else None
@@ -74,7 +93,8 @@ def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Se
 
 
 def _reread(batches: Batches, anew: Sequence[Interval], sources: int) -> Batches:
-    """The batches as if the reading of some gave something else, over the frames they have now, or over their intervals if they are new.
+    """The batches as if the reading of some gave something else, over the frames they have now, or over their
+    intervals if they are new.
 
     `sources`: how many there are, if there are several; each has rows in a new batch.
     """
@@ -82,17 +102,32 @@ def _reread(batches: Batches, anew: Sequence[Interval], sources: int) -> Batches
     version = batches.version.copy()
     version[at[at >= 0]] = PLANNED
     new = [interval for interval, is_read in zip(anew, (at >= 0).tolist(), strict=True) if not is_read]
-    rows = ((each.start_us, each.end_us, PLANNED, each.end_us - 1, each.start_us, each.end_us - 1, 0, False) for each in new)
+    rows = (
+        (each.start_us, each.end_us, PLANNED, each.end_us - 1, each.start_us, each.end_us - 1, 0, False)
+        for each in new
+    )
     expected = Batches.of(rows)
     expected = replace(expected, newest_by_source=np.tile(expected.newest_us[:, None], (1, sources)))
     return Batches.joined([replace(batches, version=version), expected])
 
 
 def windows_of_batches(bound: Bound, window: str, starts: Sequence[datetime], *, limit: int) -> pa.Table:
-    """Some of the windows that batches with given starts closed, the newest first; no rows where nothing is published."""
-    now, wanted = published(bound.store, window), pa.array([instant_us(start, "batch") for start in starts], pa.int64()).cast(INSTANT)
+    """Some of the windows that batches with given starts closed, the newest first; no rows where nothing is
+    published.
+    """
+    now, wanted = (
+        published(bound.store, window),
+        pa.array([instant_us(start, "batch") for start in starts], pa.int64()).cast(INSTANT),
+    )
     if now.snapshot.schema is None or not limit:
         return (now.snapshot.schema or pa.schema([])).empty_table()
     order = dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))
     condition = ds.field(BATCH).isin(wanted)
-    return newest_rows(bound.table(now.table), now.snapshot, batches_of_windows, limit=limit, condition=condition, order=[*order]).rows
+    return newest_rows(
+        bound.table(now.table),
+        now.snapshot,
+        batches_of_windows,
+        limit=limit,
+        condition=condition,
+        order=[*order],
+    ).rows

@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 COLUMNS = (BATCH, "file", "line", "position", "column", "reason", "event_time", "row")
 
 
-def quarantined(pipeline: Pipeline, *, root: str | AnyPath, start: datetime | None = None, end: datetime | None = None) -> pa.Table:
-    """The rows of the quarantine, of the batches whose intervals begin in `[start, end)`, sorted by batch, file and position.
+def quarantined(
+    pipeline: Pipeline, *, root: str | AnyPath, start: datetime | None = None, end: datetime | None = None
+) -> pa.Table:
+    """The rows of the quarantine, of the batches whose intervals begin in `[start, end)`, sorted by batch,
+    file and position.
 
-    Columns: batch (start of its interval), file, line (of files of text, from 1), position (in the file, from 0), column (null: the whole
-    row), reason, event_time and row, as text. A file that was refused as a whole has neither line nor position nor row.
+    Columns: batch (start of its interval), file, line (of files of text, from 1), position (in the file, from
+    0), column (null: the whole row), reason, event_time and row, as text. A file that was refused as a whole
+    has neither line nor position nor row.
     """
     bound = bind_existing(pipeline, root)
     snapshot = bound.store.snapshot(QUARANTINE)
@@ -44,7 +48,9 @@ def quarantined(pipeline: Pipeline, *, root: str | AnyPath, start: datetime | No
     table = read_files(bound.table(QUARANTINE), snapshot, None, condition)
     for name in COLUMNS:
         if name not in table.column_names:  # a state from before rows had lines
-            table = table.append_column(name, pa.nulls(len(table), pa.int64() if name == "line" else pa.string()))
+            table = table.append_column(
+                name, pa.nulls(len(table), pa.int64() if name == "line" else pa.string())
+            )
     return table.select(COLUMNS).sort_by([(name, "ascending") for name in (BATCH, "file", "position")])
 
 
@@ -62,7 +68,12 @@ def to_retry(pipeline: Pipeline, rows: pa.Table, *, root: str | AnyPath) -> list
     intervals = [Interval(at, pipeline.intervals.after(at)) for at in sorted(counts)]
     gone = set(purged(bound, without_files(bound, intervals)))
     return [
-        Outdated(from_us(each.start_us), from_us(each.end_us), f"{many(counts[each.start_us], 'row')} in the quarantine", each in gone)
+        Outdated(
+            from_us(each.start_us),
+            from_us(each.end_us),
+            f"{many(counts[each.start_us], 'row')} in the quarantine",
+            each in gone,
+        )
         for each in intervals
     ]
 

@@ -53,34 +53,39 @@ def read(
 ) -> pa.Table:
     """The published windows, sorted by keys, start and end; windows by arrival by keys and window_index.
 
-    `sql` queries the same rows by the names of windows; `muntin where` says how other tools read the tables, which hold neither the empty
-    windows of dense=True nor this order.
+    `sql` queries the same rows by the names of windows; `muntin where` says how other tools read the tables,
+    which hold neither the empty windows of dense=True nor this order.
 
-    The metadata of the table's schema has `muntin.version`: the version of the window's Delta table, to ask later what changed since.
+    The metadata of the table's schema has `muntin.version`: the version of the window's Delta table, to ask
+    later what changed since.
 
     Args:
         pipeline: the definition.
         window: the name of one of its windows.
         root: folder that state lives below.
-        provisional: whether to add the windows that are not published yet, computed from the checkpoint as it is.
-        dense: whether to add the empty windows between a key's first and its last; as the window's definition says
-            unless given. Counts of empty windows are 0, everything else is null.
+        provisional: whether to add the windows that are not published yet, computed from the checkpoint as it
+            is.
+        dense: whether to add the empty windows between a key's first and its last; as the window's definition
+            says unless given. Counts of empty windows are 0, everything else is null.
         columns: the columns to give, in this order; all of them unless given. Only these are read.
         start: only windows that start at or after it, an aware datetime.
         end: only windows that end at or before it, an aware datetime.
         keys: only windows of these keys: key column -> a value or a list of values; None is null.
-        changes_since: a version of the window's table: only the windows that readers know otherwise since, the columns revision (int64,
-            the version that brought the row) and change ("new", "changed", "gone") in place of batch. -1: all, as new.
+        changes_since: a version of the window's table: only the windows that readers know otherwise since,
+            the columns revision (int64, the version that brought the row) and change ("new", "changed",
+            "gone") in place of batch. -1: all, as new.
 
     Returns:
-        key columns, window_start, window_end (timestamp us UTC), further columns of the kind of window, the aggregates and
-        what is derived of them in the order of the definition, batch (start of the interval that closed it; null while
-        none has), and, if asked, provisional (bool).
+        key columns, window_start, window_end (timestamp us UTC), further columns of the kind of window, the
+        aggregates and what is derived of them in the order of the definition, batch (start of the interval
+        that closed it; null while none has), and, if asked, provisional (bool).
 
     Raises:
-        DefinitionError: the pipeline has no such window, column or key; or a window was asked to be dense that has no grid, or has a
-            having, or whose definition must say so, since values last to windows without events (`carry=`).
-        VersionGoneError: commits or files since `changes_since` are removed; the text says from which version on changes are known.
+        DefinitionError: the pipeline has no such window, column or key; or a window was asked to be dense
+            that has no grid, or has a having, or whose definition must say so, since values last to windows
+            without events (`carry=`).
+        VersionGoneError: commits or files since `changes_since` are removed; the text says from which version
+            on changes are known.
         StateError: the definition has changed what states hold, and nothing is rebuilt yet.
     """
     if window not in pipeline.windows:
@@ -89,15 +94,20 @@ def read(
     kind = bound.windows[window]
     if dense and kind.grid is None and kind.given_by is None:
         raise DefinitionError(
-            f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one, "
-            "and windows given by a table have its spans"
+            f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows"
+            " have one, and windows given by a table have its spans"
         )
     if dense and kind.having is not None:
-        raise DefinitionError(f"dense: {window!r} has a having, so that a hole may be a hidden window, which is not empty; leave dense out")
+        raise DefinitionError(
+            f"dense: {window!r} has a having, so that a hole may be a hidden window, which is not empty;"
+            " leave dense out"
+        )
     chosen = Selection(columns, start, end, keys)
     if changes_since is not None:
         return _changes(bound, window, changes_since, chosen, more=bool(provisional or dense))
-    chosen.check((*columns_of(pipeline, window), *(["provisional"] if provisional else [])), bound.keys_of(window))
+    chosen.check(
+        (*columns_of(pipeline, window), *(["provisional"] if provisional else [])), bound.keys_of(window)
+    )
     filled = (kind.grid is not None or kind.given_by is not None) and (kind.dense if dense is None else dense)
     if filled and not kind.dense:
         check_nothing_lasts(pipeline, window)
@@ -110,30 +120,42 @@ def read(
         more = shaped(pipeline, window, unpublished(bound, todo))
         more = on_disk.filtered(more)
         flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
-        table = pa.concat_tables([with_types(table, more.schema), more], promote_options="permissive").append_column("provisional", flags)
+        table = pa.concat_tables(
+            [with_types(table, more.schema), more], promote_options="permissive"
+        ).append_column("provisional", flags)
     if filled:
         from muntin.jobs.inspect.dense import with_empty
 
         table = chosen.filtered(with_empty(bound, window, table))
     order = [(name, "ascending") for name in dict.fromkeys((*bound.keys_of(window), *kind.order))]
     table = table.sort_by(order).combine_chunks()
-    return at_version(table.select(list(columns)) if columns is not None else table, todo.published.snapshot.version)
+    return at_version(
+        table.select(list(columns)) if columns is not None else table, todo.published.snapshot.version
+    )
 
 
 def check_nothing_lasts(pipeline: Pipeline, window: str) -> None:
-    """Refuse to take windows for empty that values may last to (`carry=`): they are derived where the definition asks for them."""
+    """Refuse to take windows for empty that values may last to (`carry=`): they are derived where the
+    definition asks for them.
+    """
     lasting = [name for name, each in pipeline.aggregates.items() if each.carry]
     if lasting:
         raise DefinitionError(
-            f"dense: values of {lasting[0]!r} last to windows without events (carry=), and {window!r} is derived without these; "
+            f"dense: values of {lasting[0]!r} last to windows without events (carry=), and {window!r} is"
+            " derived without these; "
             f'say dense=True in its definition, as windows={{"{window}": windows.tumbling("1h", dense=True)}}'
         )
 
 
 def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: bool) -> pa.Table:
-    """The live windows that changed since a version. `more`: whether open or empty windows were asked for, too."""
+    """The live windows that changed since a version.
+
+    `more`: whether open or empty windows were asked for, too.
+    """
     if more:
-        raise DefinitionError("changes_since: open windows and empty ones have no version; leave provisional and dense out")
+        raise DefinitionError(
+            "changes_since: open windows and empty ones have no version; leave provisional and dense out"
+        )
     names = [*columns_of(bound.pipeline, window)[:-1], REVISION, CHANGE]
     chosen.check(names, bound.keys_of(window))
     changes = changes_since(bound, window, since)
@@ -146,18 +168,29 @@ def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: 
 def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> set[str] | None:
     """The columns to read: the columns asked for and the columns that order windows; None is all."""
     order = pipeline.windows[window].order  # type: ignore[attr-defined]
-    return None if columns is None else {*columns, *pipeline.keys_of(window), "window_start", "window_end", *order}
+    return (
+        None
+        if columns is None
+        else {*columns, *pipeline.keys_of(window), "window_start", "window_end", *order}
+    )
 
 
 def _chosen(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
     """The published windows that were chosen."""
     schema = todo.published.snapshot.schema
-    conditions = [each for each in (chosen.of_keys(schema or pa.schema([])), chosen.of_time()) if each is not None]
+    conditions = [
+        each for each in (chosen.of_keys(schema or pa.schema([])), chosen.of_time()) if each is not None
+    ]
     return published_windows(bound, todo.published, reduce(and_, conditions) if conditions else None, needed)
 
 
-def published_windows(bound: Bound, now: Published, condition: pc.Expression | None, needed: set[str] | None = None) -> pa.Table:
-    """The published windows that meet a condition. Row groups of other times are skipped, and columns that are not needed."""
+def published_windows(
+    bound: Bound, now: Published, condition: pc.Expression | None, needed: set[str] | None = None
+) -> pa.Table:
+    """The published windows that meet a condition.
+
+    Row groups of other times are skipped, and columns that are not needed.
+    """
     table, snapshot = bound.table(now.table), now.snapshot
     if snapshot.schema is None:
         return _nothing()
@@ -168,7 +201,9 @@ def published_windows(bound: Bound, now: Published, condition: pc.Expression | N
 def shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
     """The columns in their order; columns of which nothing is known yet are null."""
     names = columns_of(pipeline, window)
-    return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
+    return pa.table(
+        {name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names}
+    )
 
 
 def columns_of(pipeline: Pipeline, window: str) -> list[str]:
@@ -178,7 +213,10 @@ def columns_of(pipeline: Pipeline, window: str) -> list[str]:
 
 
 def unpublished(bound: Bound, todo: Pending) -> pa.Table:
-    """The windows of history that are not published: open windows, and windows that wait for a finalize. `batch` is null."""
+    """The windows of history that are not published: open windows, and windows that wait for a finalize.
+
+    `batch` is null.
+    """
     check_no_lost_commits(bound)
     if not len(todo.history.batches):
         return _nothing()

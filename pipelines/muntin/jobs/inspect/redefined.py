@@ -24,9 +24,11 @@ class Redefined:
 
     Attributes:
         changes: what is other, a sentence each; empty where the earlier definition was not noted.
-        earlier: the fingerprint of the earlier state, if states hold something else now; None where they do not.
+        earlier: the fingerprint of the earlier state, if states hold something else now; None where they do
+            not.
         batches, bytes: what must be read again for that: batches, and bytes of their files as they were read.
-        windows: name of each published window whose results follow from other rules now -> how many windows are derived anew from states.
+        windows: name of each published window whose results follow from other rules now -> how many windows
+            are derived anew from states.
     """
 
     changes: tuple[str, ...]
@@ -41,7 +43,9 @@ class Redefined:
 
 
 def redefined(bound: Bound) -> Redefined | None:
-    """How the definition differs from that of the last run; None where it does not, or where there was no run."""
+    """How the definition differs from that of the last run; None where it does not, or where there was no
+    run.
+    """
     windows = _derived_anew(bound)
     lost = _to_read_again(bound)
     earlier = newest_earlier(bound) if lost else None
@@ -53,7 +57,9 @@ def redefined(bound: Bound) -> Redefined | None:
 
 
 def _derived_anew(bound: Bound) -> dict[str, int]:
-    """Window -> how many published windows were derived by another rule, or from a state that this state takes over."""
+    """Window -> how many published windows were derived by another rule, or from a state that this state
+    takes over.
+    """
     adopting = adoptable(bound) is not None
     ledgers = {name: (current if adopting else published)(bound.store, name).ledger for name in bound.windows}
     return {
@@ -69,4 +75,8 @@ def _to_read_again(bound: Bound) -> dict[int, int]:
     if earlier is None or adoptable(bound):
         return {}
     there, reports = versions(bound), last_accumulated(DeltaStore(earlier))
-    return {start: sum(entry[1] for entry in json.loads(said["files"])) for start, said in reports.items() if start not in there}
+    return {
+        start: sum(entry[1] for entry in json.loads(said["files"]))
+        for start, said in reports.items()
+        if start not in there
+    }

@@ -41,12 +41,18 @@ class Selection:
         for what, asked, there in (("columns", self.columns or (), columns), ("keys", self.keys or (), keys)):
             for name in asked:
                 if name not in there:
-                    raise DefinitionError(f"{what}: there is no {name!r}; there are {', '.join(there)}{did_you_mean(name, there)}")
+                    raise DefinitionError(
+                        f"{what}: there is no {name!r}; there are"
+                        f" {', '.join(there)}{did_you_mean(name, there)}"
+                    )
         for what, instant in (("start", self.start), ("end", self.end)):
             if instant is not None:
                 instant_us(instant, what)
         if self.start is not None and self.end is not None and self.start > self.end:
-            raise DefinitionError(f"start: {self.start.isoformat()} is later than the end, {self.end.isoformat()}; no window lies between")
+            raise DefinitionError(
+                f"start: {self.start.isoformat()} is later than the end, {self.end.isoformat()}; no window"
+                " lies between"
+            )
 
     def of_keys(self, schema: pa.Schema) -> pc.Expression | None:
         """The condition on the keys, for a table with these types; None where there is none."""
@@ -84,7 +90,9 @@ def _is_among(name: str, values: Sequence[Any], kind: pa.DataType) -> pc.Express
     try:
         key_values = pa.array([value for value in values if value is not None]).cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        raise DefinitionError(f"keys: {', '.join(map(repr, values))} cannot be read as {kind}, which {name!r} is") from None
+        raise DefinitionError(
+            f"keys: {', '.join(map(repr, values))} cannot be read as {kind}, which {name!r} is"
+        ) from None
     condition = ds.field(name).isin(key_values)
     return condition | ds.field(name).is_null() if None in values else condition
 

@@ -26,14 +26,24 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 _WINDOWS_ALONE = "a query reads windows, by their names, and no file"
-_OF_SESSION = ("current_setting", "getvariable", "getenv", "which_secret", "pg_get_viewdef", "write_log", "query", "query_table")
+_OF_SESSION = (
+    "current_setting",
+    "getvariable",
+    "getenv",
+    "which_secret",
+    "pg_get_viewdef",
+    "write_log",
+    "query",
+    "query_table",
+)
 
 
 def sql(pipeline: Pipeline, query: str, *, root: str | AnyPath) -> pa.Table:
     """The result of a query over published windows, in the SQL of DuckDB.
 
-    Each window is a table by its name, a rollup as "day.by_city" in quotes, with the rows and columns that `read` gives. Only windows that
-    the query names are read. There is nothing else to read, and nothing to write to: no file, no setting, no extension.
+    Each window is a table by its name, a rollup as "day.by_city" in quotes, with the rows and columns that
+    `read` gives. Only windows that the query names are read. There is nothing else to read, and nothing to
+    write to: no file, no setting, no extension.
 
     Args:
         pipeline: the definition.
@@ -41,11 +51,12 @@ def sql(pipeline: Pipeline, query: str, *, root: str | AnyPath) -> pa.Table:
         root: folder that state lives below.
 
     Returns:
-        the columns of the query in its order; of columns with one name the second is name_2. Instants are timestamp us UTC.
+        the columns of the query in its order; of columns with one name the second is name_2. Instants are
+        timestamp us UTC.
 
     Raises:
-        DefinitionError: it is no such query, names a table that is no window, or cannot be computed; or it takes longer than
-            `MUNTIN_SQL_SECONDS` (300), or more memory than `MUNTIN_SQL_MEMORY` (4GB).
+        DefinitionError: it is no such query, names a table that is no window, or cannot be computed; or it
+            takes longer than `MUNTIN_SQL_SECONDS` (300), or more memory than `MUNTIN_SQL_MEMORY` (4GB).
         StateError: as `read`.
     """
     session = connect(memory=USUAL_MEMORY)
@@ -58,7 +69,9 @@ def sql(pipeline: Pipeline, query: str, *, root: str | AnyPath) -> pa.Table:
 
 
 def _windows_in(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, query: str) -> set[str]:
-    """The windows that a query names; DefinitionError if it is not one query, or names a table that is no window."""
+    """The windows that a query names; DefinitionError if it is not one query, or names a table that is no
+    window.
+    """
     [(text,)] = session.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
     parsed = json.loads(text)
     if parsed["error"] and parsed["error_type"] == "parser":
@@ -66,9 +79,16 @@ def _windows_in(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, query: s
     if parsed["error"] or len(parsed["statements"]) != 1:
         raise DefinitionError("sql: give one query that reads, as 'select * from day'; nothing else is run")
     own = set(own_tables(parsed))
-    if other := next((name for name in _functions(parsed) if name.lower() in _OF_SESSION), None) or next(_other_tables(parsed), None):
+    if other := next((name for name in _functions(parsed) if name.lower() in _OF_SESSION), None) or next(
+        _other_tables(parsed), None
+    ):
         raise DefinitionError(f"sql: {other} reads something else than windows; {_WINDOWS_ALONE}")
-    return {window for node in nodes(parsed) if node.get("table_name") for window in _windows_of(pipeline, node, own)}
+    return {
+        window
+        for node in nodes(parsed)
+        if node.get("table_name")
+        for window in _windows_of(pipeline, node, own)
+    }
 
 
 def _functions(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
@@ -89,13 +109,21 @@ def _other_tables(parsed: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSO
 
 
 def _windows_of(pipeline: Pipeline, table: Mapping[str, str], own: set[str]) -> list[str]:
-    """The window that a table of a query is; none if the query itself makes the table. `own`: names of such tables."""
+    """The window that a table of a query is; none if the query itself makes the table.
+
+    `own`: names of such tables.
+    """
     name = ".".join(table[part] for part in ("catalog_name", "schema_name", "table_name") if table[part])
     windows = [window for window in pipeline.windows if window.lower() == name.lower()]
     if len(windows) > 1:
-        raise DefinitionError(f"sql: the names {' and '.join(windows)} are one in SQL; rename one of these windows, with renamed_windows=")
+        raise DefinitionError(
+            f"sql: the names {' and '.join(windows)} are one in SQL; rename one of these windows, with"
+            " renamed_windows="
+        )
     if windows and table["schema_name"]:
-        raise DefinitionError(f'sql: write "{name}", in quotes: without them SQL takes what is before the dot for a schema')
+        raise DefinitionError(
+            f'sql: write "{name}", in quotes: without them SQL takes what is before the dot for a schema'
+        )
     if not windows and name.lower() not in own:
         raise DefinitionError(f"sql: {no_window(pipeline, name)}")
     return windows
@@ -111,8 +139,12 @@ def _result(session: duckdb.DuckDBPyConnection, query: str, columns: Mapping[str
         text = said(wrong)
         there = "".join(f"; {window} has {', '.join(names)}" for window, names in columns.items())
         column_names = {name for names in columns.values() for name in names}
-        near = next(filter(None, (did_you_mean(word, column_names) for word in re.findall(r'"([^"]+)"', text))), "")
-        raise DefinitionError(f"sql: {text}" + f"{there}{near}" * isinstance(wrong, duckdb.BinderException)) from wrong
+        near = next(
+            filter(None, (did_you_mean(word, column_names) for word in re.findall(r'"([^"]+)"', text))), ""
+        )
+        raise DefinitionError(
+            f"sql: {text}" + f"{there}{near}" * isinstance(wrong, duckdb.BinderException)
+        ) from wrong
 
 
 def _distinct(names: Sequence[str]) -> Iterator[str]:

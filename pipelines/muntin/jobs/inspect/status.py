@@ -47,15 +47,19 @@ class WindowStatus:
 
     Attributes:
         window: its name.
-        first, last, batches: starts of the first and the last batch of the history, and the number of its batches.
+        first, last, batches: starts of the first and the last batch of the history, and the number of its
+            batches.
         windows: how many windows are published.
         published_to: the latest end of a published window.
         watermark: how far time is known after the last batch.
         open_since: the earliest start of an open window; None where the tables do not tell.
         rows_late, windows_missed: rows too late for at least one window; windows missed, summed over rows.
-        unpublished: how many batches were read since: their windows wait for a finalize, or for missing intervals.
-        open: how many windows are open; None where the definition is not known, or too many states would have to be read.
-        gone_before: windows of batches that start before it are gone, as the definition's `retain` says; None: none are.
+        unpublished: how many batches were read since: their windows wait for a finalize, or for missing
+            intervals.
+        open: how many windows are open; None where the definition is not known, or too many states would have
+            to be read.
+        gone_before: windows of batches that start before it are gone, as the definition's `retain` says;
+            None: none are.
         version: of the live table, to ask later what changed since; None before there is one.
     """
 
@@ -79,15 +83,15 @@ class WindowStatus:
 class PipelineStatus:
     """The state of a pipeline under one fingerprint.
 
-    `standing`: "current": readers know its windows; "superseded": a newer definition was promoted; "candidate": it waits to be promoted.
-    `redefined`: the windows that were published by another definition of the same states.
-    `bytes`: of all its files, without the live windows.
-    `waiting` (starts of batches behind missing intervals) and `missing` (the missing intervals) are None where the definition is
-    not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
-    `sinks`: how far each sink is, where the definition is known.
-    `unforgotten`: how many keys are being forgotten, and something of them may be left.
-    `states`: of the batches, where the definition is known. `fresh`: the target of the definition and how far it is from it.
-    `..._gone_before`: states, refused rows and reports of batches before it are gone, as the definition's `retain` says; None: none are.
+    `standing`: "current": readers know its windows; "superseded": a newer definition was promoted;
+    "candidate": it waits to be promoted. `redefined`: the windows that were published by another definition
+    of the same states. `bytes`: of all its files, without the live windows. `waiting` (starts of batches
+    behind missing intervals) and `missing` (the missing intervals) are None where the definition is not
+    known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of
+    alerts wait. `sinks`: how far each sink is, where the definition is known. `unforgotten`: how many keys
+    are being forgotten, and something of them may be left. `states`: of the batches, where the definition is
+    known. `fresh`: the target of the definition and how far it is from it. `..._gone_before`: states, refused
+    rows and reports of batches before it are gone, as the definition's `retain` says; None: none are.
     """
 
     pipeline: str
@@ -117,7 +121,10 @@ class PipelineStatus:
         return min((window.watermark for window in self.windows if window.watermark), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The status as plain dicts; instants are datetimes. `states` has the counts, `told` the batches that are listed singly."""
+        """The status as plain dicts; instants are datetimes.
+
+        `states` has the counts, `told` the batches that are listed singly.
+        """
         plain = asdict(replace(self, states=None, fresh=None))
         batches = [_told(each) for each in self.states.told] if self.states else []
         return plain | {
@@ -128,8 +135,16 @@ class PipelineStatus:
 
 
 def _told(one: BatchState) -> dict[str, Any]:
-    words = {name: getattr(one, name) for name in ("state", "step", "reason", "link", "checks", "verdict", "despite")}
-    return {"start": from_us(one.start_us), "end": from_us(one.end_us), "since": _moment(one.since_us), **words}
+    words = {
+        name: getattr(one, name)
+        for name in ("state", "step", "reason", "link", "checks", "verdict", "despite")
+    }
+    return {
+        "start": from_us(one.start_us),
+        "end": from_us(one.end_us),
+        "since": _moment(one.since_us),
+        **words,
+    }
 
 
 def states_below(root: str | AnyPath) -> list[PipelineStatus]:
@@ -138,7 +153,11 @@ def states_below(root: str | AnyPath) -> list[PipelineStatus]:
 
 
 def status(
-    pipeline: Pipeline, *, root: str | AnyPath, now_us: int | None = None, others: Sequence[Attempt] | None = None
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    now_us: int | None = None,
+    others: Sequence[Attempt] | None = None,
 ) -> PipelineStatus:
     """The status of a pipeline under its present definition. `others`: the runs that Airflow knows."""
     bound = bind_existing(pipeline, root)
@@ -163,7 +182,10 @@ def status(
 
 
 def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None]]) -> PipelineStatus:
-    """The status as the tables tell. `opened`: window -> the earliest start of an open window, and their number, if known."""
+    """The status as the tables tell.
+
+    `opened`: window -> the earliest start of an open window, and their number, if known.
+    """
     store = DeltaStore(folder)
     batches = _versions(store, folder)
     names = [*opened] or windows_of(store)
@@ -193,10 +215,14 @@ def _versions(store: Store, folder: AnyPath) -> Batches:
     return Batches.joined([batches_of(folder / table, store.snapshot(table).files, int) for table in tables])
 
 
-def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[int | None, int | None]]) -> WindowStatus:
+def _window(
+    store: Store, name: str, batches: Batches, opened: dict[str, tuple[int | None, int | None]]
+) -> WindowStatus:
     now = published(store, name)
     entries = now.ledger.entries if now.ledger else no_entries()
-    watermark_us = int(entries.watermark_us[-1]) if len(entries) and entries.watermark_us[-1] > BEFORE_ALL // 2 else None
+    watermark_us = (
+        int(entries.watermark_us[-1]) if len(entries) and entries.watermark_us[-1] > BEFORE_ALL // 2 else None
+    )
     noted = int(entries.open_us[-1]) if len(entries) and entries.open_us[-1] < AFTER_ALL else None
     since, count = opened.get(name, (noted, None))
     return WindowStatus(

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 def unpublished_work(bound: Bound, todo: Pending) -> Work:
-    """Batches that windows were never derived from, and, one past the last, what is open; from states that such windows may hold.
+    """Batches that windows were never derived from, and, one past the last, what is open; from states that
+    such windows may hold.
 
     `todo`: its history may end before the last published batch: windows that were open then.
     """
@@ -34,10 +35,17 @@ def unpublished_work(bound: Bound, todo: Pending) -> Work:
 
 
 def _low_us(bound: Bound, todo: Pending, position: int, first: int) -> int:
-    """The start of the first frame that windows which a batch closes, or a later one, may hold. `first`: the first changed batch."""
+    """The start of the first frame that windows which a batch closes, or a later one, may hold.
+
+    `first`: the first changed batch.
+    """
     kind, ledger = bound.windows[todo.window], todo.published.ledger
     if not isinstance(kind.follows, Chained):
-        return frames_from(kind, bound.frames_of(todo.window).width_us, int(closing(kind, todo.watermarks_us).floor[position]))[0]
+        return frames_from(
+            kind,
+            bound.frames_of(todo.window).width_us,
+            int(closing(kind, todo.watermarks_us).floor[position]),
+        )[0]
     if ledger is None or not 0 < position <= first:
         return BEFORE_ALL
     at = int(ledger.entries.position(todo.history.batches.start_us[position - 1 : position])[0])

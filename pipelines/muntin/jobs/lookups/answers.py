@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 _PROVISIONAL = "provisional"
 _READING = Lock()
-"""Held while windows are read: several threads ask, and the first reads for all. Answers travel to workers, as locks do not."""
+"""Held while windows are read: several threads ask, and the first reads for all.
+
+Answers travel to workers, as locks do not.
+"""
 
 
 @dataclass(slots=True)
@@ -38,7 +41,8 @@ class Asked:
     Attributes:
         keys: an array for each key column.
         at_us: the instants; `BEFORE_ALL` where a row has none.
-        reach: the last batch that had come by then, of all that may answer; -1 where none had, or the row has no instant.
+        reach: the last batch that had come by then, of all that may answer; -1 where none had, or the row has
+            no instant.
         start_us, end_us: of kinds with a grid the window asked for; `BEFORE_ALL` where none is.
         closed_to_us: windows that end by then were published at the instant.
         row: of the window found, in `tables` joined; -1 while none is.
@@ -61,19 +65,26 @@ class Asked:
         self.row = np.full(len(self.at_us), -1)
 
     def look(self, some: Ints, index: KeyIndex, until_us: Ints, since_us: Ints) -> None:
-        """Look for some questions among further windows: the last of the key that was known by an instant, and ends at or after another."""
+        """Look for some questions among further windows: the last of the key that was known by an instant,
+        and ends at or after another.
+        """
         keys = self.keys if len(some) == len(self.at_us) else [key.take(pa.array(some)) for key in self.keys]
         window_rows = index.last(keys, until_us)
         some, window_rows, since_us = (each[window_rows >= 0] for each in (some, window_rows, since_us))
         place = index.place[window_rows]
-        better = (instants(index.windows["window_end"])[window_rows] >= since_us) & (place >= self.place[some])
+        better = (instants(index.windows["window_end"])[window_rows] >= since_us) & (
+            place >= self.place[some]
+        )
         self.row[some[better]] = window_rows[better] + sum(map(len, self.tables))
         self.place[some[better]] = place[better]
         self.tables.append(index.windows)
 
 
 def _taken(tables: Sequence[pa.Table], rows: Ints) -> pa.Table:
-    """Rows of tables by their numbers, which go on from table to table; all null for -1. Only the wanted rows are copied."""
+    """Rows of tables by their numbers, which go on from table to table; all null for -1.
+
+    Only the wanted rows are copied.
+    """
     if len(tables) == 1:
         return tables[0].take(pa.array(rows, mask=rows < 0))
     parts, at, begin = list[pa.Table](), np.full(len(rows), -1), 0
@@ -82,7 +93,9 @@ def _taken(tables: Sequence[pa.Table], rows: Ints) -> pa.Table:
         at[inside] = sum(map(len, parts)) + np.arange(len(inside))
         parts.append(table.take(pa.array(rows[inside] - begin)))
         begin += len(table)
-    return pa.concat_tables(parts, promote_options="permissive").combine_chunks().take(pa.array(at, mask=at < 0))
+    return (
+        pa.concat_tables(parts, promote_options="permissive").combine_chunks().take(pa.array(at, mask=at < 0))
+    )
 
 
 @dataclass(slots=True)
@@ -91,7 +104,8 @@ class Answers:
 
     Attributes:
         then: the windows by what was known.
-        within_us: how long before the instant a window may have ended; None: at any time. Only for windows that data make.
+        within_us: how long before the instant a window may have ended; None: at any time. Only for windows
+            that data make.
         provisional: whether windows that were not published then are answers, too.
     """
 
@@ -102,14 +116,18 @@ class Answers:
     _open: dict[int, KeyIndex] = field(default_factory=dict, init=False)
 
     def of(self, keys: Sequence[pa.Array], at_us: Ints) -> pa.Table:
-        """A row for each question, in order: the columns of a window without its keys, and `provisional` (bool) if asked; null: no window.
+        """A row for each question, in order: the columns of a window without its keys, and `provisional`
+        (bool) if asked; null: no window.
 
         `keys`: an array for each key column. `at_us`: of each question; `BEFORE_ALL` where it has no instant.
         """
         known_windows = self.then.known
         position, reach = (
             np.where(at_us > BEFORE_ALL, last_before(ends, at_us, known_windows.knowledge), -1)
-            for ends in (known_windows.end_us, self.then.todo.history.batches.end_us if self.provisional else known_windows.end_us)
+            for ends in (
+                known_windows.end_us,
+                self.then.todo.history.batches.end_us if self.provisional else known_windows.end_us,
+            )
         )
         self._check_kept(position)
         names, types = self.then.keys, self.then.types
@@ -162,7 +180,8 @@ class Answers:
                 if low <= low_us and high_us <= high:
                     return index
                 low_us, high_us = min(low, low_us), max(high, high_us)
-            further = high_us - low_us  # else rows that ascend would have all windows read anew for each piece of them
+            # else rows that ascend would have all windows read anew for each piece of them
+            further = high_us - low_us
             low, high = max(low_us - further, BEFORE_ALL), min(high_us + further, AFTER_ALL)
             index = self.then.published(low, high)
             self._published = low, high, index
@@ -172,29 +191,43 @@ class Answers:
         """Refuse questions about windows that `retain` has removed."""
         before_us = expired_before(self.then.todo.published.snapshot.files)
         starts = self.then.known.start_us
-        if before_us is not None and (gone := int(((position >= 0) & (starts[np.maximum(position, 0)] < before_us)).sum())):
+        if before_us is not None and (
+            gone := int(((position >= 0) & (starts[np.maximum(position, 0)] < before_us)).sum())
+        ):
             raise StateError(
-                f"{self.then.bound.pipeline.name}: {gone:,} rows ask for windows that batches before {label(before_us)} closed; these are "
-                "removed, as retain says. Ask for later instants, or keep windows longer"
+                f"{self.then.bound.pipeline.name}: {gone:,} rows ask for windows that batches before"
+                f" {label(before_us)} closed; these are removed, as retain says. Ask for later instants, or"
+                " keep windows longer"
             )
 
     def _told(self, asked: Asked) -> pa.Table:
-        """The windows found, and the empty windows of a grid; of windows that may be hidden, a missing one need not be empty."""
-        empty = np.flatnonzero((asked.row < 0) & (asked.end_us > BEFORE_ALL) & (self.then.kind.having is None))
+        """The windows found, and the empty windows of a grid; of windows that may be hidden, a missing one
+        need not be empty.
+        """
+        empty = np.flatnonzero(
+            (asked.row < 0) & (asked.end_us > BEFORE_ALL) & (self.then.kind.having is None)
+        )
         asked.row[empty] = sum(map(len, asked.tables)) + np.arange(len(empty))
         schema = self.then.schema
         tables = [*asked.tables, *([self._empty(asked, empty)] if len(empty) else [])]
         alike = [with_types(table.select(schema.names), schema) for table in tables] or [schema.empty_table()]
         out = _taken(alike, asked.row)
         if self.provisional:
-            out = out.append_column(_PROVISIONAL, pa.compute.and_(out["window_end"].is_valid(), out["batch"].is_null()))
+            out = out.append_column(
+                _PROVISIONAL, pa.compute.and_(out["window_end"].is_valid(), out["batch"].is_null())
+            )
         return out
 
     def _empty(self, asked: Asked, rows: Ints) -> pa.Table:
-        """Windows without a row of their key, with the aggregates of no rows; all is null where no event was ever accepted."""
+        """Windows without a row of their key, with the aggregates of no rows; all is null where no event was
+        ever accepted.
+        """
         then, at = self.then, pa.array(rows)
         columns = {name: key.take(at) for name, key in zip(then.keys, asked.keys, strict=True)}
-        columns |= {"window_start": pa.array(asked.start_us[rows]).view(INSTANT), "window_end": pa.array(asked.end_us[rows]).view(INSTANT)}
+        columns |= {
+            "window_start": pa.array(asked.start_us[rows]).view(INSTANT),
+            "window_end": pa.array(asked.end_us[rows]).view(INSTANT),
+        }
         zero = pa.array(np.zeros(len(rows), np.int64))
         columns |= {name: value.take(zero) for name, value in self._of_nothing().items()}
         closed = then.known.closing.batch_of(asked.end_us[rows])
@@ -205,6 +238,8 @@ class Answers:
     def _of_nothing(self) -> dict[str, pa.Array]:
         """The aggregates of no rows; null where no states tell their types."""
         bound, state_schema = self.then.bound, self.then.todo.states.schema
-        if state_schema is None or not {column for each in bound.fields for column in each.columns} <= {*state_schema.names}:
+        if state_schema is None or not {column for each in bound.fields for column in each.columns} <= {
+            *state_schema.names
+        }:
             return {name: pa.nulls(1) for name in bound.aggregates}
         return of_nothing(bound, state_schema)

@@ -46,32 +46,41 @@ def as_of(
     provisional: bool = False,
     prefix: str = "",
 ) -> pa.Table:
-    """The rows, in their order, each with the window of its key that ended last by its instant, as it was known then.
+    """The rows, in their order, each with the window of its key that ended last by its instant, as it was
+    known then.
 
-    Of windows on a grid (tumbling, sliding, cumulating, calendar, trailing) it is the window of the grid, also if the key had no event in
-    it: counts are 0, lists empty, most else is null. Of windows that data make (session, unique) it is the last of the key; of windows by
-    arrival the one with the highest `window_index`.
+    Of windows on a grid (tumbling, sliding, cumulating, calendar, trailing) it is the window of the grid,
+    also if the key had no event in it: counts are 0, lists empty, most else is null. Of windows that data
+    make (session, unique) it is the last of the key; of windows by arrival the one with the highest
+    `window_index`.
 
     Args:
         pipeline: the definition.
         window: the name of one of its windows.
-        rows: anything with `__arrow_c_stream__` (pyarrow, pandas, Polars, DuckDB), or the path of a Parquet file or of a folder of them:
-            the key columns of the pipeline, a timestamp, and whatever else; or a DataFrame of Spark with such columns.
+        rows: anything with `__arrow_c_stream__` (pyarrow, pandas, Polars, DuckDB), or the path of a Parquet
+            file or of a folder of them: the key columns of the pipeline, a timestamp, and whatever else; or a
+            DataFrame of Spark with such columns.
         at: the column with the instant of each row; a timestamp without a zone is in UTC.
         root: folder that state lives below.
-        known: "closed": only windows whose batch had ended by the instant, which a run on schedule would have published by then: nothing
-            from the future, neither late rows nor later batches. "ended": the window that had ended by the instant, as it is published now.
-        within: how long before the instant a window that data make may have ended, as "30d"; None: at any time.
-        provisional: whether the window may be one that was not published by then, derived from the states of the batches that had ended.
+        known: "closed": only windows whose batch had ended by the instant, which a run on schedule would have
+            published by then: nothing from the future, neither late rows nor later batches. "ended": the
+            window that had ended by the instant, as it is published now.
+        within: how long before the instant a window that data make may have ended, as "30d"; None: at any
+            time.
+        provisional: whether the window may be one that was not published by then, derived from the states of
+            the batches that had ended.
         prefix: put before the name of each column that is added.
 
     Returns:
-        All columns of the rows, and behind them window_start, window_end (timestamp us UTC), further columns of the kind of window, the
-        aggregates and what is derived of them, batch (start of the interval that closed it) and, with `provisional`, provisional (bool).
-        All of these are null where no window was known. Of a DataFrame of Spark: a DataFrame, whose rows have no order.
+        All columns of the rows, and behind them window_start, window_end (timestamp us UTC), further columns
+        of the kind of window, the aggregates and what is derived of them, batch (start of the interval that
+        closed it) and, with `provisional`, provisional (bool).
+        All of these are null where no window was known. Of a DataFrame of Spark: a DataFrame, whose rows have
+            no order.
 
     Raises:
-        DefinitionError: no such window; a column is missing, of another type, or there already; or an argument does not fit the window.
+        DefinitionError: no such window; a column is missing, of another type, or there already; or an
+            argument does not fit the window.
         SourceError: a file of the rows cannot be read.
         StateError: nothing is published, or windows or states that the rows ask for are removed or damaged.
     """
@@ -82,13 +91,21 @@ def as_of(
 
 
 def answers_for(
-    pipeline: Pipeline, window: str, *, root: str | AnyPath, known: Knowledge, within: Duration | None, provisional: bool
+    pipeline: Pipeline,
+    window: str,
+    *,
+    root: str | AnyPath,
+    known: Knowledge,
+    within: Duration | None,
+    provisional: bool,
 ) -> Answers:
     """The answers of a window's table as it is now; see `as_of`."""
     if window not in pipeline.windows:
         raise no_window(pipeline, window)
     if known not in get_args(Knowledge):
-        raise DefinitionError(f'known: {known!r} is neither "closed", what a run on schedule had published, nor "ended"')
+        raise DefinitionError(
+            f'known: {known!r} is neither "closed", what a run on schedule had published, nor "ended"'
+        )
     bound = as_readers_know(bind(pipeline, root))
     within_us = None if within is None else positive(within, "within")
     _check(window, bound.windows[window], within_us)
@@ -99,10 +116,14 @@ def answers_for(
 
 
 def found_for(answers: Answers, rows: Any, at: str, prefix: str) -> Iterator[pa.Table]:  # noqa: ANN401 - as `as_of` takes it
-    """The rows with what is found for them, a piece at a time, in order; as many pieces at once as there are cores."""
+    """The rows with what is found for them, a piece at a time, in order; as many pieces at once as there are
+    cores.
+    """
 
     def looked_up(piece: pa.Table) -> pa.Table:
-        return with_columns(piece, answers.of(keys_of(piece, answers.then.keys), instants_of(piece, at)), prefix)
+        return with_columns(
+            piece, answers.of(keys_of(piece, answers.then.keys), instants_of(piece, at)), prefix
+        )
 
     ahead = deque[Future[pa.Table]]()
     with ThreadPoolExecutor(cores()) as threads:
@@ -115,13 +136,22 @@ def found_for(answers: Answers, rows: Any, at: str, prefix: str) -> Iterator[pa.
 
 def _check(name: str, kind: Window, within_us: int | None) -> None:
     if kind.rows_out:
-        raise DefinitionError(f"{name}: a window of this kind gives several rows, so that there is no one row to look up; use read")
+        raise DefinitionError(
+            f"{name}: a window of this kind gives several rows, so that there is no one row to look up; use"
+            " read"
+        )
     if within_us is not None and kind.grid is not None:
-        raise DefinitionError(f"within: {name!r} has a grid, so that its last window ended at most a step before; leave within out")
+        raise DefinitionError(
+            f"within: {name!r} has a grid, so that its last window ended at most a step before; leave"
+            " within out"
+        )
 
 
 def _on_spark(rows: DataFrame, answers: Answers, at: str, prefix: str) -> DataFrame:
-    """The rows with what is found for them, in no order. Rows of a key are of one task, which reads the windows of its keys."""
+    """The rows with what is found for them, in no order.
+
+    Rows of a key are of one task, which reads the windows of its keys.
+    """
     from pyspark.sql.pandas.types import from_arrow_schema
 
     keys = answers.then.keys

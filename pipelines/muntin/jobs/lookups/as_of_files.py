@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from muntin.tasks.runner import Runner
 
 
-_FORM: Mapping[str, Any] = {"compression": "zstd", "write_page_checksum": True, "dictionary_pagesize_limit": 2**17}
-"""Of files written: dictionaries of many values, as columns of numbers have them, take half of the time to write and save little."""
+_FORM: Mapping[str, Any] = {
+    "compression": "zstd",
+    "write_page_checksum": True,
+    "dictionary_pagesize_limit": 2**17,
+}
+"""Of files written: dictionaries of many values, as columns of numbers have them, take half of the time to
+write and save little.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +42,43 @@ class FileToFile:
     out: str
 
 
-def as_of_files(runner: Runner, pipeline: Pipeline, window: str, rows: str, out: str, *, at: str, prefix: str, **how: Any) -> int:  # noqa: ANN401 - see `answers_for`
-    """Write what `as_of` gives for a Parquet file, or for each below a folder, to a file or below a folder; the number of rows written.
+def as_of_files(
+    runner: Runner,
+    pipeline: Pipeline,
+    window: str,
+    rows: str,
+    out: str,
+    *,
+    at: str,
+    prefix: str,
+    **how: Any,  # noqa: ANN401 - see `answers_for`
+) -> int:
+    """Write what `as_of` gives for a Parquet file, or for each below a folder, to a file or below a folder;
+    the number of rows written.
 
-    A file is there once it is whole. Memory is that of the windows and of a few pieces of rows, whatever the files hold. `rows`, `out`:
-    both of a file, or both of a folder; `out` lies neither in an object store nor among the rows. `how`: root, known, within and
-    provisional; see `as_of`.
+    A file is there once it is whole. Memory is that of the windows and of a few pieces of rows, whatever the
+    files hold. `rows`, `out`: both of a file, or both of a folder; `out` lies neither in an object store nor
+    among the rows. `how`: root, known, within and provisional; see `as_of`.
     """
     answers_for(pipeline, window, **how)  # wrong arguments are refused before a task begins
     place, target = path_of(rows).absolute(), path_of(out).absolute()
     if is_object_store(str(target)):
-        raise DefinitionError(f"out: {target} lies in an object store; write to a file or folder of this machine, and copy it from there")
+        raise DefinitionError(
+            f"out: {target} lies in an object store; write to a file or folder of this machine, and copy it"
+            " from there"
+        )
     if f"{target}/".startswith(f"{place}/"):
         raise DefinitionError(f"out: {target} is where the rows lie; write to another place")
-    files = [FileToFile(str(file), str(target if file == place else target / relative(file, place))) for file in parquet_files(place)]
+    files = [
+        FileToFile(str(file), str(target if file == place else target / relative(file, place)))
+        for file in parquet_files(place)
+    ]
     return sum(runner.run(partial(_written, pipeline, window, at, prefix, how), files))
 
 
-def _written(pipeline: Pipeline, window: str, at: str, prefix: str, how: dict[str, Any], file: FileToFile) -> int:
+def _written(
+    pipeline: Pipeline, window: str, at: str, prefix: str, how: dict[str, Any], file: FileToFile
+) -> int:
     """Write the answers for one file, and return their number."""
     out, count = Path(file.out), 0
     tables = found_for(answers_for(pipeline, window, **how), file.rows, at, prefix)

@@ -37,23 +37,36 @@ class KeyIndex:
         self.windows = windows = _in_one_piece(windows)
         self.place = place_of(windows)
         columns, end_us = [contiguous(windows[key]) for key in keys], instants(windows["window_end"])
-        self._order, key, place = _ordered(key_codes(columns, len(windows)), self.place, instants(windows["window_start"]))
+        self._order, key, place = _ordered(
+            key_codes(columns, len(windows)), self.place, instants(windows["window_start"])
+        )
         heads = np.flatnonzero(run_starts(key)) if len(windows) else np.empty(0, np.int64)
         self._begins = np.append(heads, len(windows)).astype(np.int64)
-        is_end = known_us is None and np.shares_memory(self.place, end_us)  # then windows are known in their order
-        self._settled = place if is_end else settled(self._begins, (end_us if known_us is None else known_us)[self._order])
+        # then windows are known in their order
+        is_end = known_us is None and np.shares_memory(self.place, end_us)
+        self._settled = (
+            place
+            if is_end
+            else settled(self._begins, (end_us if known_us is None else known_us)[self._order])
+        )
         firsts = pa.array(self._order[heads])
         self._keys = [column.take(firsts) for column in columns]
 
     def last(self, keys: Sequence[pa.Array], at_us: Ints) -> Ints:
-        """The row of the last window of each key that was known at an instant; -1 if none was. `keys`: as `comparable` gives them."""
+        """The row of the last window of each key that was known at an instant; -1 if none was.
+
+        `keys`: as `comparable` gives them.
+        """
         places = last_row_at(self._begins, self._settled, self._group(keys, len(at_us)), at_us)
         return np.where(places >= 0, self._order[places], -1) if len(self._order) else places
 
     def _group(self, keys: Sequence[pa.Array], rows: int) -> Ints:
         """The number of each key among the keys of the windows; -1 where no window has it."""
         count = len(self._begins) - 1
-        both = [pa.concat_arrays([window_key.cast(asked.type), asked]) for window_key, asked in zip(self._keys, keys, strict=True)]
+        both = [
+            pa.concat_arrays([window_key.cast(asked.type), asked])
+            for window_key, asked in zip(self._keys, keys, strict=True)
+        ]
         codes = key_codes(both, count + rows)
         return positions_of(codes[count:], codes[:count])
 
@@ -65,7 +78,10 @@ def _in_one_piece(windows: pa.Table) -> pa.Table:
 
 
 def _ordered(codes: Ints, place: Ints, start_us: Ints) -> tuple[Ints, Ints, Ints]:
-    """The order by key, place and start, and the keys and places in it. Batches come in order, so that to sort by key is often enough."""
+    """The order by key, place and start, and the keys and places in it.
+
+    Batches come in order, so that to sort by key is often enough.
+    """
     order = sorted_order(codes)
     key, then = codes[order], place[order]
     if not ((key[1:] > key[:-1]) | (then[1:] > then[:-1])).all():
@@ -82,7 +98,9 @@ def place_of(windows: pa.Table) -> Ints:
 
 
 def comparable(name: str, asked: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values of a key column in a type that also holds the keys of the windows, which have the type `kind`; else DefinitionError."""
+    """The values of a key column in a type that also holds the keys of the windows, which have the type
+    `kind`; else DefinitionError.
+    """
     if pa.types.is_dictionary(asked.type):
         asked = asked.dictionary_decode()
     if pa.types.is_null(kind):
@@ -92,12 +110,15 @@ def comparable(name: str, asked: pa.Array, kind: pa.DataType) -> pa.Array:
         if plain == kind or pa.types.is_null(plain):
             return asked.cast(kind)
         if _family(plain) == _family(kind) is not None:
-            [both] = pa.unify_schemas([pa.schema({name: each}) for each in (kind, plain)], promote_options="permissive").types
+            [both] = pa.unify_schemas(
+                [pa.schema({name: each}) for each in (kind, plain)], promote_options="permissive"
+            ).types
             return asked.cast(both)
     except pa.ArrowException:  # no type holds both
         pass
     raise DefinitionError(
-        f"rows: column {name!r} is {asked.type}, and the key {name!r} of the windows is {kind}; cast the column of the rows to {kind}"
+        f"rows: column {name!r} is {asked.type}, and the key {name!r} of the windows is {kind}; cast the"
+        f" column of the rows to {kind}"
     )
 
 

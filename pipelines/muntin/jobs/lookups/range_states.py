@@ -1,4 +1,6 @@
-"""The states of ranges of time, read from the checkpoint: of all batches that are committed, published or not."""
+"""The states of ranges of time, read from the checkpoint: of all batches that are committed, published or
+not.
+"""
 
 from __future__ import annotations
 
@@ -45,19 +47,28 @@ _MOST_KEYS = 1_000
 def states_of_ranges(
     bound: Bound, frames: FrameSet, ranges: Ranges, keys: Mapping[str, Any] | None, *, divided: bool
 ) -> Iterator[pa.Table]:
-    """The states of some ranges, with `BATCH_POSITION`; further states may come with them. States that are gone are an error.
+    """The states of some ranges, with `BATCH_POSITION`; further states may come with them. States that are
+    gone are an error.
 
-    Borders of the ranges are borders of the frames. `keys`: as `read` has them; None: all. `divided`: whether a table may hold the states
-    of some keys alone.
+    Borders of the ranges are borders of the frames. `keys`: as `read` has them; None: all. `divided`: whether
+    a table may hold the states of some keys alone.
     """
     snapshot = bound.store.snapshot(frames.table)
     batches = accumulated(bound, frames.table, snapshot)
-    if not len(batches) or snapshot.schema is None or not {*bound.pipeline.keys, *_columns(bound)} <= {*snapshot.schema.names}:
-        raise StateError(f"{bound.pipeline.name}: no row was read under this definition yet; run it first: muntin run FILE")
+    if (
+        not len(batches)
+        or snapshot.schema is None
+        or not {*bound.pipeline.keys, *_columns(bound)} <= {*snapshot.schema.names}
+    ):
+        raise StateError(
+            f"{bound.pipeline.name}: no row was read under this definition yet; run it first: muntin run FILE"
+        )
     _check_kept(bound, batches, ranges)
     shard = _shard(bound, frames, snapshot, batches, ranges)
     own = {*shard.files}
-    rows = sum(file.rows for file in snapshot.files if file.path in own) + (shard.tiers.rows if shard.tiers else 0)
+    rows = sum(file.rows for file in snapshot.files if file.path in own) + (
+        shard.tiers.rows if shard.tiers else 0
+    )
     only = _only(bound, snapshot.schema, keys)
     count = max(1, round(rows / SHARD_ROWS)) if divided and only is None and bound.pipeline.keys else 1
     if count == 1 and only is None:
@@ -72,8 +83,9 @@ def check_current(bound: Bound) -> None:
         live = current(bound.store, window).ledger
         if live and live.state != bound.state:
             raise StateError(
-                f"{bound.pipeline.name}: this definition is superseded, and its states get no batches any more: {window} is made of the "
-                "states of a newer one. Ask by the newer definition, or make this one current again: muntin promote FILE"
+                f"{bound.pipeline.name}: this definition is superseded, and its states get no batches any"
+                f" more: {window} is made of the states of a newer one. Ask by the newer definition, or make"
+                " this one current again: muntin promote FILE"
             )
 
 
@@ -85,7 +97,8 @@ def _check_kept(bound: Bound, batches: Batches, ranges: Ranges) -> None:
     """Refuse ranges with states that are gone."""
     gone = batches.take(batches.expired & (batches.rows > 0))
     held = ranges.held()
-    before = np.searchsorted(held.high, gone.low_us, side="right")  # pieces that end before a batch's first frame
+    # pieces that end before a batch's first frame
+    before = np.searchsorted(held.high, gone.low_us, side="right")
     touching = before < np.searchsorted(held.low, gone.high_us, side="right")
     if touching.any():
         last = int(gone.end_us[touching].max())
@@ -134,7 +147,9 @@ def _reaching(paths: Sequence[str], stretches: Ranges) -> list[str]:
     facts = [parse_states_path(path) for path in paths]
     low = np.array([AFTER_ALL if each.low_us is None else each.low_us for each in facts], np.int64)
     high = np.array([BEFORE_ALL if each.high_us is None else each.high_us for each in facts], np.int64)
-    is_within = np.searchsorted(stretches.high, low, side="right") < np.searchsorted(stretches.low, high, side="right")
+    is_within = np.searchsorted(stretches.high, low, side="right") < np.searchsorted(
+        stretches.low, high, side="right"
+    )
     return [paths[at] for at in np.flatnonzero(is_within).tolist()]
 
 
@@ -145,7 +160,9 @@ def _lies_in(path: str, low_us: int, high_us: int) -> bool:
 
 
 def _only(bound: Bound, schema: pa.Schema, keys: Mapping[str, Any] | None) -> pc.Expression | None:
-    """The condition on states of some keys; where a value is given for each key column, row groups of other buckets are skipped."""
+    """The condition on states of some keys; where a value is given for each key column, row groups of other
+    buckets are skipped.
+    """
     condition = Selection(keys=keys).of_keys(schema)
     names = bound.pipeline.keys
     if condition is None or not set(names) <= {*(keys or ())}:
@@ -154,7 +171,10 @@ def _only(bound: Bound, schema: pa.Schema, keys: Mapping[str, Any] | None) -> pc
     if prod(map(len, asked)) > _MOST_KEYS:
         return condition
     types = [schema.field(name).type for name in names]
-    values = [[value_of(name, value, kind) for value in each] for name, each, kind in zip(names, asked, types, strict=True)]
+    values = [
+        [value_of(name, value, kind) for value in each]
+        for name, each, kind in zip(names, asked, types, strict=True)
+    ]
     rows = [*product(*values)]
     columns = [pa.array([row[at].as_py() for row in rows], kind) for at, kind in enumerate(types)]
     return condition & ds.field(BUCKET).isin(pa.array(np.unique(buckets(columns, len(rows)))))

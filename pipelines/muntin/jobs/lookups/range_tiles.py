@@ -39,7 +39,8 @@ class TilesOfRanges:
         table: of the tiles, below the state.
         files: path of each file, and the starts of the tiles to read, microseconds.
         rows: of all files.
-        to_us: the start of the last batch that tiles stand for; states of later batches are read, whatever their time.
+        to_us: the start of the last batch that tiles stand for; states of later batches are read, whatever
+            their time.
         left: the stretches of time whose states are read.
         extent: the first and the last instant of all ranges.
     """
@@ -52,8 +53,13 @@ class TilesOfRanges:
     extent: tuple[int, int]
 
 
-def tiles_of_ranges(bound: Bound, frames: FrameSet, schema: pa.Schema, batches: Batches, ranges: Ranges) -> TilesOfRanges:
-    """The tiles for some ranges, whose borders are borders of the frames. `schema`: of the states. `batches`: all that are committed."""
+def tiles_of_ranges(
+    bound: Bound, frames: FrameSet, schema: pa.Schema, batches: Batches, ranges: Ranges
+) -> TilesOfRanges:
+    """The tiles for some ranges, whose borders are borders of the frames.
+
+    `schema`: of the states. `batches`: all that are committed.
+    """
     held, tier_table = ranges.held(), tiered_history(bound, frames, schema)
     extent = (int(held.low[0]), int(held.high[-1])) if len(held) else (AFTER_ALL, AFTER_ALL)
     if tier_table is None:
@@ -73,21 +79,30 @@ def tiles_of_ranges(bound: Bound, frames: FrameSet, schema: pa.Schema, batches: 
 
 
 def _starts(tier_table: Tiered, tiles: Tiles) -> np.ndarray:
-    return tiles.number * np.array([tier_table.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
+    return tiles.number * np.array(
+        [tier_table.scale.span_us(level) for level in tiles.level.tolist()], np.int64
+    )
 
 
-def _files(tier_table: Tiered, chosen: Tiles, by_place: Mapping[tuple[int, int], File]) -> list[tuple[File, tuple[int, ...]]] | None:
+def _files(
+    tier_table: Tiered, chosen: Tiles, by_place: Mapping[tuple[int, int], File]
+) -> list[tuple[File, tuple[int, ...]]] | None:
     """The files of some tiles, each with the starts of its tiles; None if a file is not in the table."""
     starts = defaultdict[tuple[int, int], list[int]](list)
     for level, start in zip(chosen.level.tolist(), _starts(tier_table, chosen).tolist(), strict=True):
         above = tier_table.scale.span_us(level + 1)
         starts[level, start // above * above].append(start)
-    return [(by_place[place], tuple(at)) for place, at in sorted(starts.items())] if starts.keys() <= by_place.keys() else None
+    return (
+        [(by_place[place], tuple(at)) for place, at in sorted(starts.items())]
+        if starts.keys() <= by_place.keys()
+        else None
+    )
 
 
 def _few(low: np.ndarray, high: np.ndarray) -> Ranges:
     """Not too many stretches: stretches with the least time between them are joined."""
     if len(low) > MOST:
-        apart = np.sort(np.argsort(high[:-1] - low[1:], kind="stable")[: MOST - 1])  # the longest times between first
+        # the longest times between first
+        apart = np.sort(np.argsort(high[:-1] - low[1:], kind="stable")[: MOST - 1])
         low, high = low[np.append(0, apart + 1)], high[np.append(apart, len(high) - 1)]
     return Ranges(low, high)

@@ -1,4 +1,5 @@
-"""The windows as they were known at instants: published windows, and on request the windows that were open then.
+"""The windows as they were known at instants: published windows, and on request the windows that were open
+then.
 
 batches           0        1        2
 published         a b      c        d
@@ -60,25 +61,43 @@ class WindowsThen:
     def known(self) -> Publications:
         """The published batches."""
         ledger, starts = self.todo.published.ledger, self.todo.published.starts
-        ends = np.append(starts[1:], self.bound.pipeline.intervals.after(int(starts[-1]))) if len(starts) else starts
-        return Publications(starts, ends, closing(self.kind, ledger.entries.watermark_us if ledger else starts), self.knowledge)
+        ends = (
+            np.append(starts[1:], self.bound.pipeline.intervals.after(int(starts[-1])))
+            if len(starts)
+            else starts
+        )
+        return Publications(
+            starts,
+            ends,
+            closing(self.kind, ledger.entries.watermark_us if ledger else starts),
+            self.knowledge,
+        )
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the windows without their keys, as answers have them; of a type that nothing tells yet: null."""
+        """The columns of the windows without their keys, as answers have them; of a type that nothing tells
+        yet: null.
+        """
         names = [name for name in columns_of(self.bound.pipeline, self.todo.window) if name not in self.keys]
-        return pa.schema([self.types.field(name) if name in self.types.names else pa.field(name, pa.null()) for name in names])
+        return pa.schema(
+            [
+                self.types.field(name) if name in self.types.names else pa.field(name, pa.null())
+                for name in names
+            ]
+        )
 
     @cached_property
     def types(self) -> pa.Schema:
-        """The columns of the windows, with their keys; StateError if there is no window yet that could tell the types."""
+        """The columns of the windows, with their keys; StateError if there is no window yet that could tell
+        the types.
+        """
         schema = self.todo.published.snapshot.schema
         if schema is None and len(self.todo.history.batches):
             schema = self.open_after(len(self.todo.history.batches) - 1).windows.schema
         if schema is None:
             raise StateError(
-                f"{self.bound.pipeline.name}: no window {self.todo.window!r} is published below {self.bound.root}; "
-                "run it first, as muntin run FILE"
+                f"{self.bound.pipeline.name}: no window {self.todo.window!r} is published below"
+                f" {self.bound.root}; run it first, as muntin run FILE"
             )
         return schema
 
@@ -93,7 +112,9 @@ class WindowsThen:
         return KeyIndex(shaped(self.bound.pipeline, self.todo.window, table), self.keys, known_us)
 
     def open_after(self, position: int) -> KeyIndex:
-        """The windows that were not published after a batch of the history, from the states of batches up to it; these must be kept."""
+        """The windows that were not published after a batch of the history, from the states of batches up to
+        it; these must be kept.
+        """
         bound, count = self.bound, position + 1
         todo = replace(
             self.todo,
@@ -102,8 +123,8 @@ class WindowsThen:
         )
         if len(missing_states(todo.history.batches, unpublished_work(bound, todo))):
             raise StateError(
-                f"{bound.pipeline.name}: {refusal(bound, expired_to(bound))}; windows that were open then are not known any more. "
-                "Leave provisional=True out, or ask for later instants"
+                f"{bound.pipeline.name}: {refusal(bound, expired_to(bound))}; windows that were open then are"
+                " not known any more. Leave provisional=True out, or ask for later instants"
             )
         table = shaped(bound.pipeline, todo.window, unpublished(bound, todo))
         return KeyIndex(table, self.keys)

@@ -39,7 +39,8 @@ class Finished:
         remarks: what was lost or damaged and is derived again, for people.
         changed: window -> which published windows changed, a part for each commit.
         promoted: windows of a changed definition that were promoted.
-        said: start of a batch -> the approval by which it was published despite a failed suite, as `said_of` gives it.
+        said: start of a batch -> the approval by which it was published despite a failed suite, as `said_of`
+            gives it.
     """
 
     published: Mapping[str, tuple[int, ...]]
@@ -63,9 +64,11 @@ def finish(
     approval: Approval | None = None,
     staged: tuple[Staged, Quality] | None = None,
 ) -> Finished:
-    """Finalize, validate, publish; once more from finalize on if another run published in between, until that fails too often.
+    """Finalize, validate, publish; once more from finalize on if another run published in between, until that
+    fails too often.
 
-    `promoting`, `again`, `approval`: see `publish`. `staged`: windows that were staged before, and their reports, to begin with.
+    `promoting`, `again`, `approval`: see `publish`. `staged`: windows that were staged before, and their
+    reports, to begin with.
     """
     published_starts: dict[str, tuple[int, ...]] = {}
     changes: dict[str, tuple[Changes, ...]] = {}
@@ -106,10 +109,13 @@ def finish(
         except ConflictError:
             bound.store.discard(windows.folder)
             raise
-        there = {window.window: window.starts for window in windows.windows}  # by this try, or by a try before, which was killed
+        # by this try, or by a try before, which was killed
+        there = {window.window: window.starts for window in windows.windows}
         said.update(said_of(approval, quality, there))
         missing = tuple((low, high) for low, high in windows.missing)
-        return Finished(published_starts, missing, quality, tuple(windows.remarks), changes, tuple(promoted), said)
+        return Finished(
+            published_starts, missing, quality, tuple(windows.remarks), changes, tuple(promoted), said
+        )
 
     given_up = f"{bound.pipeline.name}: other runs keep publishing; run again when they are done"
     return after_conflicts(_TRIES, given_up)(beside_forgetting, bound, attempted)

@@ -1,4 +1,7 @@
-"""Held windows: staged, and not published since a suite failed. A person may publish them by the name of the verdict."""
+"""Held windows: staged, and not published since a suite failed.
+
+A person may publish them by the name of the verdict.
+"""
 
 from __future__ import annotations
 
@@ -45,20 +48,28 @@ class HeldWindows:
 
 def held_windows(bound: Bound) -> list[HeldWindows]:
     """The staged windows that suites hold, and that may be published as it is, by name, each name once."""
-    return sorted({each.name: each for each in _held(bound)}.values(), key=lambda each: (each.starts, each.name))
+    return sorted(
+        {each.name: each for each in _held(bound)}.values(), key=lambda each: (each.starts, each.name)
+    )
 
 
 def held_in(bound: Bound, folder: str) -> HeldWindows | None:
     """The windows that a suite holds in a staged folder; None where that is nothing that may be published.
 
-    So it is where no window failed, another run has published since, batches were read again, or the definition is another by now.
+    So it is where no window failed, another run has published since, batches were read again, or the
+    definition is another by now.
     """
     try:
         staged = load_staged(bound.store, folder)
     except ConflictError:
         return None
     verdicts = recorded_verdicts(bound, folder)
-    if (name := verdict_name(verdicts)) is None or not _is_of(bound, staged) or is_stale(bound.store, staged) or is_outdated(bound, staged):
+    if (
+        (name := verdict_name(verdicts)) is None
+        or not _is_of(bound, staged)
+        or is_stale(bound.store, staged)
+        or is_outdated(bound, staged)
+    ):
         return None
     return HeldWindows(name, staged, failed_windows(verdicts))
 
@@ -70,7 +81,9 @@ def _held(bound: Bound) -> Iterator[HeldWindows]:
 
 
 def is_outdated(bound: Bound, staged: Staged) -> bool:
-    """Whether a batch was read again as something else since its windows were staged: what it was before should not be published."""
+    """Whether a batch was read again as something else since its windows were staged: what it was before
+    should not be published.
+    """
     return any(_is_outdated(bound, window) for window in staged.windows)
 
 
@@ -84,11 +97,17 @@ def _is_outdated(bound: Bound, window: StagedWindow) -> bool:
 
 def _is_of(bound: Bound, staged: Staged) -> bool:
     """Whether windows were staged under the definition as it is now."""
-    return all(window.window in bound.windows and window.definition == bound.derivation(window.window) for window in staged.windows)
+    return all(
+        window.window in bound.windows and window.definition == bound.derivation(window.window)
+        for window in staged.windows
+    )
 
 
 def unknown(name: str, held: Sequence[HeldWindows]) -> str:
     """The text for a verdict that holds nothing."""
     names = ", ".join(each.name for each in held)
     what = f"held now: {names}; see what they say by muntin publish FILE" if held else "nothing is held now"
-    return f"nothing is held by the verdict {name!r}: its windows were published, or derived anew, or vacuum removed them; {what}"
+    return (
+        f"nothing is held by the verdict {name!r}: its windows were published, or derived anew, or vacuum"
+        f" removed them; {what}"
+    )

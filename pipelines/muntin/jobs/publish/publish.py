@@ -56,16 +56,18 @@ def publish(
 ) -> list[str]:
     """Commit every staged window, and give the windows that were promoted.
 
-    To the live table, or to the candidate while the live table holds windows of another state. Two conditions come first, for all windows:
-    no other run has published a window since it was staged, and each window with a suite has a verdict on exactly the staged files. If a
-    commit fails, the commits before it stay, and the next finalize stages the windows that are left. Then complete candidates are promoted,
-    some small files are put together, some old rows removed, and some tiers made; see `promote_complete`, `compact`, `expire`,
+    To the live table, or to the candidate while the live table holds windows of another state. Two conditions
+    come first, for all windows: no other run has published a window since it was staged, and each window with
+    a suite has a verdict on exactly the staged files. If a commit fails, the commits before it stay, and the
+    next finalize stages the windows that are left. Then complete candidates are promoted, some small files
+    are put together, some old rows removed, and some tiers made; see `promote_complete`, `compact`, `expire`,
     `make_tiers`.
 
-    `committed` is called after each commit, with the window and the starts of the batches whose windows were replaced; `changed` after each
-    commit that changed published rows (None: nothing is compared). `validated` is False where the user switched validation off.
-    `promoting`: complete candidates take the place of live windows. `again`: a superseded definition is to be current again. `approval`: of
-    a person, to publish despite a failed suite.
+    `committed` is called after each commit, with the window and the starts of the batches whose windows were
+    replaced; `changed` after each commit that changed published rows (None: nothing is compared). `validated`
+    is False where the user switched validation off. `promoting`: complete candidates take the place of live
+    windows. `again`: a superseded definition is to be current again. `approval`: of a person, to publish
+    despite a failed suite.
     """
     if not again:
         check_not_superseded(bound)
@@ -88,20 +90,32 @@ def _base(bound: Bound, staged: StagedWindow) -> Published:
     """The published windows, which must be the windows that finalize compared with."""
     now = published(bound.store, staged.window)
     if now.head != staged.base:
-        raise ConflictError(f"windows/{staged.window}: another run published since these windows were staged; finalize again")
+        raise ConflictError(
+            f"windows/{staged.window}: another run published since these windows were staged; finalize again"
+        )
     return now
 
 
-def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, changed: Callable[[str, Changes], None] | None) -> bool:
+def _publish(
+    bound: Bound,
+    folder: str,
+    staged: StagedWindow,
+    now: Published,
+    changed: Callable[[str, Changes], None] | None,
+) -> bool:
     """Commit a window. False: it is published as staged already."""
     table, entries = now.table, entries_of(staged)
     new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
     starts = np.array(staged.starts, np.int64)
     if problems := problems_of_notes(bound.folder, _notes(entries.take(is_among(entries.start_us, starts)))):
-        raise ConflictError(f"windows/{staged.window}: {'; '.join(problems)} since these windows were staged; finalize again")
+        raise ConflictError(
+            f"windows/{staged.window}: {'; '.join(problems)} since these windows were staged; finalize again"
+        )
     bound.store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
     for _ in range(_TRIES):  # files may be put together meanwhile: that publishes nothing
-        old, rest = replaced_windows(bound.table(table), now.snapshot.files, starts, now.starts, bound.keys_of(staged.window))
+        old, rest = replaced_windows(
+            bound.table(table), now.snapshot.files, starts, now.starts, bound.keys_of(staged.window)
+        )
         if _is_published(now, staged, entries, old, new):
             return False
         changes = changed_windows(bound, staged.window, now, old, new, starts) if changed else None
@@ -134,23 +148,45 @@ def _notes(entries: Entries) -> list[str]:
     return [path for at in entries.noted().tolist() for path in entries.note_of(at) or ()]
 
 
-def _is_published(now: Published, staged: StagedWindow, entries: Entries, old: Sequence[File], new: Sequence[File]) -> bool:
+def _is_published(
+    now: Published, staged: StagedWindow, entries: Entries, old: Sequence[File], new: Sequence[File]
+) -> bool:
     """Whether the staged windows and their entries are what is published."""
-    if staged.anew or now.ledger is None or now.ledger.given != staged.given or {file.path for file in old} != {file.path for file in new}:
+    if (
+        staged.anew
+        or now.ledger is None
+        or now.ledger.given != staged.given
+        or {file.path for file in old} != {file.path for file in new}
+    ):
         return False
     at = now.ledger.entries.position(entries.start_us)
     return bool((at >= 0).all()) and now.ledger.entries.take(at).to_table().equals(entries.to_table())
 
 
-def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published, old: Sequence[File], new: Sequence[File]) -> Change:
-    """The commit of a window: its files, and a segment of the ledger with its entries, which takes the place of some segments."""
+def _change(
+    bound: Bound,
+    staged: StagedWindow,
+    entries: Entries,
+    now: Published,
+    old: Sequence[File],
+    new: Sequence[File],
+) -> Change:
+    """The commit of a window: its files, and a segment of the ledger with its entries, which takes the place
+    of some segments.
+    """
     schema, folder = schema_of(staged.schema), bound.table(now.table)
     count = len(now.segments) if staged.anew else to_merge(now.segments, len(entries))
     merged = now.segments[len(now.segments) - count :]
     before = None if staged.anew else read_ledger(folder, tuple(segment.file.path for segment in merged))
-    superseded = now.ledger.superseded_by(Derivation(bound.state, staged.definition), now.snapshot.version) if now.ledger else ()
+    superseded = (
+        now.ledger.superseded_by(Derivation(bound.state, staged.definition), now.snapshot.version)
+        if now.ledger
+        else ()
+    )
     newest = _thinned(before.entries.newest(entries), entries, now) if before else entries
-    ledger = Ledger(staged.definition, newest, bound.state, superseded, table_versions(bound, staged.window), staged.given)
+    ledger = Ledger(
+        staged.definition, newest, bound.state, superseded, table_versions(bound, staged.window), staged.given
+    )
     segment = write_segment(folder, schema, now.number + 1, ledger)
     had, have = {file.path for file in old}, {file.path for file in new}
     marked, unmarked = _marks(staged, now, folder, schema)
@@ -166,8 +202,12 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
     )
 
 
-def _marks(staged: StagedWindow, now: Published, folder: AnyPath, schema: pa.Schema) -> tuple[list[File], list[File]]:
-    """The expiry marks to add and to remove: another definition derives all windows anew, and none is gone any more."""
+def _marks(
+    staged: StagedWindow, now: Published, folder: AnyPath, schema: pa.Schema
+) -> tuple[list[File], list[File]]:
+    """The expiry marks to add and to remove: another definition derives all windows anew, and none is gone
+    any more.
+    """
     if now.ledger is None or now.ledger.definition != staged.definition:
         return [], [*marks(now.snapshot.files)]
     return carried_on(folder, schema, now.snapshot.files) if staged.anew else ([], [])
@@ -175,7 +215,8 @@ def _marks(staged: StagedWindow, now: Published, folder: AnyPath, schema: pa.Sch
 
 def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:
     """Entries of segments that become a single segment, with fewer notes of old batches."""
-    more = new.start_us[~is_among(new.start_us, now.starts)]  # separate from all of history, which a union would sort
+    # separate from all of history, which a union would sort
+    more = new.start_us[~is_among(new.start_us, now.starts)]
     number = np.searchsorted(now.starts, merged.start_us) + np.searchsorted(more, merged.start_us)
     return merged.thinned(number, len(now.starts) + len(more))
 

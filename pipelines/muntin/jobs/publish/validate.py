@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("muntin")
 
 
-def validate_staged(bound: Bound, runner: Runner, staged: Staged, approval: Approval | None = None) -> list[dict[str, Any]]:
-    """Check every staged window that has a suite, write the verdicts next to the files, and return the reports.
+def validate_staged(
+    bound: Bound, runner: Runner, staged: Staged, approval: Approval | None = None
+) -> list[dict[str, Any]]:
+    """Check every staged window that has a suite, write the verdicts next to the files, and return the
+    reports.
 
-    A failed critical expectation that no person has approved is an error. The staged files stay, so that people can inspect them.
+    A failed critical expectation that no person has approved is an error. The staged files stay, so that
+    people can inspect them.
     """
     from muntin.quality import ExpectationsFailed, load_suite, validate
 
@@ -38,7 +42,16 @@ def validate_staged(bound: Bound, runner: Runner, staged: Staged, approval: Appr
             files = [f"{folder}/{file['path']}" for file in window.files]
             rows = sum(file["rows"] for file in window.files)
             keys = list(bound.keys_of(window.window))
-            reports.append(validate(runner.spark, suites[window.window], files=files, window=window.window, keys=keys, rows=rows))
+            reports.append(
+                validate(
+                    runner.spark,
+                    suites[window.window],
+                    files=files,
+                    window=window.window,
+                    keys=keys,
+                    rows=rows,
+                )
+            )
     verdicts = record_verdicts(bound, staged, {report.window: report.to_dict() for report in reports})
     name = verdict_name(verdicts)
     starts = {window.window: window.starts for window in staged.windows}
@@ -57,7 +70,11 @@ def validate_staged(bound: Bound, runner: Runner, staged: Staged, approval: Appr
 
 def find_suite(path: str | Path) -> Path:
     """The path of a suite: as given, or below the folder that `MUNTIN_HOME` names."""
-    tried = list(dict.fromkeys(each.absolute() for each in (Path(path), Path(os.environ.get("MUNTIN_HOME", ".")) / path)))
+    tried = list(
+        dict.fromkeys(
+            each.absolute() for each in (Path(path), Path(os.environ.get("MUNTIN_HOME", ".")) / path)
+        )
+    )
     for candidate in tried:
         if candidate.exists():
             return candidate

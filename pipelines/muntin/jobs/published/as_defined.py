@@ -1,4 +1,6 @@
-"""Whether published windows follow the definition, or another definition of the same states: then the next run derives them anew."""
+"""Whether published windows follow the definition, or another definition of the same states: then the next
+run derives them anew.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,12 @@ if TYPE_CHECKING:
 
 def other_windows(bound: Bound, windows: Iterable[str] | None = None) -> list[str]:
     """The windows, of some or of all, whose published table follows another definition of the same states."""
-    ledgers = {name: published(bound.store, name).ledger for name in (bound.windows if windows is None else windows)}
-    return [name for name, ledger in ledgers.items() if ledger and ledger.definition != bound.derivation(name)]
+    ledgers = {
+        name: published(bound.store, name).ledger for name in (bound.windows if windows is None else windows)
+    }
+    return [
+        name for name, ledger in ledgers.items() if ledger and ledger.definition != bound.derivation(name)
+    ]
 
 
 def difference(bound: Bound) -> str:
@@ -30,11 +36,14 @@ def difference(bound: Bound) -> str:
 
 
 def check_as_defined(bound: Bound, window: str) -> None:
-    """Refuse to give windows of another definition under the names of this definition, or none, where their table waits for its name."""
+    """Refuse to give windows of another definition under the names of this definition, or none, where their
+    table waits for its name.
+    """
     if window in superseded(bound):
         raise StateError(
-            f"{bound.pipeline.name}: this definition of {window!r} is superseded; {bound.home / WINDOWS / window} holds windows of a newer "
-            f"one: read by the newer definition, or go back: muntin promote FILE --root {bound.root}"
+            f"{bound.pipeline.name}: this definition of {window!r} is superseded;"
+            f" {bound.home / WINDOWS / window} holds windows of a newer one: read by the newer definition, or"
+            f" go back: muntin promote FILE --root {bound.root}"
         )
     before = bound.pipeline.renamed_tables.get(window)
     if before and (bound.home / WINDOWS / before).is_dir() and not (bound.home / WINDOWS / window).exists():
@@ -44,9 +53,10 @@ def check_as_defined(bound: Bound, window: str) -> None:
         )
     if other_windows(bound, [window]):
         raise StateError(
-            f"{bound.pipeline.name}: the published windows of {window!r} follow another definition than this{difference(bound)}. "
-            f"Derive them anew from states: muntin promote FILE --root {bound.root}; the next run does so, too. "
-            "Or read them by the definition that they were published by"
+            f"{bound.pipeline.name}: the published windows of {window!r} follow another definition than"
+            f" this{difference(bound)}. Derive them anew from states: muntin promote FILE --root"
+            f" {bound.root}; the next run does so, too. Or read them by the definition that they were"
+            " published by"
         )
 
 
@@ -55,6 +65,6 @@ def check_live(bound: Bound, window: str) -> None:
     live = current(bound.store, window).ledger
     if live and live.state != bound.state:
         raise StateError(
-            f"{bound.pipeline.name}: readers know windows of {window!r} by another definition. "
-            f"Put those of this in their place: muntin promote FILE --root {bound.root}; or ask by the other definition"
+            f"{bound.pipeline.name}: readers know windows of {window!r} by another definition. Put those of"
+            f" this in their place: muntin promote FILE --root {bound.root}; or ask by the other definition"
         )

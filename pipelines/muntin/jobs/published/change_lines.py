@@ -24,12 +24,17 @@ def change_lines(window: str, parts: Sequence[Changes], *, limit: int = SHOWN) -
     counts = Counter(kind for part in parts for kind in part.kinds)
     total, uncompared = sum(counts.values()), sum(part.uncompared for part in parts)
     if uncompared:
-        yield f"{window}: {uncompared:,} windows were replaced; which of them changed is not known: they are too many, or a file is gone"
+        yield (
+            f"{window}: {uncompared:,} windows were replaced; which of them changed is not known: they are"
+            " too many, or a file is gone"
+        )
     if not total:
         return
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
     yield f"{window}: {many(total, 'published window')} changed ({kinds})"
-    yield from (f"  {_line(row)}" for row in islice((row for part in parts for row in part.rows(limit)), limit))
+    yield from (
+        f"  {_line(row)}" for row in islice((row for part in parts for row in part.rows(limit)), limit)
+    )
     if total > limit:
         yield f"  ... {total - limit:,} more"
 
@@ -39,9 +44,12 @@ def _line(row: Mapping[str, Any]) -> str:
     what = " ".join([*keys, f"[{_spelled(row['window_start'])}, {_spelled(row['window_end'])})"])
     if row["change"] == "changed":
         new = row["new"]
-        return f"{what}: {', '.join(f'{name} {_spelled(old)} -> {_spelled(new[name])}' for name, old in row['old'].items())}"
+        moves = [f"{name} {_spelled(old)} -> {_spelled(new[name])}" for name, old in row["old"].items()]
+        return f"{what}: {', '.join(moves)}"
     values = row["new"] or row["old"]
-    return f"{what}: {row['change']}: {', '.join(f'{name} {_spelled(value)}' for name, value in values.items())}"
+    return (
+        f"{what}: {row['change']}: {', '.join(f'{name} {_spelled(value)}' for name, value in values.items())}"
+    )
 
 
 def _spelled(value: object) -> str:

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 MOST = 4_000_000  # windows that one process reads and compares in some seconds
 
 
-def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[File], new: Sequence[File], starts: Ints) -> Changes | None:
+def changed_windows(
+    bound: Bound, window: str, now: Published, old: Sequence[File], new: Sequence[File], starts: Ints
+) -> Changes | None:
     """The windows that differ, of batches that were published before; None where no file differs.
 
-    A file's name is its content, so that only files of other names are read. More than `MOST` windows, and files that cannot be read, are
-    not compared, only counted; nor are windows that other columns told apart. `old`, `new`: below the window's table, the files to be
-    replaced, and files with windows derived anew. What a file to be replaced holds of other batches than `starts`, ascending, is written
-    anew as it was, and not compared.
+    A file's name is its content, so that only files of other names are read. More than `MOST` windows, and
+    files that cannot be read, are not compared, only counted; nor are windows that other columns told apart.
+    `old`, `new`: below the window's table, the files to be replaced, and files with windows derived anew.
+    What a file to be replaced holds of other batches than `starts`, ascending, is written anew as it was, and
+    not compared.
     """
     went, came = _but(old, new), _but(new, old)
     if not went and not any(_holds_one_of(file, now.starts) for file in came):
@@ -47,7 +50,8 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
         return unknown
     try:
         before, after = (_of_batches(table, starts) for table in _both(bound.table(now.table), went, came))
-        if not {*identity} <= {*before.column_names} & {*after.column_names}:  # no window is another's successor
+        # no window is another's successor
+        if not {*identity} <= {*before.column_names} & {*after.column_names}:
             return unknown
         return _of_known(compared(before, after, identity=identity), now.starts)
     except (OSError, pa.ArrowException):  # an old file is gone or damaged: that is why it is replaced
@@ -69,7 +73,9 @@ def _both(folder: AnyPath, went: Sequence[File], came: Sequence[File]) -> tuple[
     """The windows of both files, with the same columns where there is only one file."""
     tables_of_sides = [[read_parquet(f"{folder}/{file.path}") for file in files] for files in (went, came)]
     empty = next(table for tables in tables_of_sides for table in tables).schema.empty_table()
-    before, after = (pa.concat_tables(tables or [empty], promote_options="permissive") for tables in tables_of_sides)
+    before, after = (
+        pa.concat_tables(tables or [empty], promote_options="permissive") for tables in tables_of_sides
+    )
     return before, after
 
 
@@ -80,7 +86,9 @@ def _of_batches(windows: pa.Table, starts: Ints) -> pa.Table:
 
 
 def _of_known(changes: Changes, published_starts: Ints) -> Changes:
-    """The changes without windows closed by a batch that was never published: such windows are not changed, they are new."""
+    """The changes without windows closed by a batch that was never published: such windows are not changed,
+    they are new.
+    """
     closed = changes.after[BATCH].cast(pa.int64()).fill_null(0).to_numpy()
     is_change = (np.array(changes.kinds) != "new") | is_among(closed, published_starts)
     if is_change.all():

@@ -1,4 +1,7 @@
-"""The windows that a publication changes: the earlier windows against the windows that replace them. Pure, over two tables."""
+"""The windows that a publication changes: the earlier windows against the windows that replace them.
+
+Pure, over two tables.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,9 @@ class Changes:
 
     Attributes:
         identity: the columns that tell one window from another, as origin, window_start, window_end.
-        before, after: row `i` of each is the same window, as it was and as it is: all columns of the published table. A row of nulls
-            stands for a window that was not there, or is not there any more, as `kinds` says.
+        before, after: row `i` of each is the same window, as it was and as it is: all columns of the
+            published table. A row of nulls stands for a window that was not there, or is not there any more,
+            as `kinds` says.
         kinds: "changed", "new" or "gone", one for each row.
         uncompared: how many windows were too many to be compared.
     """
@@ -47,19 +51,25 @@ class Changes:
         return bool(self.kinds) or self.uncompared > 0
 
     def rows(self, limit: int | None = None) -> Iterator[dict[str, Any]]:
-        """The changed windows, a row each: identity columns and bounds, `change`, and the values that differ, `old` and `new`.
+        """The changed windows, a row each: identity columns and bounds, `change`, and the values that differ,
+        `old` and `new`.
 
-        >>> one = pa.table({"k": ["a"], "n": [1], "total": [5]}), pa.table({"k": ["a"], "n": [1], "total": [7]})
+        >>> one = pa.table({"k": ["a"], "n": [1], "total": [5]}), pa.table({"k": ["a"], "n": [1],
+        ...     "total": [7]})
         >>> list(compared(*one, identity=("k",)).rows())
         [{'k': 'a', 'change': 'changed', 'old': {'total': 5}, 'new': {'total': 7}}]
         """
         count = len(self) if limit is None else min(limit, len(self))
-        both = zip(self.before.slice(0, count).to_pylist(), self.after.slice(0, count).to_pylist(), strict=True)
+        both = zip(
+            self.before.slice(0, count).to_pylist(), self.after.slice(0, count).to_pylist(), strict=True
+        )
         for kind, (old, new) in zip(self.kinds, both, strict=False):
             there = new if kind == "new" else old
             names = [name for name in there if name in self.identity or name in BOUNDS]
             values = [name for name in there if name not in self.identity and name != BATCH]
-            shown_values = [name for name in values if kind != "changed" or repr(old[name]) != repr(new[name])]
+            shown_values = [
+                name for name in values if kind != "changed" or repr(old[name]) != repr(new[name])
+            ]
             yield {
                 **{name: there[name] for name in names},
                 "change": kind,
@@ -71,11 +81,16 @@ class Changes:
 def compared(before: pa.Table, after: pa.Table, *, identity: Sequence[str]) -> Changes:
     """The windows that differ between two tables, sorted by identity, which no two rows of a table share.
 
-    Values are compared to the last bit; two NaN of the same bits are equal. The batch that closed a window does not count, nor does a
-    column that one table lacks or has in another type. A type that is wider afterwards, as long after int, is no other type.
+    Values are compared to the last bit; two NaN of the same bits are equal. The batch that closed a window
+    does not count, nor does a column that one table lacks or has in another type. A type that is wider
+    afterwards, as long after int, is no other type.
     """
     before = _widened(before, after.schema, identity)
-    columns = [name for name in after.column_names if name in before.column_names and before[name].type == after[name].type]
+    columns = [
+        name
+        for name in after.column_names
+        if name in before.column_names and before[name].type == after[name].type
+    ]
     before, after = before.select(columns), after.select(columns)
     both = pa.concat_tables([before, after])
     codes = key_codes([contiguous(both[name]) for name in identity], len(both))
@@ -95,10 +110,14 @@ _FAMILIES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 
 
 def _widened(before: pa.Table, after: pa.Schema, identity: Sequence[str]) -> pa.Table:
-    """The columns with the types that they have afterwards, where the types are wider, and the columns of `identity` in any case."""
+    """The columns with the types that they have afterwards, where the types are wider, and the columns of
+    `identity` in any case.
+    """
     for at, (name, column) in enumerate(zip(before.column_names, before.columns, strict=True)):
         kind = after.field(name).type if name in after.names else column.type
-        if kind != column.type and (name in identity or any(family(kind) and family(column.type) for family in _FAMILIES)):
+        if kind != column.type and (
+            name in identity or any(family(kind) and family(column.type) for family in _FAMILIES)
+        ):
             with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):  # then it is another type
                 before = before.set_column(at, name, column.cast(kind))
     return before
@@ -120,7 +139,9 @@ def differing(before: pa.Table, after: pa.Table, values: Sequence[str], old: Int
     """Whether a value differs, for pairs of rows."""
     out = np.zeros(len(old), np.bool_)
     for name in values:
-        out |= _unequal(contiguous(before[name]).take(pa.array(old)), contiguous(after[name]).take(pa.array(new)))
+        out |= _unequal(
+            contiguous(before[name]).take(pa.array(old)), contiguous(after[name]).take(pa.array(new))
+        )
     return out
 
 

@@ -1,4 +1,7 @@
-"""Changes of the current windows since a version of their table. Only files that commits removed or added are read."""
+"""Changes of the current windows since a version of their table.
+
+Only files that commits removed or added are read.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +55,10 @@ class Since:
 def changes_since(bound: Bound, window: str, since: int, *, touched: bool = False) -> Since:
     """The changes of the current windows since a version of their table.
 
-    Files that were put together change nothing. The batch that closed a window is no value of it. `since`: -1: all windows are new, and
-    their revision is the version that they are read at. `touched`: windows that a commit changed count too where later commits made them
-    again what they were. VersionGoneError says from which version on changes are known.
+    Files that were put together change nothing. The batch that closed a window is no value of it. `since`:
+    -1: all windows are new, and their revision is the version that they are read at. `touched`: windows that
+    a commit changed count too where later commits made them again what they were. VersionGoneError says from
+    which version on changes are known.
     """
     now = current(bound.store, window)
     version, table = now.snapshot.version, bound.table(now.table)
@@ -70,15 +74,24 @@ def changes_since(bound: Bound, window: str, since: int, *, touched: bool = Fals
     if len(commits) < version - since:
         raise _forgotten(table, since, commits, version)
     # a publication adds a segment of the ledger, an expiry a mark
-    published = [commit for commit in commits if any(is_segment(path) or is_mark(path) for path in commit.adds)]
+    published = [
+        commit for commit in commits if any(is_segment(path) or is_mark(path) for path in commit.adds)
+    ]
     steps = list[Step]()
     for commit in reversed(published):
         try:
             steps.append(_step(table, commit, names, identity))
         except (OSError, pa.ArrowInvalid):  # removed, or damaged: then a later commit has replaced it
-            raise _forgotten(table, since, [each for each in commits if each.version > commit.version], version) from None
-    schemas = [now.snapshot.schema or _NONE, *(table.schema for step in steps for table in (step.came, step.went))]
-    return Since(revisions(steps[::-1], _schema(names, schemas), identity, touched=touched), version, identity)
+            raise _forgotten(
+                table, since, [each for each in commits if each.version > commit.version], version
+            ) from None
+    schemas = [
+        now.snapshot.schema or _NONE,
+        *(table.schema for step in steps for table in (step.came, step.went)),
+    ]
+    return Since(
+        revisions(steps[::-1], _schema(names, schemas), identity, touched=touched), version, identity
+    )
 
 
 def at_version(rows: pa.Table, version: int) -> pa.Table:
@@ -96,25 +109,38 @@ def version_of(rows: pa.Table) -> int:
 
 
 def _columns(bound: Bound, window: str, now: Published) -> tuple[list[str], tuple[str, ...]]:
-    """The columns of windows, without the batch that closed them and states of aggregates; and the columns that identify windows."""
+    """The columns of windows, without the batch that closed them and states of aggregates; and the columns
+    that identify windows.
+    """
     pipeline, kind = bound.pipeline, bound.windows[window]
     identity = tuple(dict.fromkeys((*bound.keys_of(window), *kind.order)))
     there = (now.snapshot.schema or _NONE).names
     missing_columns = [name for name in identity if name not in there]
     if missing_columns and any(file.rows for file in now.snapshot.files):
         raise StateError(
-            f"{bound.table(now.table)} holds windows of another definition, without {', '.join(missing_columns)}; promote this one first"
+            f"{bound.table(now.table)} holds windows of another definition, without"
+            f" {', '.join(missing_columns)}; promote this one first"
         )
-    names = [*bound.keys_of(window), "window_start", "window_end", *kind.columns, *pipeline.aggregates, *pipeline.derive]
+    names = [
+        *bound.keys_of(window),
+        "window_start",
+        "window_end",
+        *kind.columns,
+        *pipeline.aggregates,
+        *pipeline.derive,
+    ]
     if reserved_names := {REVISION, CHANGE} & {*names}:
         raise DefinitionError(
-            f"{window}: changes have a column {min(reserved_names)!r} of their own; give the key or result of this name another"
+            f"{window}: changes have a column {min(reserved_names)!r} of their own; give the key or result of"
+            " this name another"
         )
     return names, identity
 
 
 def _schema(names: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The columns that are known, with the type that the first schema has: a table without windows may lack some."""
+    """The columns that are known, with the type that the first schema has: a table without windows may lack
+    some.
+    """
     types = {field.name: field.type for schema in reversed(schemas) for field in schema}
     return pa.schema([pa.field(name, types[name]) for name in names if name in types])
 
@@ -131,13 +157,21 @@ def _all(table: AnyPath, now: Published, names: Sequence[str], identity: Sequenc
 
 
 def _step(table: AnyPath, commit: Commit, names: Sequence[str], identity: Sequence[str]) -> Step:
-    """The windows that a commit took and brought. Errors of a damaged file come as they are, OSError or ArrowInvalid."""
+    """The windows that a commit took and brought.
+
+    Errors of a damaged file come as they are, OSError or ArrowInvalid.
+    """
     went, came = set(commit.removes) - set(commit.adds), set(commit.adds) - set(commit.removes)
     both = (list(_tables(table, sorted(paths), names, identity)) for paths in (went, came))
-    return Step(commit.version, *(pa.concat_tables(tables or [_NONE.empty_table()], promote_options="permissive") for tables in both))
+    return Step(
+        commit.version,
+        *(pa.concat_tables(tables or [_NONE.empty_table()], promote_options="permissive") for tables in both),
+    )
 
 
-def _tables(table: AnyPath, paths: Sequence[str], names: Sequence[str], identity: Sequence[str]) -> Iterator[pa.Table]:
+def _tables(
+    table: AnyPath, paths: Sequence[str], names: Sequence[str], identity: Sequence[str]
+) -> Iterator[pa.Table]:
     """The windows in some files, with the columns that windows still have now."""
     for path in paths:
         if batches_of_windows(path):
@@ -146,7 +180,9 @@ def _tables(table: AnyPath, paths: Sequence[str], names: Sequence[str], identity
             file = opened(f"{table}/{path}")
             there = file.schema_arrow.names
             if _keys(there) != _keys(names) or ("window_index" in there) != ("window_index" in identity):
-                raise StateError(f"{table}: other columns told the windows of an earlier version apart; read all windows")
+                raise StateError(
+                    f"{table}: other columns told the windows of an earlier version apart; read all windows"
+                )
             yield file.read([name for name in names if name in there])
 
 
@@ -155,11 +191,16 @@ def _keys(names: Sequence[str]) -> set[str]:
     return {*names[: names.index("window_start")]}
 
 
-def _forgotten(table: AnyPath, since: int, newest_commits: Sequence[Commit], version: int) -> VersionGoneError:
-    """The error that changes are not known; `newest_commits`: the newest commits that are there with their files."""
+def _forgotten(
+    table: AnyPath, since: int, newest_commits: Sequence[Commit], version: int
+) -> VersionGoneError:
+    """The error that changes are not known; `newest_commits`: the newest commits that are there with their
+    files.
+    """
     first = newest_commits[0].version - 1 if newest_commits else version
     gone = many(first - since, "commit")
     return VersionGoneError(
-        f"{table}: what changed since version {since} cannot be told any more: {gone} after it, or files of them, are removed or damaged. "
-        f"It can be told since version {first}; read all windows, then go on from version {version}"
+        f"{table}: what changed since version {since} cannot be told any more: {gone} after it, or files of"
+        f" them, are removed or damaged. It can be told since version {first}; read all windows, then go on"
+        f" from version {version}"
     )

@@ -1,4 +1,5 @@
-"""Starts of closed windows, by what the table and the grid say: of a grid also the windows in which nothing happened.
+"""Starts of closed windows, by what the table and the grid say: of a grid also the windows in which nothing
+happened.
 
 watermark     W0        W1        W2
 windows    [  |  ][  |  ][  |  ][         a window is of the batch whose watermark passes its end
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 
 def closed_starts(bound: Bound, window: str, batches: Sequence[int]) -> list[int]:
-    """Starts of the windows that some batches closed, ascending, in microseconds; of a grid also of windows without rows.
+    """Starts of the windows that some batches closed, ascending, in microseconds; of a grid also of windows
+    without rows.
 
     `batches`: starts of their intervals; a batch that nothing was published from does not count.
     """
@@ -46,7 +48,9 @@ def closed_starts(bound: Bound, window: str, batches: Sequence[int]) -> list[int
 
 
 def starts_if_closed(bound: Bound, window: str, low_us: int, high_us: int) -> list[int]:
-    """Starts of the windows of a grid that begin in `[low_us, high_us)`, in microseconds, if all of them are closed; else none."""
+    """Starts of the windows of a grid that begin in `[low_us, high_us)`, in microseconds, if all of them are
+    closed; else none.
+    """
     now, kind = published(bound.store, window), bound.windows[window]
     if now.ledger is None or not kind.grid:
         return []
@@ -57,7 +61,9 @@ def starts_if_closed(bound: Bound, window: str, low_us: int, high_us: int) -> li
 
 
 def published_batches(bound: Bound, window: str, low_us: int, high_us: int) -> list[int]:
-    """Starts of the batches that begin in `[low_us, high_us)`, in microseconds, if windows were published from all of them; else none."""
+    """Starts of the batches that begin in `[low_us, high_us)`, in microseconds, if windows were published
+    from all of them; else none.
+    """
     starts = published(bound.store, window).starts
     inside = starts[(starts >= low_us) & (starts < high_us)].tolist()
     reached = bool(inside) and bound.pipeline.intervals.after(inside[-1]) >= high_us
@@ -65,7 +71,10 @@ def published_batches(bound: Bound, window: str, low_us: int, high_us: int) -> l
 
 
 def _of_rows(bound: Bound, now: Published, batches: Sequence[int]) -> list[int]:
-    """Starts of the windows in the table that some batches closed. Only files that may hold such windows are opened."""
+    """Starts of the windows in the table that some batches closed.
+
+    Only files that may hold such windows are opened.
+    """
     low, high = min(batches), max(batches)
     spans = {file: batches_of_windows(file.path) for file in now.snapshot.files}
     files = tuple(file for file, span in spans.items() if span and span[0] <= high and span[1] >= low)
@@ -77,7 +86,9 @@ def _of_rows(bound: Bound, now: Published, batches: Sequence[int]) -> list[int]:
 
 
 def _of_grid(kind: Kind, now: Published, positions: Ints) -> list[int]:
-    """Starts of the windows of the grid that the batches at these positions closed; no start lies before the first batch."""
+    """Starts of the windows of the grid that the batches at these positions closed; no start lies before the
+    first batch.
+    """
     assert now.ledger  # noqa: S101 - by the caller
     entries = now.ledger.entries
     closes = closing(kind, entries.watermark_us)
@@ -91,7 +102,9 @@ def _of_grid(kind: Kind, now: Published, positions: Ints) -> list[int]:
 
 
 def _around(kind: Kind, low_us: int, high_us: int) -> tuple[Ints, Ints]:
-    """Start and end of the windows of a grid that hold an instant of `[low_us, high_us]`, and of some neighbours."""
+    """Start and end of the windows of a grid that hold an instant of `[low_us, high_us]`, and of some
+    neighbours.
+    """
     assert kind.grid  # noqa: S101 - by the callers
     first = min([start for start, _ in kind.windows_for(low_us)], default=low_us)
     last = max([end for _, end in kind.windows_for(high_us)], default=high_us)

@@ -1,4 +1,6 @@
-"""Tables of spans as windows were published by them: readers need no table of a user's, which may be gone or changed since."""
+"""Tables of spans as windows were published by them: readers need no table of a user's, which may be gone or
+changed since.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,14 @@ if TYPE_CHECKING:
 
 
 def as_readers_know(bound: Bound) -> Bound:
-    """The same pipeline with the spans by which windows were published; before a publication, the spans of the table."""
+    """The same pipeline with the spans by which windows were published; before a publication, the spans of
+    the table.
+    """
     windows = given_windows(bound.pipeline.windows)
     published_windows = {
-        name: as_published(bound, name, newest_segment(bound.store, name)) for name, kind in windows.items() if kind.given_by
+        name: as_published(bound, name, newest_segment(bound.store, name))
+        for name, kind in windows.items()
+        if kind.given_by
     }
     if not published_windows:
         return bound
@@ -30,7 +36,8 @@ def as_readers_know(bound: Bound) -> Bound:
 
 
 def note_table(bound: Bound, pending: Pending) -> None:
-    """Note another table of spans where no window follows from it yet: readers know the spans that are open by the newest note.
+    """Note another table of spans where no window follows from it yet: readers know the spans that are open
+    by the newest note.
 
     Where another run publishes meanwhile, the next run notes it.
     """
@@ -40,10 +47,14 @@ def note_table(bound: Bound, pending: Pending) -> None:
     given = keep(bound, kind)
     if given != ledger.given:
         with suppress(ConflictError):
-            commit_segment(bound, pending.window, pending.published, replace(ledger, entries=no_entries(), given=given))
+            commit_segment(
+                bound, pending.window, pending.published, replace(ledger, entries=no_entries(), given=given)
+            )
 
 
 def copies(bound: Bound) -> dict[str, str]:
     """Window -> the copy of the table that it was published by, which its content names; for reports."""
-    newest = {name: newest_segment(bound.store, name) for name, kind in bound.windows.items() if kind.given_by}
+    newest = {
+        name: newest_segment(bound.store, name) for name, kind in bound.windows.items() if kind.given_by
+    }
     return {name: ledger.given for name, ledger in newest.items() if ledger}

@@ -22,26 +22,39 @@ if TYPE_CHECKING:
 
 def expired_to(bound: Bound) -> int:
     """The end of the last batch whose states are gone, microseconds; `BEFORE_ALL` while all are there."""
-    tables = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets)
-    return max((int(batches.end_us[batches.expired].max(initial=BEFORE_ALL)) for batches in tables), default=BEFORE_ALL)
+    tables = (
+        accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets
+    )
+    return max(
+        (int(batches.end_us[batches.expired].max(initial=BEFORE_ALL)) for batches in tables),
+        default=BEFORE_ALL,
+    )
 
 
 def check_kept(bound: Bound, intervals: Sequence[Interval]) -> None:
-    """Refuse to read batches again that lie among batches whose states are gone, if the definition still says so."""
+    """Refuse to read batches again that lie among batches whose states are gone, if the definition still says
+    so.
+    """
     if gone := without_states(bound, intervals):
         to_us, first = expired_to(bound), gone[0]
         raise StateError(
-            f"{bound.pipeline.name}: {refusal(bound, to_us)}, so {first} cannot be read again: its windows hold rows of the batches around "
-            f"it. Begin at {spell_instant(to_us)}; or leave retain out of the definition, and run all batches before that again, at once"
+            f"{bound.pipeline.name}: {refusal(bound, to_us)}, so {first} cannot be read again: its windows"
+            f" hold rows of the batches around it. Begin at {spell_instant(to_us)}; or leave retain out of"
+            " the definition, and run all batches before that again, at once"
         )
 
 
 def without_states(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals that must not be read again: intervals before the last batch whose states are gone, while the definition says so."""
+    """The intervals that must not be read again: intervals before the last batch whose states are gone, while
+    the definition says so.
+    """
     if bound.pipeline.retention.states_us is None:
         return []
     to_us = expired_to(bound)
-    return sorted((interval for interval in intervals if interval.start_us < to_us), key=lambda interval: interval.start_us)
+    return sorted(
+        (interval for interval in intervals if interval.start_us < to_us),
+        key=lambda interval: interval.start_us,
+    )
 
 
 def readable(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
@@ -63,10 +76,11 @@ def check_work(bound: Bound, pending: Pending) -> None:
     if len(gone):
         batches = pending.history.batches.take(gone)
         raise StateError(
-            f"{bound.pipeline.name}: windows of {pending.window} are to be derived from the states of {many(len(gone), 'batch')} that are "
-            f"gone, {stretch(batches)}, as retain says. Nothing was published. Take back what makes them differ, as a change of the "
-            f"definition; or leave retain out of it, and read these batches again, at once: muntin run FILE --root {bound.root} "
-            f"{bound.pipeline.intervals.options(int(batches.start_us[0]), int(batches.end_us[-1]))}"
+            f"{bound.pipeline.name}: windows of {pending.window} are to be derived from the states of"
+            f" {many(len(gone), 'batch')} that are gone, {stretch(batches)}, as retain says. Nothing was"
+            " published. Take back what makes them differ, as a change of the definition; or leave retain"
+            f" out of it, and read these batches again, at once: muntin run FILE --root {bound.root}"
+            f" {bound.pipeline.intervals.options(int(batches.start_us[0]), int(batches.end_us[-1]))}"
         )
 
 

@@ -2,7 +2,8 @@
 
 segments, oldest first     600 entries   70   64   8   8   1   1
 a publication adds                                             1
-`MANY` small segments at the end become one segment, so that n publications leave about log(n) segments and write an entry log(n) times.
+`MANY` small segments at the end become one segment, so that n publications leave about log(n) segments and
+write an entry log(n) times.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 MANY = 8
 _MOST = 2_000_000  # entries in memory, of some 100 bytes
-_VERSIONS = 4  # of a table's ledger: the whole, what was published since a run read it, what by then, the segments that become one
+# of a table's ledger: the whole, what was published since a run read it, what by then, the segments that
+# become one
+_VERSIONS = 4
 _SEGMENT = "ledger"  # how the names of segments begin
 _ENTRIES, _DEFINITION = "muntin.entries", "muntin.definition"
 _STATE, _SUPERSEDED, _TABLES, _GIVEN = "muntin.state", "muntin.superseded", "muntin.tables", "muntin.given"
@@ -48,8 +51,11 @@ class Segment:
 
 def segments_of(files: Iterable[File]) -> tuple[Segment, ...]:
     """The segments among the files of a table, oldest first."""
-    ledgers = [file for file in files if file.path.startswith(_SEGMENT)]  # of hundreds of files, many times a run: no call for each
-    return tuple(sorted((Segment(file, *_numbers(file.path)) for file in ledgers), key=lambda segment: segment.number))
+    # of hundreds of files, many times a run: no call for each
+    ledgers = [file for file in files if file.path.startswith(_SEGMENT)]
+    return tuple(
+        sorted((Segment(file, *_numbers(file.path)) for file in ledgers), key=lambda segment: segment.number)
+    )
 
 
 def is_segment(path: str) -> bool:
@@ -71,7 +77,8 @@ def _weight(ledger: Ledger | None) -> int:
 
 @kept(_MOST, _weight, newest=_VERSIONS)
 def read_ledger(folder: AnyPath, paths: tuple[str, ...]) -> Ledger | None:
-    """The ledger in some segments of a table, oldest first; None without segments. Names are contents: several steps of a run ask for it.
+    """The ledger in some segments of a table, oldest first; None without segments. Names are contents:
+    several steps of a run ask for it.
 
     The newest segments, which are small, are put together first.
     """
@@ -90,19 +97,38 @@ def read_segment(path: str) -> Ledger:
         texts = footer(path)
     except (OSError, pa.ArrowInvalid) as wrong:
         raise damaged(path, f"is gone or cannot be read ({wrong})") from wrong
-    superseded = tuple(Superseded(Derivation(state, name), version) for state, name, version in json.loads(texts[_SUPERSEDED]))
-    tables = tuple((name, identity, version) for name, identity, version in json.loads(texts.get(_TABLES, "[]")))
-    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts[_STATE], superseded, tables, texts.get(_GIVEN, ""))
+    superseded = tuple(
+        Superseded(Derivation(state, name), version)
+        for state, name, version in json.loads(texts[_SUPERSEDED])
+    )
+    tables = tuple(
+        (name, identity, version) for name, identity, version in json.loads(texts.get(_TABLES, "[]"))
+    )
+    return Ledger(
+        texts[_DEFINITION],
+        Entries.of_table(table_of(texts[_ENTRIES])),
+        texts[_STATE],
+        superseded,
+        tables,
+        texts.get(_GIVEN, ""),
+    )
 
 
 def write_segment(folder: AnyPath, schema: pa.Schema, number: int, ledger: Ledger) -> File:
     """Write entries to a file without rows, which readers of a table with this schema do not notice."""
     superseded = json.dumps([[*astuple(each.derivation), each.version] for each in ledger.superseded])
-    texts = {_ENTRIES: text_of(ledger.entries.to_table()), _DEFINITION: ledger.definition, _STATE: ledger.state, _SUPERSEDED: superseded}
+    texts = {
+        _ENTRIES: text_of(ledger.entries.to_table()),
+        _DEFINITION: ledger.definition,
+        _STATE: ledger.state,
+        _SUPERSEDED: superseded,
+    }
     texts |= {_TABLES: json.dumps(ledger.tables)} if ledger.tables else {}
     texts |= {_GIVEN: ledger.given} if ledger.given else {}
     no_rows = schema.with_metadata(texts).empty_table()
-    written = write_named(no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet")
+    written = write_named(
+        no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet"
+    )
     return File(written["path"], written["size"], written["rows"])
 
 
@@ -111,7 +137,10 @@ def to_merge(segments: Sequence[Segment], entries: int) -> int:
     merged, size = 0, entries
     while True:
         level = _level(size)
-        alike = next((at for at, segment in enumerate(reversed(segments)) if _level(segment.entries) > level), len(segments))
+        alike = next(
+            (at for at, segment in enumerate(reversed(segments)) if _level(segment.entries) > level),
+            len(segments),
+        )
         if alike + 1 < MANY or alike <= merged:
             return merged
         merged, size = alike, entries + sum(segment.entries for segment in segments[-alike:])

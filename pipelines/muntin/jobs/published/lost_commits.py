@@ -1,7 +1,9 @@
-"""Tables of a state that have lost commits, or were put back from an older copy: windows were published from later versions of them.
+"""Tables of a state that have lost commits, or were put back from an older copy: windows were published from
+later versions of them.
 
 states     version 5 .. 29                      then 20, from a backup
-ledger     "derived from version 29"            29 is more than 20: nothing is derived until a repair has read the batches again
+ledger     "derived from version 29"            29 is more than 20: nothing is derived until a repair has read
+the batches again
 
 Versions only grow, so that the newest segment of a ledger suffices, and nothing of the history is read.
 """
@@ -44,11 +46,16 @@ def table_versions(bound: Bound, window: str) -> tuple[TableVersion, ...]:
     """The tables that a window is derived from, as they are now."""
     tables = (bound.frames_of(window).table, QUARANTINE, *bound.tables_of_ids)
     now = ((table, bound.store.snapshot(table)) for table in tables)
-    return tuple((table, snapshot.identity, snapshot.version) for table, snapshot in now if snapshot.version >= 0)
+    return tuple(
+        (table, snapshot.identity, snapshot.version) for table, snapshot in now if snapshot.version >= 0
+    )
 
 
 def lost_commits(bound: Bound, windows: Sequence[str]) -> Iterator[LostCommits]:
-    """The tables that some windows know later versions of. A table that was made anew has versions of its own."""
+    """The tables that some windows know later versions of.
+
+    A table that was made anew has versions of its own.
+    """
     for window in windows:
         ledger = newest_segment(bound.store, window)
         for table, identity, version in ledger.tables if ledger else ():
@@ -58,9 +65,18 @@ def lost_commits(bound: Bound, windows: Sequence[str]) -> Iterator[LostCommits]:
 
 
 def check_no_lost_commits(bound: Bound) -> None:
-    """Refuse to derive anything from a table that has lost commits. One published window of each frame set is asked."""
+    """Refuse to derive anything from a table that has lost commits.
+
+    One published window of each frame set is asked.
+    """
     if bound.mending:
         return
-    asked = (next((each for each in frames.windows if newest_segment(bound.store, each)), None) for frames in bound.frame_sets)
+    asked = (
+        next((each for each in frames.windows if newest_segment(bound.store, each)), None)
+        for frames in bound.frame_sets
+    )
     for lost in lost_commits(bound, [window for window in asked if window]):
-        raise StateError(f"{bound.table(lost.table)} {lost.problem}; nothing was changed. muntin repair FILE reads again what it lost")
+        raise StateError(
+            f"{bound.table(lost.table)} {lost.problem}; nothing was changed. muntin repair FILE reads again"
+            " what it lost"
+        )

@@ -1,4 +1,6 @@
-"""Which mirrors name the files of a table of windows: a small note beside its log, so that whoever removes files asks them first."""
+"""Which mirrors name the files of a table of windows: a small note beside its log, so that whoever removes
+files asks them first.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ def problem_of_note(table: AnyPath, catalog: str, name: str) -> tuple[str, str] 
         content = path.read_bytes()
     except FileNotFoundError:
         return str(path), "is gone: it says which mirror names files of the table"
-    return None if content == text else (str(path), "is damaged: it does not say which mirror names files of the table")
+    return (
+        None
+        if content == text
+        else (str(path), "is damaged: it does not say which mirror names files of the table")
+    )
 
 
 def is_filled(table: AnyPath, catalog: str, name: str, own: str) -> bool:
@@ -47,7 +53,8 @@ def _note(table: AnyPath, catalog: str, name: str) -> tuple[AnyPath, bytes]:
 
 
 def without_history(table: AnyPath) -> None:
-    """Remove the own files of all mirrors of a table of windows: the next run makes each again, without earlier snapshots.
+    """Remove the own files of all mirrors of a table of windows: the next run makes each again, without
+    earlier snapshots.
 
     What manifests say of files has the ends of their keys, and snapshots name files that are to go.
     """
@@ -68,4 +75,6 @@ def _noted(path: AnyPath) -> tuple[str, str]:
             return str(facts["catalog"]), str(facts["table"])
     except (ValueError, KeyError, TypeError):
         pass
-    raise StateError(f"{path} is damaged: it says which mirror names files of the table; muntin repair FILE writes it anew")
+    raise StateError(
+        f"{path} is damaged: it says which mirror names files of the table; muntin repair FILE writes it anew"
+    )

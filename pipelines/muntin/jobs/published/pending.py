@@ -1,4 +1,7 @@
-"""Pending: what is published of a window, what is accumulated for it, and what must be derived anew. Changes nothing."""
+"""Pending: what is published of a window, what is accumulated for it, and what must be derived anew.
+
+Changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -61,11 +64,13 @@ def accumulated(bound: Bound, table: str, snapshot: Snapshot) -> Batches:
 def pending_windows(bound: Bound, asked: Iterable[int]) -> list[Pending]:
     """The pending work, window by window.
 
-    `asked`: starts of the batches asked for. While nothing is published they say where history begins. Their published files are searched,
-    and are derived again if they are gone.
+    `asked`: starts of the batches asked for. While nothing is published they say where history begins. Their
+    published files are searched, and are derived again if they are gone.
     """
     asked, tables = list(asked), _accumulated(bound)
-    return [_pending(bound, name, asked, *tables[frames.table]) for name, frames in bound.frames_by_window.items()]
+    return [
+        _pending(bound, name, asked, *tables[frames.table]) for name, frames in bound.frames_by_window.items()
+    ]
 
 
 def pending_window(bound: Bound, window: str) -> Pending:
@@ -81,10 +86,18 @@ def _accumulated(bound: Bound) -> dict[str, tuple[Snapshot, Batches]]:
 
 def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, batches: Batches) -> Pending:
     now = published(bound.store, name)
-    past = history(batches, now.starts, np.array(asked, np.int64), bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
+    past = history(
+        batches,
+        now.starts,
+        np.array(asked, np.int64),
+        bound.pipeline.intervals,
+        fill=bound.pipeline.on_gap == "empty",
+    )
     watermarks_us = watermarks(past.batches, bound.pipeline.watermarking)
     lost = _batches_with_lost_files(bound, now, asked)
-    work, usable_ledger, problems = _work_from_whole_notes(bound, name, past.batches, watermarks_us, now.ledger, lost)
+    work, usable_ledger, problems = _work_from_whole_notes(
+        bound, name, past.batches, watermarks_us, now.ledger, lost
+    )
     reasons = (*problems, *(f"windows of batch {label(start)}: files were gone" for start in lost))
     remarks = tuple(f"{name}: {reason}; derived again" for reason in reasons)
     return Pending(name, now, states, past, watermarks_us, work, usable_ledger, remarks)
@@ -93,7 +106,8 @@ def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, ba
 def _work_from_whole_notes(
     bound: Bound, name: str, batches: Batches, watermarks_us: Ints, ledger: Ledger | None, lost: Sequence[int]
 ) -> tuple[Work, Ledger | None, tuple[str, ...]]:
-    """The work, from a note whose files are all whole; the ledger without damaged notes; and the problems of the damaged notes.
+    """The work, from a note whose files are all whole; the ledger without damaged notes; and the problems of
+    the damaged notes.
 
     `lost`: starts of batches whose published files are lost; they count as changed.
     """
@@ -104,7 +118,9 @@ def _work_from_whole_notes(
         if was is None:
             problems, ledger = (*problems, "the table that windows were published by is lost"), None
             continue
-        work = reconcile(bound.windows[name], width_us, batches, watermarks_us, derived, bound.derivation(name), was)
+        work = reconcile(
+            bound.windows[name], width_us, batches, watermarks_us, derived, bound.derivation(name), was
+        )
         more = problems_of_notes(bound.folder, work.note)
         if not more or ledger is None:
             return work, ledger, problems
@@ -112,7 +128,9 @@ def _work_from_whole_notes(
 
 
 def _batches_with_lost_files(bound: Bound, now: Published, asked: Sequence[int]) -> list[int]:
-    """The batches asked for that have lost a published file, and the other batches that may have lost windows with it."""
+    """The batches asked for that have lost a published file, and the other batches that may have lost windows
+    with it.
+    """
     starts = np.array(sorted(asked), np.int64)
     folder, lost = bound.table(now.table), set[int]()
     for file, first, last in files_over(now.snapshot.files, starts):

@@ -1,6 +1,8 @@
-"""Promotion: a definition's candidate windows take the place of the live windows, in one commit, once they are complete.
+"""Promotion: a definition's candidate windows take the place of the live windows, in one commit, once they
+are complete.
 
-A table names its earlier derivations. A run of an earlier derivation is refused: two definitions never take turns in a table.
+A table names its earlier derivations. A run of an earlier derivation is refused: two definitions never take
+turns in a table.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _TRIES = 8
 
 
 def superseded(bound: Bound) -> dict[str, int]:
-    """The windows that a newer definition has taken over, each with the last version of its table under this definition."""
+    """The windows that a newer definition has taken over, each with the last version of its table under this
+    definition.
+    """
     last_versions = {}
     for window in bound.windows:
         ledger = current(bound.store, window).ledger
@@ -44,12 +48,18 @@ def superseded(bound: Bound) -> dict[str, int]:
 
 
 def check_not_superseded(bound: Bound) -> None:
-    """Refuse to publish under a definition whose place a newer one has taken: a live table had its windows, and has other windows now."""
+    """Refuse to publish under a definition whose place a newer one has taken: a live table had its windows,
+    and has other windows now.
+    """
     if last_versions := superseded(bound):
-        names, home = ", ".join(last_versions), bound.table(current(bound.store, next(iter(last_versions))).table)
+        names, home = (
+            ", ".join(last_versions),
+            bound.table(current(bound.store, next(iter(last_versions))).table),
+        )
         raise StateError(
-            f"{bound.pipeline.name}: this definition of {names} is superseded: {home} holds windows of a newer one. "
-            "Deploy the newer definition everywhere, or make this one current again: muntin promote FILE"
+            f"{bound.pipeline.name}: this definition of {names} is superseded: {home} holds windows of a"
+            " newer one. Deploy the newer definition everywhere, or make this one current again: muntin"
+            " promote FILE"
         )
 
 
@@ -59,10 +69,12 @@ def lacking(bound: Bound) -> dict[str, int]:
 
 
 def promote_complete(bound: Bound, *, incomplete: bool = False) -> list[str]:
-    """Promote the candidate windows, if all of them are complete, or `incomplete`; the names of the promoted windows.
+    """Promote the candidate windows, if all of them are complete, or `incomplete`; the names of the promoted
+    windows.
 
-    Complete: derived from each batch that the live windows are derived from; windows that lack batches are gone after promotion. A crash in
-    between leaves some windows promoted; the next run promotes the remaining windows.
+    Complete: derived from each batch that the live windows are derived from; windows that lack batches are
+    gone after promotion. A crash in between leaves some windows promoted; the next run promotes the remaining
+    windows.
     """
     given_up = f"{bound.pipeline.name}: other runs keep publishing; promote again"
     return after_conflicts(_TRIES, given_up)(lambda: _promote_all(bound, incomplete=incomplete))
@@ -113,9 +125,18 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
         link(source / file.path, target / file.path)
     derivation = Derivation(bound.state, own.ledger.definition)
     superseded = readers.ledger.superseded_by(derivation, readers.snapshot.version) if readers.ledger else ()
-    ledger = Ledger(own.ledger.definition, own.ledger.entries, bound.state, superseded, own.ledger.tables, own.ledger.given)
+    ledger = Ledger(
+        own.ledger.definition,
+        own.ledger.entries,
+        bound.state,
+        superseded,
+        own.ledger.tables,
+        own.ledger.given,
+    )
     segment = write_segment(target, own.snapshot.schema, max(own.number, readers.number) + 1, ledger)
-    change = replacing(readers.snapshot, own.snapshot.schema, [*files, segment], f"{bound.pipeline.name}/{window}")
+    change = replacing(
+        readers.snapshot, own.snapshot.schema, [*files, segment], f"{bound.pipeline.name}/{window}"
+    )
     bound.store.commit(readers.table, readers.snapshot, replace(change, texts=texts(bound, window)))
     return True
 
@@ -123,5 +144,8 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
 def replacing(now: Snapshot, schema: pa.Schema, files: Sequence[File], name: str) -> Change:
     """The commit after which a table has the given files alone. `name`: the lock."""
     had, have = {file.path for file in now.files}, {file.path for file in files}
-    adds, removes = [file for file in files if file.path not in had], [file for file in now.files if file.path not in have]
+    adds, removes = (
+        [file for file in files if file.path not in had],
+        [file for file in now.files if file.path not in have],
+    )
     return Change(schema, adds, removes, [name], whole=len(removes) == len(now.files))

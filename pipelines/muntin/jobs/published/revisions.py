@@ -1,9 +1,10 @@
-"""The windows that differ between two versions of a table, from the files that each commit removed and added. Pure, over tables.
+"""The windows that differ between two versions of a table, from the files that each commit removed and added.
+Pure, over tables.
 
 commits            5         6         7         8
 window A           2 -> 3              3 -> 4              changed, revision 7
-window B                     -> 1      1 -> 1              new, revision 6: the file was written anew, the window is the same
-window C           9 ->                -> 9                nothing: it is as it was
+window B                     -> 1      1 -> 1              new, revision 6: the file was written anew, the
+window is the same window C           9 ->                -> 9                nothing: it is as it was
 """
 
 from __future__ import annotations
@@ -36,13 +37,16 @@ class Step:
     came: pa.Table
 
 
-def revisions(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str], *, touched: bool = False) -> pa.Table:
+def revisions(
+    steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str], *, touched: bool = False
+) -> pa.Table:
     """The windows that differ after some commits, ascending, sorted by identity.
 
-    The columns of `schema` (null in windows that are gone, but for identity and bounds), which are those of the windows now, revision
-    (int64, the version that brought the row or took it), change ("new", "changed", "gone"). Values are compared to the last bit. `touched`:
-    windows that a commit changed count too where later commits made them again what they were. Other columns that identified windows in an
-    earlier version are an error.
+    The columns of `schema` (null in windows that are gone, but for identity and bounds), which are those of
+    the windows now, revision (int64, the version that brought the row or took it), change ("new", "changed",
+    "gone"). Values are compared to the last bit. `touched`: windows that a commit changed count too where
+    later commits made them again what they were. Other columns that identified windows in an earlier version
+    are an error.
     """
     rows, facts = _rows(steps, schema, identity)
     if not len(rows):
@@ -62,14 +66,23 @@ def revisions(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str],
 
 
 def _rows(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str]) -> tuple[pa.Table, Ints]:
-    """The rows of all steps; and for each the code of its window, the version, and 1 if the commit brought it, 0 if it took it."""
-    tables = [(step.version, after, table) for step in steps for after, table in ((0, step.went), (1, step.came)) if len(table)]
+    """The rows of all steps; and for each the code of its window, the version, and 1 if the commit brought
+    it, 0 if it took it.
+    """
+    tables = [
+        (step.version, after, table)
+        for step in steps
+        for after, table in ((0, step.went), (1, step.came))
+        if len(table)
+    ]
     if not tables:
         return schema.empty_table(), np.empty((3, 0), np.int64)
     rows = pa.concat_tables([_aligned(table, schema, identity) for _, _, table in tables])
     lengths = [len(table) for _, _, table in tables]
     version, after = (np.repeat([each[at] for each in tables], lengths).astype(np.int64) for at in (0, 1))
-    return rows, np.stack([key_codes([contiguous(rows[name]) for name in identity], len(rows)), version, after])
+    return rows, np.stack(
+        [key_codes([contiguous(rows[name]) for name in identity], len(rows)), version, after]
+    )
 
 
 def _ends(order: Ints, codes: Ints) -> tuple[Ints, Ints]:
@@ -86,7 +99,9 @@ def _same_again(rows: pa.Table, values: Sequence[str], order: Ints, facts: Ints)
     here, there = facts[:, order[:-1]], facts[:, order[1:]]
     neighbours = (here[:2] == there[:2]).all(axis=0)
     if (neighbours & (here[2] == there[2])).any():
-        raise StateError("the windows of an earlier version were told apart by other columns; read all windows")
+        raise StateError(
+            "the windows of an earlier version were told apart by other columns; read all windows"
+        )
     at = np.flatnonzero(neighbours)
     same = at[~differing(rows, rows, values, order[at], order[at + 1])]
     out = np.zeros(len(order), np.bool_)
@@ -95,10 +110,13 @@ def _same_again(rows: pa.Table, values: Sequence[str], order: Ints, facts: Ints)
 
 
 def _aligned(table: pa.Table, schema: pa.Schema, identity: Sequence[str]) -> pa.Table:
-    """A table with the columns and types that windows have now; null where it lacks a column, or a value is of another type."""
+    """A table with the columns and types that windows have now; null where it lacks a column, or a value is
+    of another type.
+    """
     if missing_columns := [name for name in identity if name not in table.column_names]:
         raise StateError(
-            f"windows of an earlier version have no {', '.join(missing_columns)}, which tells windows apart now; read all windows"
+            f"windows of an earlier version have no {', '.join(missing_columns)}, which tells windows apart"
+            " now; read all windows"
         )
     columns, unlike = [], False
     for field in schema:
@@ -114,10 +132,16 @@ def _aligned(table: pa.Table, schema: pa.Schema, identity: Sequence[str]) -> pa.
 
 
 def _is_kin(before: pa.DataType, now: pa.DataType) -> bool:
-    """Whether a value of one type is the same value in the other: a number in a wider type, but no number as text."""
-    if before.id == now.id or (pa.types.is_integer(before) and not (pa.types.is_string(now) or pa.types.is_boolean(now))):
+    """Whether a value of one type is the same value in the other: a number in a wider type, but no number as
+    text.
+    """
+    if before.id == now.id or (
+        pa.types.is_integer(before) and not (pa.types.is_string(now) or pa.types.is_boolean(now))
+    ):
         return True
-    return (pa.types.is_floating(before) and pa.types.is_floating(now)) or (pa.types.is_decimal(before) and pa.types.is_decimal(now))
+    return (pa.types.is_floating(before) and pa.types.is_floating(now)) or (
+        pa.types.is_decimal(before) and pa.types.is_decimal(now)
+    )
 
 
 def _without_values(table: pa.Table, gone: np.ndarray, identity: Sequence[str]) -> pa.Table:

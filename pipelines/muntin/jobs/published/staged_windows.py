@@ -1,4 +1,5 @@
-"""Staged windows: files that no reader reads, and the ledger to publish with them. They pass from finalize to publish as JSON.
+"""Staged windows: files that no reader reads, and the ledger to publish with them. They pass from finalize to
+publish as JSON.
 
 Finalize leaves the text in each staging folder.
 """
@@ -49,7 +50,8 @@ class StagedWindow:
         schema: the Arrow schema of the files, serialized, base64.
         files: path below the window's staging folder, size, rows.
         starts: the batches whose windows the files replace.
-        base: the newest segment of the ledger that this was derived against; publishing needs it to be the newest still.
+        base: the newest segment of the ledger that this was derived against; publishing needs it to be the
+            newest still.
         definition: the name of the definition that the windows were derived under.
         entries: of the batches whose windows are derived anew, or all of the ledger's, as a footer has them.
         anew: whether the ledger begins anew with the new entries.
@@ -88,32 +90,57 @@ class Staged:
 
     def dumps(self) -> str:
         """The staged windows as text, for the next step of the run."""
-        windows = [{each.name: getattr(window, each.name) for each in _FACTS} for window in self.windows]  # asdict copies each value
-        return json.dumps({"folder": self.folder, "windows": windows, "missing": self.missing, "remarks": self.remarks})
+        # asdict copies each value
+        windows = [{each.name: getattr(window, each.name) for each in _FACTS} for window in self.windows]
+        return json.dumps(
+            {"folder": self.folder, "windows": windows, "missing": self.missing, "remarks": self.remarks}
+        )
 
     @staticmethod
     def loads(text: str) -> Staged:
-        """The staged windows from the text of `dumps`; ConflictError where another version of Muntin staged them."""
+        """The staged windows from the text of `dumps`; ConflictError where another version of Muntin staged
+        them.
+        """
         facts = json.loads(text)
         try:
             windows = [StagedWindow(**window) for window in facts["windows"]]
         except TypeError as wrong:
-            raise ConflictError(f"{facts['folder']}: another version of Muntin staged these windows ({wrong}); finalize again") from wrong
+            raise ConflictError(
+                f"{facts['folder']}: another version of Muntin staged these windows ({wrong}); finalize again"
+            ) from wrong
         return Staged(facts["folder"], windows, facts["missing"], facts["remarks"])
 
 
 def staged_window(bound: Bound, parts: Sequence[Part]) -> StagedWindow:
-    """The files that the shards of one window staged, and the new entries of its ledger. `parts`: of the window's work, in order."""
+    """The files that the shards of one window staged, and the new entries of its ledger.
+
+    `parts`: of the window's work, in order.
+    """
     pending, results = parts[0][0], [result for _, of_part in parts for result in of_part]
     schema = results[0]["schema"] if results else base64.b64encode(_least_schema().serialize()).decode()
     files = [file for result in results for file in result["files"]]
     entries = reduce(Entries.newest, (_entries(*part) for part in parts))
     definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
-    anew, usable_ledger = _begins_anew(definition, pending) or _has_other_types(pending, schema), pending.known
+    anew, usable_ledger = (
+        _begins_anew(definition, pending) or _has_other_types(pending, schema),
+        pending.known,
+    )
     if anew and usable_ledger is not None and usable_ledger.definition == definition:
-        entries = usable_ledger.entries.take(pending.history.batches.position(usable_ledger.entries.start_us) >= 0).newest(entries)
+        entries = usable_ledger.entries.take(
+            pending.history.batches.position(usable_ledger.entries.start_us) >= 0
+        ).newest(entries)
     given = keep(bound, bound.windows[pending.window])
-    return StagedWindow(pending.window, schema, files, starts, pending.published.head, definition, text_of(entries.to_table()), anew, given)
+    return StagedWindow(
+        pending.window,
+        schema,
+        files,
+        starts,
+        pending.published.head,
+        definition,
+        text_of(entries.to_table()),
+        anew,
+        given,
+    )
 
 
 def _entries(part: Pending, results: Sequence[Mapping[str, Any]]) -> Entries:
@@ -122,14 +149,18 @@ def _entries(part: Pending, results: Sequence[Mapping[str, Any]]) -> Entries:
 
 
 def _begins_anew(definition: str, pending: Pending) -> bool:
-    """Whether the published ledger does not count any more: of another definition, of batches that are gone, or with lost notes."""
+    """Whether the published ledger does not count any more: of another definition, of batches that are gone,
+    or with lost notes.
+    """
     ledger = pending.published.ledger
     gone = ledger is not None and bool((pending.history.batches.position(ledger.entries.start_us) < 0).any())
     return ledger is None or ledger.definition != definition or gone or pending.known is not ledger
 
 
 def _has_other_types(pending: Pending, schema: str) -> bool:
-    """Whether a result has another type than in the published table, as where the source's type is wider than it was."""
+    """Whether a result has another type than in the published table, as where the source's type is wider than
+    it was.
+    """
     published_schema = pending.published.snapshot.schema or pa.schema([])
     return not has_types(schema_of(schema), published_schema)
 
@@ -145,17 +176,20 @@ def _least_schema() -> pa.Schema:
     return pa.schema([("window_start", INSTANT), ("window_end", INSTANT), ("batch", INSTANT)])
 
 
-def new_entries(pending: Pending, shards: Sequence[dict[str, Any]], files: Sequence[dict[str, Any]]) -> Entries:
+def new_entries(
+    pending: Pending, shards: Sequence[dict[str, Any]], files: Sequence[dict[str, Any]]
+) -> Entries:
     """The entries of the batches whose windows are derived anew.
 
-    `shards`: of each the tallies, and `notes`: position of a batch -> path of a note's file. `files`: with `path`, and `first` and `last`,
-    starts of their batches.
+    `shards`: of each the tallies, and `notes`: position of a batch -> path of a note's file. `files`: with
+    `path`, and `first` and `last`, starts of their batches.
     """
     at = pending.work.positions
     batches = pending.history.batches.take(at)
     opened = [shard["open"] for shard in shards if shard["open"] is not None]
     windows, late, missed, late_any, hidden = (
-        _sum([shard[name] for shard in shards], len(at)) for name in ("windows", "late", "missed", "late_any", "hidden")
+        _sum([shard[name] for shard in shards], len(at))
+        for name in ("windows", "late", "missed", "late_any", "hidden")
     )
     open_us = np.minimum.reduce(np.array(opened, np.int64)) if opened else np.full(len(at), AFTER_ALL)
     names_of_windows = np.where(windows > 0, _made(batches.start_us, files), np.uint64(0))
@@ -173,7 +207,9 @@ def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
     names = np.zeros(len(starts), np.uint64)
     for file in files:
         name = np.uint64(int(name_of(file["path"]), 16))
-        names[np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")] += name
+        names[
+            np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")
+        ] += name
     return names
 
 
@@ -186,7 +222,10 @@ def _notes(pending: Pending, shards: Sequence[Mapping[str, Any]]) -> pa.Array:
 
 
 def note_of(shards: Sequence[Mapping[str, Any]], position: int) -> tuple[str, ...]:
-    """The files of the note that shards made after a batch. `shards`: of each `notes`, position of a batch -> path of a file."""
+    """The files of the note that shards made after a batch.
+
+    `shards`: of each `notes`, position of a batch -> path of a file.
+    """
     return tuple(shard["notes"][str(position)] for shard in shards if str(position) in shard["notes"])
 
 
@@ -198,12 +237,15 @@ def entries_of(staged: StagedWindow) -> Entries:
 def load_staged(store: Store, folder: str) -> Staged:
     """The staged windows that an earlier finalize left in a folder.
 
-    ConflictError if the folder is gone, as an earlier attempt published it or it was removed, or if its file is damaged.
+    ConflictError if the folder is gone, as an earlier attempt published it or it was removed, or if its file
+    is damaged.
     """
     try:
         return Staged.loads((store.root / folder / STAGED_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None
+        raise ConflictError(
+            f"{folder}: the staged files are gone, published or tidied up; finalize again"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as wrong:
         raise ConflictError(f"{folder}/{STAGED_FILE} is damaged ({wrong}); finalize again") from None
 

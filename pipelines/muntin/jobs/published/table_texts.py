@@ -1,4 +1,6 @@
-"""Texts of published tables: name, description, and a comment for each column, which any Delta reader shows."""
+"""Texts of published tables: name, description, and a comment for each column, which any
+Delta reader shows.
+"""
 
 from __future__ import annotations
 
@@ -49,5 +51,6 @@ def describe(bound: Bound) -> None:
     for window in bound.windows:
         now = published(bound.store, window)
         if now.ledger:
-            with suppress(ConflictError):  # another run writes to the table: a later run brings its texts up to date
+            # another run writes to the table: a later run brings its texts up to date
+            with suppress(ConflictError):
                 bound.store.describe(now.table, now.snapshot, texts(bound, window))

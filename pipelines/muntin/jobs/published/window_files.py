@@ -1,4 +1,6 @@
-"""The files of published windows: a file holds the windows that some neighbouring batches closed, and each batch can be replaced."""
+"""The files of published windows: a file holds the windows that some neighbouring batches closed, and each
+batch can be replaced.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 FILE_ROWS = 2**18
 """So many windows fill a file."""
 MOST_BATCHES = 512
-"""A file holds the windows of at most so many batches, if it has more than `FEW` windows: a replaced batch writes the others anew."""
+"""A file holds the windows of at most so many batches, if it has more than `FEW` windows: a replaced batch
+writes the others anew.
+"""
 FEW = 512
 
 
@@ -55,16 +59,23 @@ def stretches(rows: Ints) -> list[tuple[int, int]]:
     return [*spans, (first, len(rows))] if len(rows) else spans
 
 
-def write_windows(table: pa.Table, folder: AnyPath, first_us: int, last_us: int, shard: int, keys: Sequence[str]) -> File:
-    """Write the windows that the batches from the first to the last closed: all columns of the published table."""
-    written = write_named(table, folder, partial(windows_path, first_us, last_us, shard), Encoding([*keys, BATCH], ranges=True))
+def write_windows(
+    table: pa.Table, folder: AnyPath, first_us: int, last_us: int, shard: int, keys: Sequence[str]
+) -> File:
+    """Write the windows that the batches from the first to the last closed: all columns of the published
+    table.
+    """
+    written = write_named(
+        table, folder, partial(windows_path, first_us, last_us, shard), Encoding([*keys, BATCH], ranges=True)
+    )
     return File(written["path"], written["size"], written["rows"])
 
 
 def replaced_windows(
     folder: AnyPath, files: Sequence[File], starts: Ints, published_starts: Ints, keys: Sequence[str]
 ) -> tuple[list[File], list[File]]:
-    """The files of a table that hold windows of some batches, ascending; and new files with their remaining windows.
+    """The files of a table that hold windows of some batches, ascending; and new files with their remaining
+    windows.
 
     `published_starts`: of all batches that windows were published from, ascending.
     """
@@ -88,7 +99,11 @@ def windows_from(folder: AnyPath, files: Sequence[File], first_us: int, keys: Se
             check_whole(folder, [file])
             table = read_parquet(f"{folder}/{file.path}")
             later_windows = table.filter(pa.array(instants(table[BATCH]) >= first_us))
-            rest += [write_windows(later_windows, folder, first_us, last, shard_of(file), keys)] if len(later_windows) else []
+            rest += (
+                [write_windows(later_windows, folder, first_us, last, shard_of(file), keys)]
+                if len(later_windows)
+                else []
+            )
     return rest
 
 
@@ -98,7 +113,9 @@ def shard_of(file: File) -> int:
 
 
 def in_types(folder: AnyPath, files: Sequence[File], schema: pa.Schema, keys: Sequence[str]) -> list[File]:
-    """Files of windows with the types of a schema; a file with a value that does not go into its type stays as it is."""
+    """Files of windows with the types of a schema; a file with a value that does not go into its type stays
+    as it is.
+    """
     return [_in_types(folder, file, schema, keys) for file in files]
 
 
@@ -107,7 +124,9 @@ def _in_types(folder: AnyPath, file: File, schema: pa.Schema, keys: Sequence[str
     table = read_parquet(f"{folder}/{file.path}")
     types = {each.name: each.type for each in schema}
     try:
-        wide = pa.table({each.name: wider(table[each.name], types.get(each.name, each.type)) for each in table.schema})
+        wide = pa.table(
+            {each.name: wider(table[each.name], types.get(each.name, each.type)) for each in table.schema}
+        )
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return file
     first, last = batches_of_windows(file.path) or (0, -1)
@@ -115,7 +134,8 @@ def _in_types(folder: AnyPath, file: File, schema: pa.Schema, keys: Sequence[str
 
 
 def files_over(files: Sequence[File], starts: Ints) -> list[tuple[File, int, int]]:
-    """The files of a table that may hold windows of some batches, with the starts of their first and last batch.
+    """The files of a table that may hold windows of some batches, with the starts of their first and last
+    batch.
 
     `starts`: of the batches, ascending.
     """
@@ -139,9 +159,18 @@ def _others(folder: AnyPath, file: File, starts: Ints) -> pa.Table:
 
 def latest_end(folder: AnyPath, snapshot: Snapshot) -> datetime | None:
     """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
-    last = max((bounds[1] for file in snapshot.files if (bounds := batches_of_windows(file.path))), default=None)
-    files = [file.path for file in snapshot.files if (bounds := batches_of_windows(file.path)) and bounds[1] == last]
-    return max((_maximum(pq.read_metadata(readable_footer(f"{folder}/{path}")), "window_end") for path in files), default=None)
+    last = max(
+        (bounds[1] for file in snapshot.files if (bounds := batches_of_windows(file.path))), default=None
+    )
+    files = [
+        file.path
+        for file in snapshot.files
+        if (bounds := batches_of_windows(file.path)) and bounds[1] == last
+    ]
+    return max(
+        (_maximum(pq.read_metadata(readable_footer(f"{folder}/{path}")), "window_end") for path in files),
+        default=None,
+    )
 
 
 def _maximum(footer: pq.FileMetaData, column: str) -> datetime:

@@ -1,7 +1,8 @@
 """Where the tables of windows lie, what is published in them, and how a state stands to them.
 
 <root>/<pipeline>/windows/<window>                 the live table, whatever the definition
-<root>/<pipeline>/<fingerprint>/windows/<window>   the candidate: windows of another definition, until they are complete
+<root>/<pipeline>/<fingerprint>/windows/<window>   the candidate: windows of another definition, until they
+are complete
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from muntin.jobs.published.ledger_segments import Segment, read_ledger, read_segment, segments_of, write_segment
+from muntin.jobs.published.ledger_segments import (
+    Segment,
+    read_ledger,
+    read_segment,
+    segments_of,
+    write_segment,
+)
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import snapshot_at
@@ -47,7 +54,10 @@ class Published:
 
     @property
     def head(self) -> str | None:
-        """The path of the newest segment: it names the whole published state. None if nothing is published."""
+        """The path of the newest segment: it names the whole published state.
+
+        None if nothing is published.
+        """
         return self.segments[-1].file.path if self.segments else None
 
     @property
@@ -71,7 +81,10 @@ def published(store: Store, window: str) -> Published:
 
 
 def newest_segment(store: Store, window: str) -> Ledger | None:
-    """The newest segment of the ledger of this state's windows, without older entries. None if nothing is published."""
+    """The newest segment of the ledger of this state's windows, without older entries.
+
+    None if nothing is published.
+    """
     for place in (_CURRENT, _CANDIDATE):
         table = f"{place}/{window}"
         if segments := segments_of(store.snapshot(table).files):
@@ -99,7 +112,11 @@ def is_of_windows(table: str) -> bool:
 def windows_of(store: Store) -> list[str]:
     """The names of the windows that a state has published, ascending."""
     state = store.root
-    names = {log.parent.name for folder in (state.parent / WINDOWS, state / WINDOWS) for log in folder.glob("*/_delta_log")}
+    names = {
+        log.parent.name
+        for folder in (state.parent / WINDOWS, state / WINDOWS)
+        for log in folder.glob("*/_delta_log")
+    }
     return sorted(name for name in names if published(store, name).ledger)
 
 
@@ -109,17 +126,24 @@ def table_of(bound: Bound, window: str) -> AnyPath:
 
 
 def commit_segment(bound: Bound, window: str, now: Published, ledger: Ledger) -> None:
-    """Add a segment to the ledger of a window: what is staged for the window by now is stale then. Nothing where nothing is published.
+    """Add a segment to the ledger of a window: what is staged for the window by now is stale then. Nothing
+    where nothing is published.
 
     ConflictError if another run published meanwhile.
     """
     if now.snapshot.schema is not None:
         segment = write_segment(bound.table(now.table), now.snapshot.schema, now.number + 1, ledger)
-        bound.store.commit(now.table, now.snapshot, Change(now.snapshot.schema, [segment], [], [f"{bound.pipeline.name}/{window}"]))
+        bound.store.commit(
+            now.table,
+            now.snapshot,
+            Change(now.snapshot.schema, [segment], [], [f"{bound.pipeline.name}/{window}"]),
+        )
 
 
 def as_of(store: Store, table: str, version: int) -> Published:
-    """The windows of a table at a version; StateError if the log does not know the version any more, or files of it are removed."""
+    """The windows of a table at a version; StateError if the log does not know the version any more, or files
+    of it are removed.
+    """
     return _of(store, table, snapshot_at(folder_of(store.root, table), version))
 
 
@@ -135,7 +159,10 @@ def _of(store: Store, table: str, snapshot: Snapshot) -> Published:
 
 def standing(state: AnyPath) -> Standing:
     """How a state stands to the live windows."""
-    store, tables = DeltaStore(state), sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
+    store, tables = (
+        DeltaStore(state),
+        sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log")),
+    )
     ledgers = [ledger for name in tables if (ledger := current(store, name).ledger)]
     if not ledgers or any(ledger.state == state.name for ledger in ledgers):
         return "current"

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from muntin.sources.reading.mended import Mended
 
 KEPT, BAD, ONCE = "muntin_rows", "muntin_bad", "muntin_once"
-"""The tables of a split's rows: those that can be computed, the others, and those of the first without duplicates."""
+"""The tables of a split's rows: those that can be computed, the others, and those of the first without
+duplicates.
+"""
 _NO_LINE = -1
 _BEGINS = f"SELECT {FILE_PATH}, min({ROW_IN_SPLIT}) FROM (FROM {KEPT} UNION ALL FROM {BAD}) GROUP BY ALL"
 REFUSED = pa.schema(
@@ -59,16 +61,25 @@ def with_lines(session: duckdb.DuckDBPyConnection, source: Source, table: pa.Tab
     return table.set_column(at, "line", pa.array(line_numbers, mask=line_numbers == _NO_LINE))
 
 
-def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, faults: Sequence[Fault], *, first: int = 0) -> pa.Table:
+def placed(
+    session: duckdb.DuckDBPyConnection,
+    table: pa.Table,
+    files: Mended,
+    faults: Sequence[Fault],
+    *,
+    first: int = 0,
+) -> pa.Table:
     """Rows that were refused or left out, and the bad rows of files, in the order of files and positions.
 
-    The session has the tables `KEPT` and `BAD`. `table`: as `faulty` tells it. `faults`: by their numbers. `first`: the number of the first
-    row that was read in its file.
+    The session has the tables `KEPT` and `BAD`. `table`: as `faulty` tells it. `faults`: by their numbers.
+    `first`: the number of the first row that was read in its file.
     """
     begins = dict(session.execute(_BEGINS).fetchall())
     rows = [*_in_files(table, begins, files, faults, first), *_of_bad_rows(files)]
     order = {path: number for number, path in enumerate(files.whole)}
-    return pa.Table.from_pylist(sorted(rows, key=lambda row: (order[row["file"]], row["position"] or 0)), REFUSED)
+    return pa.Table.from_pylist(
+        sorted(rows, key=lambda row: (order[row["file"]], row["position"] or 0)), REFUSED
+    )
 
 
 def bad_rows(files: Mended) -> pa.Table:
@@ -76,11 +87,15 @@ def bad_rows(files: Mended) -> pa.Table:
     return pa.Table.from_pylist([*_of_bad_rows(files)], REFUSED)
 
 
-def _in_files(table: pa.Table, begins: dict[str, int], files: Mended, faults: Sequence[Fault], first: int) -> Iterator[dict[str, Any]]:
+def _in_files(
+    table: pa.Table, begins: dict[str, int], files: Mended, faults: Sequence[Fault], first: int
+) -> Iterator[dict[str, Any]]:
     for row in table.to_pylist():
         path = row[FILE_PATH]
         at = row[ROW_IN_SPLIT] - begins[path] + first
-        position, line = (int(each[at]) for each in files.places[path]) if path in files.places else (at, None)
+        position, line = (
+            (int(each[at]) for each in files.places[path]) if path in files.places else (at, None)
+        )
         fault = None if row[FAULT] is None else faults[row[FAULT]]
         fault_facts = {"reason": fault.reason, "column": fault.column} if fault else {}
         yield {**row, "file": files.of(path), "position": position, "line": line, **fault_facts}

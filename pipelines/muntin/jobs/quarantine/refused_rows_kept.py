@@ -1,9 +1,10 @@
 """The quarantine of batches: it is committed before their states, and checked again after them.
 
 two runs read another content of a batch      first     second
-both commit refused rows, under one lock      x    ->   y y       the second run finds other rows and reads again
-both commit states                            kept      refused   by their lock: the first comes first
-both check again                               y: read again       so that the batch has the rows of one reading
+both commit refused rows, under one lock      x    ->   y y       the second run finds other rows and reads
+again both commit states                            kept      refused   by their lock: the first comes first
+both check again                               y: read again       so that the batch has the rows of one
+reading
 """
 
 from __future__ import annotations
@@ -46,18 +47,24 @@ _TEXTS = Texts(
         "position": "its number in the file, from 0",
         "event_time": "its event time as it was read",
         "row": "the row, as JSON; of a row that could not be read its text",
-        "line": "the line in the file, from 1; null where the file has no lines; of a message of Kafka its offset",
+        "line": (
+            "the line in the file, from 1; null where the file has no lines; of a message of Kafka its offset"
+        ),
         "column": "the column that the reason is about; null: the whole row",
     },
 )
 
 
 def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[File]) -> bool:
-    """Replace the refused rows of batches, ascending, with new files; False if another run has just written rows since `base`.
+    """Replace the refused rows of batches, ascending, with new files; False if another run has just written
+    rows since `base`.
 
     Then nothing is replaced. Nothing to write is nothing to commit.
     """
-    given_up = f"{bound.pipeline.name}: other runs keep replacing the quarantine of these batches; run again when they are done"
+    given_up = (
+        f"{bound.pipeline.name}: other runs keep replacing the quarantine of these batches; run again when"
+        " they are done"
+    )
     for attempt in after_conflicts(_TRIES, given_up):
         with attempt:
             if attempt.retry_state.attempt_number > 1:
@@ -66,7 +73,9 @@ def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[Fil
                     return False
             adds, removes = replacement(bound.table(QUARANTINE), base.files, starts, new)
             if adds or removes:
-                bound.store.commit(QUARANTINE, base, Change(_SCHEMA, adds, removes, locks(starts), texts=_TEXTS))
+                bound.store.commit(
+                    QUARANTINE, base, Change(_SCHEMA, adds, removes, locks(starts), texts=_TEXTS)
+                )
     return True
 
 
@@ -84,18 +93,25 @@ def refused_by_others(bound: Bound, starts: Ints, new: Sequence[File]) -> Ints:
     if _paths(quarantine, starts) == {file.path for file in new}:
         return starts[:0]
     try:
-        return np.intersect1d(starts, _unlike(_counted(bound.folder, now, _SCHEMA, 1), _counted(bound.folder, new, _SCHEMA, -1)))
+        return np.intersect1d(
+            starts, _unlike(_counted(bound.folder, now, _SCHEMA, 1), _counted(bound.folder, new, _SCHEMA, -1))
+        )
     except StateError:
         return starts
 
 
-def refused_otherwise(state: AnyPath, quarantine: Snapshot, other: AnyPath, files: Sequence[File], starts: Ints) -> Ints:
+def refused_otherwise(
+    state: AnyPath, quarantine: Snapshot, other: AnyPath, files: Sequence[File], starts: Ints
+) -> Ints:
     """The batches of which a reading refused a row that another reading took, or refused for another reason.
 
-    `state`, `quarantine`: of the first reading. `other`, `files`: the state of the second, and its files of refused rows. `starts`: of the
-    batches of the first that count, ascending.
+    `state`, `quarantine`: of the first reading. `other`, `files`: the state of the second, and its files of
+    refused rows. `starts`: of the batches of the first that count, ascending.
     """
-    return _unlike(_counted(state, _of_batches(quarantine.files, starts), _PLACES, 1), _counted(other, files, _PLACES, -1))
+    return _unlike(
+        _counted(state, _of_batches(quarantine.files, starts), _PLACES, 1),
+        _counted(other, files, _PLACES, -1),
+    )
 
 
 def _of_batches(files: Sequence[File], starts: Ints) -> list[File]:

@@ -1,4 +1,6 @@
-"""Expressions that a definition computes for each row, to separate rows for which they fail from other rows."""
+"""Expressions that a definition computes for each row, to separate rows for which they
+fail from other rows.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ class Fault:
 
 
 def row_faults(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str) -> list[Fault]:
-    """The expressions of a definition that may fail for a row. DuckDB cannot try a query inside of an expression: queries are left out.
+    """The expressions of a definition that may fail for a row. DuckDB cannot try a query inside of an
+    expression: queries are left out.
 
     `rows`: a relation with the columns that lifts read.
     """
@@ -47,11 +50,20 @@ def row_faults(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str) -> l
 
 def first_fault(faults: Sequence[Fault]) -> str:
     """SQL for the number of the first fault of a row, null without any."""
-    return "CASE " + " ".join(f"WHEN {each.condition} THEN {number}" for number, each in enumerate(faults)) + " END" if faults else "NULL"
+    return (
+        "CASE "
+        + " ".join(f"WHEN {each.condition} THEN {number}" for number, each in enumerate(faults))
+        + " END"
+        if faults
+        else "NULL"
+    )
 
 
 def _expressions(bound: Bound) -> Iterator[tuple[str, RowExpression]]:
-    """The name and the SQL of each expression of a row. Only the filter is computed for rows that it leaves out."""
+    """The name and the SQL of each expression of a row.
+
+    Only the filter is computed for rows that it leaves out.
+    """
     conditions: tuple[str, ...] = ()
     if where := bound.pipeline.filter:
         conditions = (where,)
@@ -62,7 +74,9 @@ def _expressions(bound: Bound) -> Iterator[tuple[str, RowExpression]]:
                 yield from ((f"aggregates[{name!r}]", each) for each in row_expressions(lift, conditions))
     for frames in bound.frame_sets:
         for lift in frames.lifts.values():
-            yield from ((f"windows[{frames.windows[0]!r}]", each) for each in row_expressions(lift, conditions))
+            yield from (
+                (f"windows[{frames.windows[0]!r}]", each) for each in row_expressions(lift, conditions)
+            )
 
 
 def _binds(session: duckdb.DuckDBPyConnection, condition: str, rows: str) -> bool:

@@ -1,9 +1,11 @@
-"""Announcements: what runs publish is taken by one run each, which announces it, and is open until that run says that it has.
+"""Announcements: what runs publish is taken by one run each, which announces it, and is open until that run
+says that it has.
 
 segments of a window's ledger     1   2   3   4   5
 a run takes                       x   x                 announced.json: {"day": {"number": 2, "open": {}}}
-the next run takes                        x   x         {"number": 4, "open": {"9f3a...": {"starts": ...}}}, {} once it has announced
-a run after it                                    x     and what is open of runs that have ended without a word
+the next run takes                        x   x         {"number": 4, "open": {"9f3a...": {"starts": ...}}},
+{} once it has announced a run after it                                    x     and what is open of runs that
+have ended without a word
 
 So each publication is announced once, and again only where a run ended between its commit and its word.
 """
@@ -41,8 +43,10 @@ class Announcer:
     """A run that announces.
 
     Attributes:
-        run: its name; None of a run that cannot be asked about: the next run announces again what it left open.
-        is_going: name of another run, and how long ago it took its part, in microseconds -> whether it will still announce that.
+        run: its name; None of a run that cannot be asked about: the next run announces again what it left
+            open.
+        is_going: name of another run, and how long ago it took its part, in microseconds -> whether it will
+            still announce that.
     """
 
     run: str | None = None
@@ -67,21 +71,32 @@ class Announcement:
 
 
 def begin(bound: Bound) -> None:
-    """Note what is published of each window that was never announced, as it is no change. To be called before a publication."""
+    """Note what is published of each window that was never announced, as it is no change.
+
+    To be called before a publication.
+    """
 
     def noted(content: Any) -> Note | None:  # noqa: ANN401 - JSON
         note = _valid(content)
-        new = {window: _NEW | _mark(published(bound.store, window)) for window in bound.windows if window not in note}
+        new = {
+            window: _NEW | _mark(published(bound.store, window))
+            for window in bound.windows
+            if window not in note
+        }
         return {**new, **note} if new else None
 
     change_note(bound.folder / NOTE, noted)
 
 
-def announce(bound: Bound, announcer: Announcer, keys_of: KeysOf | None = None, most: int = 0) -> dict[str, Announcement]:
-    """Take what was published and no run has taken, and what runs have left open that have ended: window -> its announcement.
+def announce(
+    bound: Bound, announcer: Announcer, keys_of: KeysOf | None = None, most: int = 0
+) -> dict[str, Announcement]:
+    """Take what was published and no run has taken, and what runs have left open that have ended: window ->
+    its announcement.
 
-    `keys_of`: window, starts of batches, and the starts among them that were published before, too -> partition keys; None: no keys.
-    `most`: so many keys at most, the newest of each window; the rest is left for the runs after this.
+    `keys_of`: window, starts of batches, and the starts among them that were published before, too ->
+    partition keys; None: no keys. `most`: so many keys at most, the newest of each window; the rest is left
+    for the runs after this.
     """
     announcements: dict[str, Announcement] = {}
     name, now_us = uuid4().hex, instant_us(utc_now(), "now")
@@ -92,13 +107,17 @@ def announce(bound: Bound, announcer: Announcer, keys_of: KeysOf | None = None, 
 
     def noted(content: Any) -> Note:  # noqa: ANN401 - JSON
         note = _valid(content)
-        parts = {window: _part(bound, window, note.get(window, _NEW), is_over, keys_of) for window in bound.windows}
+        parts = {
+            window: _part(bound, window, note.get(window, _NEW), is_over, keys_of) for window in bound.windows
+        }
         share = max(most // max(sum(bool(starts or keys) for _, starts, keys in parts.values()), 1), 1)
         announcements.clear()
         for window, (rest, starts, keys) in parts.items():
             note[window] = rest | {"left": keys[:-share]}
             if starts or keys:
-                announcements[window] = Announcement(tuple(starts), tuple(keys[-share:]), len(keys[:-share]), name)
+                announcements[window] = Announcement(
+                    tuple(starts), tuple(keys[-share:]), len(keys[:-share]), name
+                )
                 part = {"run": announcer.run, "at": now_us, "starts": starts, "keys": keys[-share:]}
                 note[window]["open"] = rest["open"] | {name: part}
         return note
@@ -121,7 +140,11 @@ def acknowledge(bound: Bound, names: Mapping[str, str]) -> None:
 
 
 def _part(
-    bound: Bound, window: str, mark: Note, is_over: Callable[[Mapping[str, Any]], bool], keys_of: KeysOf | None
+    bound: Bound,
+    window: str,
+    mark: Note,
+    is_over: Callable[[Mapping[str, Any]], bool],
+    keys_of: KeysOf | None,
 ) -> tuple[Note, list[int], list[int]]:
     """The note of a window without what a run takes of it: the starts of batches, and the keys."""
     now = published(bound.store, window)
@@ -155,7 +178,11 @@ def _published_since(bound: Bound, now: Published, mark: Note) -> tuple[list[int
 
 def _mark(now: Published) -> Note:
     """How far a run takes what is published."""
-    return {"table": now.snapshot.identity, "number": now.number, "segments": [each.file.path for each in now.segments]}
+    return {
+        "table": now.snapshot.identity,
+        "number": now.number,
+        "segments": [each.file.path for each in now.segments],
+    }
 
 
 def _valid(content: Any) -> Note:  # noqa: ANN401 - JSON

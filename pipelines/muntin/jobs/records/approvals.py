@@ -1,6 +1,8 @@
-"""Publishing despite a failed suite, decided from values alone: what is held, by which verdict, and whether a person has approved that.
+"""Publishing despite a failed suite, decided from values alone: what is held, by which verdict, and whether a
+person has approved that.
 
-staged files + failed checks = verdict 3f2a...      an approval names 3f2a..., and is of no other files and no other checks
+staged files + failed checks = verdict 3f2a...      an approval names 3f2a..., and is of no other files and no
+other checks
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """The word of a person that windows are to be published despite a failed suite: the name of the verdict, the person, the reason."""
+    """The word of a person that windows are to be published despite a failed suite: the name of the verdict,
+    the person, the reason.
+    """
 
     verdict: str
     by: str
@@ -30,15 +34,23 @@ class Approval:
 
 def failed_windows(verdicts: Verdicts) -> dict[str, Mapping[str, Any]]:
     """Window -> report, of the windows that failed their suite."""
-    return {window: each["report"] for window, each in sorted(verdicts.items()) if each["report"]["status"] == "failed"}
+    return {
+        window: each["report"]
+        for window, each in sorted(verdicts.items())
+        if each["report"]["status"] == "failed"
+    }
 
 
 def verdict_name(verdicts: Verdicts) -> str | None:
     """The name of the verdict on windows that were staged together, 16 hex digits; None if no window failed.
 
-    It is a digest (BLAKE2) of the failed checks and the files of the failed windows. The path of a file names the content of the file.
+    It is a digest (BLAKE2) of the failed checks and the files of the failed windows. The path of a file names
+    the content of the file.
     """
-    failed = {window: [verdicts[window]["files"], _failed_checks(report)] for window, report in failed_windows(verdicts).items()}
+    failed = {
+        window: [verdicts[window]["files"], _failed_checks(report)]
+        for window, report in failed_windows(verdicts).items()
+    }
     return blake2b(json.dumps(failed, sort_keys=True).encode(), digest_size=8).hexdigest() if failed else None
 
 
@@ -49,20 +61,35 @@ def _failed_checks(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def check_publishable(
-    staged: Mapping[str, Sequence[str]], guarded: Collection[str], verdicts: Verdicts, approval: Approval | None = None
+    staged: Mapping[str, Sequence[str]],
+    guarded: Collection[str],
+    verdicts: Verdicts,
+    approval: Approval | None = None,
 ) -> None:
-    """Check that each guarded window has a verdict on exactly its staged files, and did not fail, or a person approved that.
+    """Check that each guarded window has a verdict on exactly its staged files, and did not fail, or a person
+    approved that.
 
     `staged`: window -> the paths of its staged files, sorted. `guarded`: the windows that have a suite.
     """
     for window in staged:
-        if window in guarded and (window not in verdicts or [*verdicts[window]["files"]] != [*staged[window]]):
-            raise ConflictError(f"windows/{window}: the staged files were not validated; finalize and validate again")
+        if window in guarded and (
+            window not in verdicts or [*verdicts[window]["files"]] != [*staged[window]]
+        ):
+            raise ConflictError(
+                f"windows/{window}: the staged files were not validated; finalize and validate again"
+            )
     about = {window: each for window, each in verdicts.items() if window in staged and window in guarded}
     if not is_approved(about, approval):
         window, name = next(iter(failed_windows(about))), verdict_name(about)
-        other = f"; {approval.by} approved the verdict {approval.verdict}, and this is the verdict {name}" if approval else ""
-        raise ExpectationsError(f"windows/{window}: a critical expectation failed on the staged files; nothing was published{other}")
+        other = (
+            f"; {approval.by} approved the verdict {approval.verdict}, and this is the verdict {name}"
+            if approval
+            else ""
+        )
+        raise ExpectationsError(
+            f"windows/{window}: a critical expectation failed on the staged files; nothing was"
+            f" published{other}"
+        )
 
 
 def is_approved(verdicts: Verdicts, approval: Approval | None) -> bool:
@@ -74,9 +101,11 @@ def is_approved(verdicts: Verdicts, approval: Approval | None) -> bool:
 def said_of(
     approval: Approval | None, quality: Sequence[Mapping[str, Any]], published: Mapping[str, Sequence[int]]
 ) -> dict[int, dict[str, Any]]:
-    """Start of a batch -> what its report says of the approval: verdict, windows with their verdicts in words, by, reason.
+    """Start of a batch -> what its report says of the approval: verdict, windows with their verdicts in
+    words, by, reason.
 
-    `quality`: the reports of the validation. `published`: window -> starts of the batches whose windows were published.
+    `quality`: the reports of the validation. `published`: window -> starts of the batches whose windows were
+    published.
     """
     failed = {each["window"]: each["verdict"] for each in quality if each["status"] == "failed"}
     if approval is None or not failed:
@@ -85,18 +114,27 @@ def said_of(
     return {start: said for window in failed for start in published.get(window, ())}
 
 
-def still_said(before: Mapping[int, Mapping[str, Any]], published: Mapping[str, Sequence[int]]) -> dict[int, Mapping[str, Any]]:
-    """The earlier approvals that windows still rest on: none of the windows that they are about was published since.
+def still_said(
+    before: Mapping[int, Mapping[str, Any]], published: Mapping[str, Sequence[int]]
+) -> dict[int, Mapping[str, Any]]:
+    """The earlier approvals that windows still rest on: none of the windows that they are about was published
+    since.
 
-    `before`: start of a batch -> what its last report says of an approval. `published`: window -> starts of the batches published since.
+    `before`: start of a batch -> what its last report says of an approval. `published`: window -> starts of
+    the batches published since.
     """
-    return {start: said for start, said in before.items() if not any(start in published.get(window, ()) for window in said["windows"])}
+    return {
+        start: said
+        for start, said in before.items()
+        if not any(start in published.get(window, ()) for window in said["windows"])
+    }
 
 
 def spelled_approval(said: Mapping[str, Any]) -> str:
     """An approval in words, as `said_of` gives it.
 
-    >>> spelled_approval({"windows": {"day": "failed: 1 critical of 2 checks on 5 rows"}, "by": "ann", "reason": "a strike"})
+    >>> spelled_approval({"windows": {"day": "failed: 1 critical of 2 checks on 5 rows"}, "by": "ann",
+    ...     "reason": "a strike"})
     'despite the suite of day: failed: 1 critical of 2 checks on 5 rows; ann: a strike'
     """
     windows = ", ".join(f"{window}: {verdict}" for window, verdict in said["windows"].items())

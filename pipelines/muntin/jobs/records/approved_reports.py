@@ -1,4 +1,6 @@
-"""Reports of batches that were published despite a failed suite: they say so until their windows are published anew."""
+"""Reports of batches that were published despite a failed suite: they say so until their windows are
+published anew.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,13 @@ if TYPE_CHECKING:
     Said = Mapping[int, Mapping[str, Any]]
 
 
-def with_approvals(store: Store, reports: Iterable[BatchReport], published: Mapping[str, Sequence[int]], said: Said) -> list[BatchReport]:
+def with_approvals(
+    store: Store, reports: Iterable[BatchReport], published: Mapping[str, Sequence[int]], said: Said
+) -> list[BatchReport]:
     """The reports of a run's batches, each with the approval that its published windows rest on.
 
-    `published`: window -> starts of the batches whose windows the run published. `said`: start of a batch -> the approval by which the run
-    published it.
+    `published`: window -> starts of the batches whose windows the run published. `said`: start of a batch ->
+    the approval by which the run published it.
     """
     by_start = {instant_us(one.interval_start, "start"): one for one in reports}
     before = still_said(said_before(store, [*by_start]), published)
@@ -37,26 +41,39 @@ def with_approvals(store: Store, reports: Iterable[BatchReport], published: Mapp
 
 
 def said_before(store: Store, starts: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Start of a batch -> the approval of its newest publication. Nothing is read where there never was an approval."""
+    """Start of a batch -> the approval of its newest publication.
+
+    Nothing is read where there never was an approval.
+    """
     snapshot = store.snapshot(TABLE)
     if not starts or snapshot.schema is None or DESPITE not in snapshot.schema.names:
         return {}
     low, high = min(starts), max(starts)
-    condition = (ds.field("step") == "publish") & (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
+    condition = (
+        (ds.field("step") == "publish")
+        & (ds.field("batch") >= from_us(low))
+        & (ds.field("batch") <= from_us(high))
+    )
     some = replace(snapshot, files=telling_of(snapshot.files, low, high))
     table = read_files(store.root / TABLE, some, ["batch", "recorded_at", DESPITE], condition)
     return newest_said(table.set_column(0, "batch", table["batch"].cast(pa.int64())))
 
 
 def newest_said(published: pa.Table) -> dict[int, dict[str, Any]]:
-    """Start of a batch -> the approval of its newest publication. `published`: batch, recorded_at, despite, of reports of publications."""
+    """Start of a batch -> the approval of its newest publication.
+
+    `published`: batch, recorded_at, despite, of reports of publications.
+    """
     rows = published.sort_by("recorded_at")
     newest = dict(zip(rows["batch"].to_pylist(), rows[DESPITE].to_pylist(), strict=True))
     return {start: json.loads(said) for start, said in newest.items() if said}
 
 
 def approvals_in(reports: pa.Table | None) -> dict[int, dict[str, Any]]:
-    """Start of a batch -> the approval that its published windows rest on. `reports`: as `reports_of` has them."""
+    """Start of a batch -> the approval that its published windows rest on.
+
+    `reports`: as `reports_of` has them.
+    """
     if reports is None or DESPITE not in reports.column_names:
         return {}
     return newest_said(reports.filter(pc.equal(reports["step"], "publish")))

@@ -2,7 +2,8 @@
 
 begin               step accumulate    finalize     publish
 attempts/<run>.json   written            again        removed: the tables tell the rest
-                                         failed: it stays, with its reason, until a run of the same batches begins
+                                         failed: it stays, with its reason, until a run of the same batches
+                                             begins
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ class Attempt:
 
 @dataclass(slots=True)
 class RunNote:
-    """The note of a run in this process. `state`: the folder of the state; it may be taken over under another name meanwhile."""
+    """The note of a run in this process.
+
+    `state`: the folder of the state; it may be taken over under another name meanwhile.
+    """
 
     state: AnyPath
     attempt: Attempt | None
@@ -123,7 +127,9 @@ def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[RunNote
 def begun(run: str, intervals: Sequence[Interval], step: str, link: str | None = None) -> Attempt:
     """An attempt that begins now, in this process."""
     now_us = _now_us()
-    return Attempt(run, _joined(intervals), "running", step, now_us, now_us, link=link, process=this_process())
+    return Attempt(
+        run, _joined(intervals), "running", step, now_us, now_us, link=link, process=this_process()
+    )
 
 
 def _joined(intervals: Sequence[Interval]) -> tuple[tuple[int, int], ...]:
@@ -143,7 +149,10 @@ def failed(attempt: Attempt, wrong: BaseException) -> Attempt:
 
 
 def note(state: AnyPath, attempt: Attempt) -> None:
-    """Write an attempt down; notes of earlier attempts at its batches go. Whatever goes wrong is a line of the log: no run fails by it."""
+    """Write an attempt down; notes of earlier attempts at its batches go.
+
+    Whatever goes wrong is a line of the log: no run fails by it.
+    """
     path, content = _file(state, attempt.run), json.dumps(asdict(attempt)).encode()
     try:
         write_whole(path, content)
@@ -155,7 +164,9 @@ def note(state: AnyPath, attempt: Attempt) -> None:
 
 
 def _write_over(path: AnyPath, content: bytes) -> None:
-    """Write over a note where a disk without room takes no new file; else the note goes, since it would tell that the run was killed."""
+    """Write over a note where a disk without room takes no new file; else the note goes, since it would tell
+    that the run was killed.
+    """
     if path.is_file():
         try:
             path.write_bytes(content)
@@ -173,7 +184,11 @@ def forget(state: AnyPath, attempt: Attempt) -> None:
 def _forget_covered(state: AnyPath, attempt: Attempt) -> None:
     """Remove the notes of ended attempts whose batches the attempt covers."""
     for each in attempts(state):
-        if each.run != attempt.run and each.phase != "running" and all(attempt.covers(*span) for span in each.spans):
+        if (
+            each.run != attempt.run
+            and each.phase != "running"
+            and all(attempt.covers(*span) for span in each.spans)
+        ):
             if each.phase == "killed":
                 log.warning("the run before failed at %s: %s", each.step, KILLED)
             with suppress(OSError, MuntinError):
@@ -189,7 +204,11 @@ def attempts(state: AnyPath) -> list[Attempt]:
 def _notes(state: AnyPath) -> list[AnyPath]:
     folder = state / FOLDER
     with suppress(OSError, MuntinError):
-        return [path for path in folder.glob("*.json") if not path.name.startswith(".")] if folder.is_dir() else []
+        return (
+            [path for path in folder.glob("*.json") if not path.name.startswith(".")]
+            if folder.is_dir()
+            else []
+        )
     return []
 
 
@@ -197,7 +216,11 @@ def _read(path: AnyPath) -> Attempt | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         spans, process = tuple((int(first), int(end)) for first, end in content["spans"]), content["process"]
-        parts = {"spans": spans, "process": tuple(process) if process else None, "cost": Cost(**content["cost"])}
+        parts = {
+            "spans": spans,
+            "process": tuple(process) if process else None,
+            "cost": Cost(**content["cost"]),
+        }
         each = Attempt(**{**content, **parts})
         return replace(each, phase="killed") if each.phase == "running" and is_gone(each.process) else each
     except (OSError, ValueError, KeyError, TypeError, MuntinError):

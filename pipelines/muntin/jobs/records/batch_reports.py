@@ -1,4 +1,6 @@
-"""The reports of batches: what was read of them, from the table of reports, and what became of them, from the ledgers."""
+"""The reports of batches: what was read of them, from the table of reports, and what became of them, from the
+ledgers.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +25,37 @@ if TYPE_CHECKING:
     from muntin.timeline.ledger import Entries
 
 
-def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None) -> list[BatchReport]:
+def batch_reports(
+    bound: Bound, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None
+) -> list[BatchReport]:
     """The report of each batch, from the reports table and the ledgers as they are now."""
     read = last_accumulated(bound.store, intervals)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
-    ledgers = {name: _reported(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
+    ledgers = {
+        name: _reported(now.ledger.entries, starts)
+        for name in bound.windows
+        if (now := published(bound.store, name)).ledger
+    }
     hiding = [name for name, window in bound.windows.items() if window.having is not None]
-    entries_by_window = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
+    entries_by_window = [
+        {name: entry for name, entries in ledgers.items() if (entry := entries[at])}
+        for at in range(len(intervals))
+    ]
     reports = [
-        _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False), hiding)
+        _report(
+            interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False), hiding
+        )
         for interval, entries in zip(intervals, entries_by_window, strict=True)
         if interval.start_us in read
     ]
-    much = refusals(bound, {start: (each["rows_read"], each["rows_quarantined"]) for start, each in read.items()})
-    return [replace(each, refusals=much.get(instant_us(each.interval_start, "start"), "")) for each in reports] if much else reports
+    much = refusals(
+        bound, {start: (each["rows_read"], each["rows_quarantined"]) for start, each in read.items()}
+    )
+    return (
+        [replace(each, refusals=much.get(instant_us(each.interval_start, "start"), "")) for each in reports]
+        if much
+        else reports
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +72,20 @@ class _Reported:
 def _reported(entries: Entries, starts: Ints) -> list[_Reported | None]:
     """The part of the batches' reports that a ledger has; None of a batch that it does not know."""
     at = entries.position(starts)
-    columns = (column[at].tolist() for column in (entries.watermark_us, entries.windows, entries.missed, entries.late_any, entries.hidden))
-    return [_Reported(*facts) if is_in_ledger else None for is_in_ledger, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
+    columns = (
+        column[at].tolist()
+        for column in (
+            entries.watermark_us,
+            entries.windows,
+            entries.missed,
+            entries.late_any,
+            entries.hidden,
+        )
+    )
+    return [
+        _Reported(*facts) if is_in_ledger else None
+        for is_in_ledger, *facts in zip((at >= 0).tolist(), *columns, strict=True)
+    ]
 
 
 def _report(

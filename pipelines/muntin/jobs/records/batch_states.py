@@ -1,4 +1,5 @@
-"""The state of a batch, decided from the facts alone: the same words on the page, in `muntin status`, in JSON and in metrics.
+"""The state of a batch, decided from the facts alone: the same words on the page, in `muntin status`, in JSON
+and in metrics.
 
 waiting     not read, or read and behind a missing interval, or not published yet: `reason` says which
 running     a run is at work on it since then, at this step
@@ -30,7 +31,9 @@ ASK = "ask"
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A suite's last verdict that a window's staged batches failed: when, in words, the failed checks, a line each; and its name."""
+    """A suite's last verdict that a window's staged batches failed: when, in words, the failed checks, a line
+    each; and its name.
+    """
 
     window: str
     at_us: int
@@ -107,10 +110,15 @@ def state_of(facts: Facts) -> BatchState:
         held = _of(facts, "held", facts.held.at_us, _VALIDATE, reason, link)
         return replace(held, checks=facts.held.checks, verdict=facts.held.name)
     if attempt and attempt.phase in ("failed", "killed"):
-        reason = attempt.reason or (KILLED if attempt.phase == "killed" else "no reason is known here: see its log")
+        reason = attempt.reason or (
+            KILLED if attempt.phase == "killed" else "no reason is known here: see its log"
+        )
         return _of(facts, "failed", attempt.at_us, attempt.step, reason, attempt.link)
     if facts.is_published:
-        return replace(_of(facts, "corrected" if facts.is_corrected else "published", facts.published_us), despite=facts.despite)
+        return replace(
+            _of(facts, "corrected" if facts.is_corrected else "published", facts.published_us),
+            despite=facts.despite,
+        )
     return _waiting(facts, attempt)
 
 
@@ -127,15 +135,21 @@ def _waiting(facts: Facts, queued: Attempt | None) -> BatchState:
 def _holds(held: Held, attempt: Attempt | None, facts: Facts) -> bool:
     """Whether the suite's verdict is the newest word on windows that are not published."""
     if attempt and attempt.phase in ("failed", "killed"):
-        return attempt.step in (_VALIDATE, ASK) and attempt.phase == "failed" and held.at_us >= attempt.began_us
+        return (
+            attempt.step in (_VALIDATE, ASK) and attempt.phase == "failed" and held.at_us >= attempt.began_us
+        )
     return facts.is_read and not facts.is_published
 
 
 def _is_outlived(attempt: Attempt, facts: Facts) -> bool:
-    """Whether a failed run needs no mend any more: its batch was read after it failed to read it, or is published after all."""
+    """Whether a failed run needs no mend any more: its batch was read after it failed to read it, or is
+    published after all.
+    """
     if attempt.phase in ("running", "queued") or not facts.is_published:
         return False
-    return attempt.step not in ("check", "accumulate") or (facts.read_us is not None and facts.read_us > attempt.at_us)
+    return attempt.step not in ("check", "accumulate") or (
+        facts.read_us is not None and facts.read_us > attempt.at_us
+    )
 
 
 def _of(

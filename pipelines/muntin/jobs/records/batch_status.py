@@ -1,4 +1,6 @@
-"""The facts about the batches of a pipeline, from ledgers, states, reports, verdicts and the notes of runs; and the states they make."""
+"""The facts about the batches of a pipeline, from ledgers, states, reports, verdicts and the notes of runs;
+and the states they make.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,10 @@ class BatchStates:
 
     Attributes:
         counts: state -> number of batches; every state is there.
-        told: the batches neither published nor corrected, the batches published despite a failed suite, and the newest batches, ascending.
-        keeps_up: whether the last batch was read within two intervals of its end: a pipeline that works through the past does not keep up.
+        told: the batches neither published nor corrected, the batches published despite a failed suite, and
+            the newest batches, ascending.
+        keeps_up: whether the last batch was read within two intervals of its end: a pipeline that works
+            through the past does not keep up.
         corrected: starts of the batches that were read again from another source.
         last: start and end of the last batch that was read.
         published_us: when something was last published.
@@ -72,9 +76,14 @@ class BatchStates:
 
 
 def batch_states(
-    bound: Bound, now_us: int, *, windows: Sequence[Pending] | None = None, others: Sequence[Attempt] | None = None
+    bound: Bound,
+    now_us: int,
+    *,
+    windows: Sequence[Pending] | None = None,
+    others: Sequence[Attempt] | None = None,
 ) -> BatchStates:
-    """The states of the batches of a pipeline, whose state exists. `windows`: the pending windows, where they are known.
+    """The states of the batches of a pipeline, whose state exists. `windows`: the pending windows, where they
+    are known.
 
     `others`: the runs that Airflow knows; they count before notes of the same runs.
     """
@@ -83,17 +92,28 @@ def batch_states(
     runs, held, corrected = together(attempts(bound.folder), others), _held(bound), corrected_in(table)
     last = _last(windows)
     keeps_up = last is not None and _keeps_up(*last, table)
-    every = _Every.of(windows, [*(_due(bound, last[1], now_us) if last and keeps_up else ()), *_asked(bound, runs)])
+    every = _Every.of(
+        windows, [*(_due(bound, last[1], now_us) if last and keeps_up else ()), *_asked(bound, runs)]
+    )
     approved = {start: spelled_approval(said) for start, said in approvals_in(table).items()}
-    chosen = ~every.published | _among(every, runs) | (np.arange(len(every.starts)) >= len(every.starts) - RECENT)
+    chosen = (
+        ~every.published | _among(every, runs) | (np.arange(len(every.starts)) >= len(every.starts) - RECENT)
+    )
     chosen |= is_among(every.starts, np.array(sorted(approved), np.int64))
     times, is_corrected = Times.of(table, every.starts[chosen]), is_among(every.starts, corrected)
     facts = (_facts(every, at, corrected, times, runs, held) for at in np.flatnonzero(chosen).tolist())
     states_of_batches = tuple(state_of(replace(each, despite=approved.get(each.start_us))) for each in facts)
     counts = Counter[State](each.state for each in states_of_batches)
-    counts.update({"published": int((~chosen & ~is_corrected).sum()), "corrected": int((~chosen & is_corrected).sum())})
+    counts.update(
+        {"published": int((~chosen & ~is_corrected).sum()), "corrected": int((~chosen & is_corrected).sum())}
+    )
     return BatchStates(
-        {state: counts[state] for state in STATES}, states_of_batches, keeps_up, frozenset(corrected.tolist()), last, published_at(table)
+        {state: counts[state] for state in STATES},
+        states_of_batches,
+        keeps_up,
+        frozenset(corrected.tolist()),
+        last,
+        published_at(table),
     )
 
 
@@ -113,7 +133,9 @@ class _Every:
         history = windows[0].history
         batches = [(part.start_us, part.end_us) for part in (history.batches, history.waiting)]
         batch_starts = {start for starts, _ in batches for start in starts.tolist()} if asked else set[int]()
-        more = {(hole.start_us, hole.end_us) for hole in history.missing} | {each for each in asked if each[0] not in batch_starts}
+        more = {(hole.start_us, hole.end_us) for hole in history.missing} | {
+            each for each in asked if each[0] not in batch_starts
+        }
         holes = np.array(sorted(more), np.int64).reshape(-1, 2)
         starts = np.concatenate([*(start for start, _ in batches), holes[:, 0]])
         ends = np.concatenate([*(end for _, end in batches), holes[:, 1]])
@@ -131,7 +153,10 @@ def _is_published(window: Pending, starts: Ints) -> np.ndarray:
     entries, history = window.published.ledger.entries, window.history
     ledger_at, at = entries.position(starts), history.batches.position(starts)
     there = (ledger_at >= 0) & (at >= 0)
-    same = np.append(entries.version, np.uint64(0))[ledger_at] == np.append(history.batches.version, np.uint64(0))[at]
+    same = (
+        np.append(entries.version, np.uint64(0))[ledger_at]
+        == np.append(history.batches.version, np.uint64(0))[at]
+    )
     return there & same
 
 
@@ -142,7 +167,9 @@ def _last(windows: Sequence[Pending]) -> tuple[int, int] | None:
 
 
 def _due(bound: Bound, border_us: int, now_us: int) -> list[tuple[int, int]]:
-    """The intervals from a border on that have ended, at most `DUE`; none where windows of another pipeline say when."""
+    """The intervals from a border on that have ended, at most `DUE`; none where windows of another pipeline
+    say when.
+    """
     intervals = list[tuple[int, int]]()
     if bound.pipeline.origin.upstream is not None:
         return intervals
@@ -156,17 +183,23 @@ def _asked(bound: Bound, runs: Sequence[Attempt]) -> Iterator[tuple[int, int]]:
     """The intervals that runs are about, as the schedule has them now."""
     for first, end in (span for each in runs for span in each.spans):
         with suppress(DefinitionError):
-            yield from ((each.start_us, each.end_us) for each in bound.pipeline.intervals.intervals(first, end))
+            yield from (
+                (each.start_us, each.end_us) for each in bound.pipeline.intervals.intervals(first, end)
+            )
 
 
 def _keeps_up(start_us: int, end_us: int, table: pa.Table | None) -> bool:
-    """Whether the last batch was read within two intervals of its end: a pipeline that works through the past never keeps up."""
+    """Whether the last batch was read within two intervals of its end: a pipeline that works through the past
+    never keeps up.
+    """
     read_us = Times.of(table, np.array([start_us])).first_read.get(start_us)
     return read_us is not None and read_us - end_us <= 2 * (end_us - start_us)
 
 
 def together(own: Sequence[Attempt], others: Sequence[Attempt] | None) -> list[Attempt]:
-    """Our notes of runs, and Airflow's runs: these are as Airflow says, with what our note adds; a note of a run that has ended is old."""
+    """Our notes of runs, and Airflow's runs: these are as Airflow says, with what our note adds; a note of a
+    run that has ended is old.
+    """
     notes = {each.run: each for each in own}
     notes_of_processes = own if others is None else [each for each in own if not each.link]
     theirs = (_completed(each, notes.get(each.run)) for each in others or ())
@@ -174,7 +207,10 @@ def together(own: Sequence[Attempt], others: Sequence[Attempt] | None) -> list[A
 
 
 def _completed(run: Attempt, note: Attempt | None) -> Attempt:
-    """A run of Airflow's with the interval and the reason that our note has: Airflow's database keeps no error."""
+    """A run of Airflow's with the interval and the reason that our note has:
+
+    Airflow's database keeps no error.
+    """
     if note is None:
         return run
     reason = note.reason if note.phase == run.phase and note.step == run.step else run.reason
@@ -205,12 +241,21 @@ def _failed_checks(verdict: Mapping[str, Any]) -> Iterator[str]:
     for check in verdict["checks"]:
         if check["success"] is False:
             reason = check.get("error") or (
-                f"{check['unexpected_count']:,} rows" if check["unexpected_count"] else f"observed {check['observed_value']}"
+                f"{check['unexpected_count']:,} rows"
+                if check["unexpected_count"]
+                else f"observed {check['observed_value']}"
             )
             yield f"{check['severity']}: {check['type']}({check['column'] or ''}): {reason}"
 
 
-def _facts(every: _Every, at: int, corrected: Ints, times: Times, runs: Sequence[Attempt], held: Sequence[tuple[int, int, Held]]) -> Facts:
+def _facts(
+    every: _Every,
+    at: int,
+    corrected: Ints,
+    times: Times,
+    runs: Sequence[Attempt],
+    held: Sequence[tuple[int, int, Held]],
+) -> Facts:
     start_us, end_us, missing_us = int(every.starts[at]), int(every.ends[at]), every.first_missing_us
     return Facts(
         start_us,
@@ -222,5 +267,9 @@ def _facts(every: _Every, at: int, corrected: Ints, times: Times, runs: Sequence
         times.read.get(start_us),
         times.published.get(start_us),
         next((each for each in reversed(runs) if each.covers(start_us, end_us)), None),
-        max((one for low, high, one in held if low <= start_us <= high), key=lambda one: one.at_us, default=None),
+        max(
+            (one for low, high, one in held if low <= start_us <= high),
+            key=lambda one: one.at_us,
+            default=None,
+        ),
     )

@@ -1,4 +1,6 @@
-"""The times of batches in the table of reports: when each was read and published, and which were corrected."""
+"""The times of batches in the table of reports: when each was read and published, and
+which were corrected.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def reports_of(bound: Bound) -> pa.Table | None:
     more = [DESPITE] if snapshot.schema and DESPITE in snapshot.schema.names else []
     columns = ["batch", "step", "recorded_at", "source_changed", "watermark", *more]
     table = read_files(bound.store.root / TABLE, snapshot, columns)
-    table = table.filter(pc.or_(pc.equal(table["step"], "accumulate"), pc.is_valid(table["watermark"])))  # the rest waited, unpublished
+    # the rest waited, unpublished
+    table = table.filter(pc.or_(pc.equal(table["step"], "accumulate"), pc.is_valid(table["watermark"])))
     for name in ("batch", "recorded_at"):
         table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.int64()))
     return table
@@ -44,7 +47,11 @@ def corrected_in(table: pa.Table | None) -> Ints:
 
 def published_at(table: pa.Table | None) -> int | None:
     """When something was last published."""
-    newest_us: int | None = None if table is None else pc.max(table.filter(pc.equal(table["step"], "publish"))["recorded_at"]).as_py()
+    newest_us: int | None = (
+        None
+        if table is None
+        else pc.max(table.filter(pc.equal(table["step"], "publish"))["recorded_at"]).as_py()
+    )
     return newest_us
 
 

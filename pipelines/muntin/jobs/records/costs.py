@@ -1,4 +1,7 @@
-"""The cost of a run: seconds, CPU seconds, bytes read and written. Each batch of the run has an equal share in its report."""
+"""The cost of a run: seconds, CPU seconds, bytes read and written.
+
+Each batch of the run has an equal share in its report.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ class Cost:
 
     Attributes:
         seconds: by the clock.
-        cpu_seconds: of this process and of the processes that it started and that have ended; workers of Spark elsewhere do not count.
+        cpu_seconds: of this process and of the processes that it started and that have ended; workers of
+            Spark elsewhere do not count.
         bytes_read: of the source's files.
         bytes_written: of the files that its commits added.
     """
@@ -37,7 +41,12 @@ class Cost:
 
     def share(self, count: int) -> Cost:
         """The part of one of so many batches."""
-        return Cost(self.seconds / count, self.cpu_seconds / count, self.bytes_read // count, self.bytes_written // count)
+        return Cost(
+            self.seconds / count,
+            self.cpu_seconds / count,
+            self.bytes_read // count,
+            self.bytes_written // count,
+        )
 
 
 NOTHING = Cost()
@@ -55,7 +64,9 @@ class Meter:
     @property
     def cost(self) -> Cost:
         """The cost since it began."""
-        return Cost(time.monotonic() - self.began_s, _cpu_s() - self.began_cpu_s, self.bytes_read, self.written.bytes)
+        return Cost(
+            time.monotonic() - self.began_s, _cpu_s() - self.began_cpu_s, self.bytes_read, self.written.bytes
+        )
 
 
 @contextmanager

@@ -1,4 +1,6 @@
-"""Publications that reports tell of and that a table of windows does not have: it has lost commits, or an older copy was put back."""
+"""Publications that reports tell of and that a table of windows does not have: it has lost commits, or an
+older copy was put back.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,15 @@ _COLUMNS = ["batch", "step", "recorded_at", "version", "windows_closed"]
 
 
 def check_published(bound: Bound, todo: Pending) -> None:
-    """Refuse to read windows older than reports tell. Reports are read only where a batch waits to be published."""
+    """Refuse to read windows older than reports tell.
+
+    Reports are read only where a batch waits to be published.
+    """
     if starts := _lost(bound, todo):
         raise StateError(
-            f"{bound.table(todo.published.table)} has lost commits, or an older copy was put back: reports say that windows of batch "
-            f"{label(starts[0])} were published, and it does not have them. muntin repair FILE derives them again"
+            f"{bound.table(todo.published.table)} has lost commits, or an older copy was put back: reports"
+            f" say that windows of batch {label(starts[0])} were published, and it does not have them. muntin"
+            " repair FILE derives them again"
         )
 
 
@@ -43,7 +49,8 @@ def lost_publications(bound: Bound, window: str) -> tuple[int, ...]:
 
 
 def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
-    """Batches that are not published as they are now, that were read as they are now, and of which a later report says published.
+    """Batches that are not published as they are now, that were read as they are now, and of which a later
+    report says published.
 
     What waits because a suite failed, or because a run is at work, was read after it was last published.
     """
@@ -53,12 +60,17 @@ def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
     ledger_versions = batches.version[:0] if ledger is None else ledger.entries.version
     at = np.full(len(batches), -1) if ledger is None else ledger.entries.position(batches.start_us)
     other = batches.take((at < 0) | (np.append(ledger_versions, np.uint64(0))[at] != batches.version))
-    if not len(other) or (ledger is None and todo.window in superseded(bound)):  # a newer definition has taken these windows' place
+    # a newer definition has taken these windows' place
+    if not len(other) or (ledger is None and todo.window in superseded(bound)):
         return ()
     table, reports = bound.frame_sets[0].table, _reports(bound.store, other.start_us)
     read = accumulated(bound, table, bound.store.snapshot(table))  # reports name the versions of this table
     versions = dict(zip(read.start_us.tolist(), read.version.tolist(), strict=True))
-    return tuple(start for start in other.start_us.tolist() if _is_published(reports.get(start, {}), versions.get(start), todo.window))
+    return tuple(
+        start
+        for start in other.start_us.tolist()
+        if _is_published(reports.get(start, {}), versions.get(start), todo.window)
+    )
 
 
 def _reports(store: Store, starts: Ints) -> Mapping[int, Mapping[str, Any]]:
@@ -68,7 +80,9 @@ def _reports(store: Store, starts: Ints) -> Mapping[int, Mapping[str, Any]]:
         return {}
     low, high = int(starts[0]), int(starts[-1])
     between = (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
-    rows = read_files(store.root / TABLE, replace(now, files=telling_of(now.files, low, high)), _COLUMNS, between).sort_by("recorded_at")
+    rows = read_files(
+        store.root / TABLE, replace(now, files=telling_of(now.files, low, high)), _COLUMNS, between
+    ).sort_by("recorded_at")
     reports_of_batches: dict[int, dict[str, Any]] = {}
     for row, start in zip(rows.to_pylist(), rows["batch"].cast("int64").to_pylist(), strict=True):
         reports_of_batches.setdefault(start, {})[row["step"]] = row
@@ -76,8 +90,15 @@ def _reports(store: Store, starts: Ints) -> Mapping[int, Mapping[str, Any]]:
 
 
 def _is_published(reports: Mapping[str, Any], version: int | None, window: str) -> bool:
-    """Whether windows of a batch with this version of its states were published, as its newest reports say."""
+    """Whether windows of a batch with this version of its states were published, as its
+    newest reports say.
+    """
     read, publication = reports.get("accumulate"), reports.get("publish")
-    if not read or not publication or int(read["version"], 16) != version or publication["recorded_at"] < read["recorded_at"]:
+    if (
+        not read
+        or not publication
+        or int(read["version"], 16) != version
+        or publication["recorded_at"] < read["recorded_at"]
+    ):
         return False
     return window in json.loads(publication["windows_closed"] or "{}")

@@ -1,4 +1,6 @@
-"""Metrics of a run and of a state: by name, with units, for each pipeline, each of its windows or each state of batches."""
+"""Metrics of a run and of a state: by name, with units, for each pipeline, each of its windows or each state
+of batches.
+"""
 
 from __future__ import annotations
 
@@ -39,16 +41,23 @@ KINDS = {
     "muntin.rows_read": Kind("counter", "{row}", "rows in the files of the batches that were read"),
     "muntin.rows_quarantined": Kind("counter", "{row}", "rows that were refused"),
     "muntin.rows_late": Kind("counter", "{row}", "rows that came too late for at least one window"),
-    "muntin.windows_published": Kind("counter", "{window}", "windows that were published, those of a batch that was read again too"),
+    "muntin.windows_published": Kind(
+        "counter", "{window}", "windows that were published, those of a batch that was read again too"
+    ),
     "muntin.lag": Kind("gauge", "s", "from the watermark of what is published to now"),
-    "muntin.batches": Kind("gauge", "{batch}", "batches that are waiting, running, failed, held, published or corrected"),
+    "muntin.batches": Kind(
+        "gauge", "{batch}", "batches that are waiting, running, failed, held, published or corrected"
+    ),
     "muntin.fresh": Kind("gauge", "1", "1 if all windows are as fresh as `fresh_within` asks, else 0"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric with its value. `window`: None for a metric of the pipeline; `state`: of batches, where they are counted."""
+    """A metric with its value.
+
+    `window`: None for a metric of the pipeline; `state`: of batches, where they are counted.
+    """
 
     name: str
     value: float
@@ -68,25 +77,37 @@ def of_reading(pipeline: str, batches: Sequence[Accumulated]) -> list[Metric]:
     return [Metric("muntin.rows_read", read, pipeline), Metric("muntin.rows_quarantined", refused, pipeline)]
 
 
-def of_publishing(name: str, reports: Sequence[BatchReport], own: Sequence[int], starts: Mapping[str, Sequence[int]]) -> list[Metric]:
-    """The metrics of publishing. `reports`: of all batches whose windows were published, and of the batches that the run has read.
+def of_publishing(
+    name: str, reports: Sequence[BatchReport], own: Sequence[int], starts: Mapping[str, Sequence[int]]
+) -> list[Metric]:
+    """The metrics of publishing. `reports`: of all batches whose windows were published, and of the batches
+    that the run has read.
 
-    `own`: starts of the batches that the run has read: their late rows count. `starts`: window -> starts of the batches published.
+    `own`: starts of the batches that the run has read: their late rows count. `starts`: window -> starts of
+    the batches published.
     """
     by_start = {instant_us(report.interval_start, "start"): report for report in reports}
     late = sum(by_start[start].rows_late for start in own if start in by_start)
     metrics = [Metric("muntin.rows_late", late, name)]
     for window, published_starts in starts.items():
         reports_of_window = [by_start[start] for start in published_starts if start in by_start]
-        there = sum(each.windows_closed.get(window, 0) - each.windows_hidden.get(window, 0) for each in reports_of_window)
+        there = sum(
+            each.windows_closed.get(window, 0) - each.windows_hidden.get(window, 0)
+            for each in reports_of_window
+        )
         metrics.append(Metric("muntin.windows_published", there, name, window))
     return metrics
 
 
 def of_state(bound: Bound, now_us: int) -> list[Metric]:
-    """The metrics of what is there, whoever ran it: lags, batches by state, and whether `fresh_within` is met where it is asked for."""
+    """The metrics of what is there, whoever ran it: lags, batches by state, and whether `fresh_within` is met
+    where it is asked for.
+    """
     name, lags, states = bound.pipeline.name, _lags(bound, now_us), batch_states(bound, now_us)
-    metrics = [*lags, *(Metric("muntin.batches", count, name, state=state) for state, count in states.counts.items())]
+    metrics = [
+        *lags,
+        *(Metric("muntin.batches", count, name, state=state) for state, count in states.counts.items()),
+    ]
     fresh = _freshness(bound, lags)
     return [*metrics, Metric("muntin.fresh", int(fresh.met), name)] if fresh else metrics
 
@@ -104,7 +125,9 @@ def _freshness(bound: Bound, lags: Sequence[Metric]) -> Freshness | None:
 
 def _lags(bound: Bound, now_us: int) -> list[Metric]:
     """The lag of each window that has a watermark."""
-    ledgers = {window: ledger for window in bound.windows if (ledger := published(bound.store, window).ledger)}
+    ledgers = {
+        window: ledger for window in bound.windows if (ledger := published(bound.store, window).ledger)
+    }
     return [
         Metric("muntin.lag", (now_us - watermark_us) / _SECOND_US, bound.pipeline.name, window)
         for window, ledger in ledgers.items()

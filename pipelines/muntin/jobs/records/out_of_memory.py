@@ -1,4 +1,6 @@
-"""A step of a run that had no memory left, for people: which step, which batches, what is whole, and what to do."""
+"""A step of a run that had no memory left, for people: which step, which batches, what is whole, and what to
+do.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ from muntin.tasks.memory import MEND, lack_of_memory
 if TYPE_CHECKING:
     from muntin.jobs.records.attempts import Attempt
 
-KILLED = f"its process ended without a word: somebody killed it, or the kernel did, as where memory ends; then {MEND}"
+KILLED = (
+    "its process ended without a word: somebody killed it, or the kernel did, as where memory ends; then"
+    f" {MEND}"
+)
 _MOST = 3  # stretches that are named
 
 
@@ -19,9 +24,12 @@ def out_of_memory(wrong: BaseException, attempt: Attempt) -> OutOfMemoryError | 
     """The error to raise in place of an error for lack of memory; None: the error has another cause."""
     if (problem := lack_of_memory(wrong)) is None:
         return None
-    spans = ", ".join(str(Interval(*span)) for span in attempt.spans[:_MOST]) + (", ..." if len(attempt.spans) > _MOST else "")
+    spans = ", ".join(str(Interval(*span)) for span in attempt.spans[:_MOST]) + (
+        ", ..." if len(attempt.spans) > _MOST else ""
+    )
     return OutOfMemoryError(
-        f"{attempt.step} of {spans}: {problem}. Nothing is lost, and readers see what they saw before; {MEND}, and run the same again"
+        f"{attempt.step} of {spans}: {problem}. Nothing is lost, and readers see what they saw before;"
+        f" {MEND}, and run the same again"
     )
 
 

@@ -1,4 +1,6 @@
-"""Processes by host, number and age, so that another process of the machine can tell whether a process lives."""
+"""Processes by host, number and age, so that another process of the machine can tell
+whether a process lives.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,12 @@ def _is_alive(number: int) -> bool:
 
 
 def _age_of(number: int) -> str | None:
-    """When a process began, as Linux counts it, with the boot that it counts from; None where that is unknown. Numbers come again."""
+    """When a process began, as Linux counts it, with the boot that it counts from; None where that is
+    unknown. Numbers come again.
+    """
     try:
-        return f"{Path(f'/proc/{number}/stat').read_text(encoding='utf-8').rpartition(')')[2].split()[19]}@{_boot()}"
+        fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return f"{fields[19]}@{_boot()}"
     except (OSError, IndexError):
         return None
 

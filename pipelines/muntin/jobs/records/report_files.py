@@ -1,4 +1,7 @@
-"""The files of the table of reports. Their names hold the range of batches; many small files become a larger file."""
+"""The files of the table of reports.
+
+Their names hold the range of batches; many small files become a larger file.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,17 @@ def write_reports(table: pa.Table, folder: AnyPath) -> File:
     """Write reports, whose column `batch` holds starts of batches (microseconds, UTC), to a new file."""
     ends = pc.min_max(table["batch"].cast(pa.int64())).as_py()
     low, high = label(ends["min"]), label(ends["max"])
-    written = write_named(table, folder, lambda digest: f"{low}_{high}_{digest}.parquet", Encoding(group=_GROUP))
+    written = write_named(
+        table, folder, lambda digest: f"{low}_{high}_{digest}.parquet", Encoding(group=_GROUP)
+    )
     return File(written["path"], written["size"], written["rows"])
 
 
 def telling_of(files: Iterable[File], low_us: int, high_us: int) -> tuple[File, ...]:
     """The files that may tell of a batch that starts in `[low_us, high_us]`."""
-    return tuple(file for file in files if (match := _NAME.fullmatch(file.path)) and _meet(match, low_us, high_us))
+    return tuple(
+        file for file in files if (match := _NAME.fullmatch(file.path)) and _meet(match, low_us, high_us)
+    )
 
 
 def bounds_of(file: File) -> tuple[int, int] | None:

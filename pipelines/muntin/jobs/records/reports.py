@@ -36,9 +36,11 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceRows:
-    """The rows of a batch that came from one of several sources: read, accepted, in the quarantine, left out as duplicates;
+    """The rows of a batch that came from one of several sources: read, accepted, in the quarantine, left out
+    as duplicates;
 
-    and of all of these how many have a local time that comes twice, or that never was; and rows left out, as their keys are forgotten.
+    and of all of these how many have a local time that comes twice, or that never was; and rows left out, as
+    their keys are forgotten.
     """
 
     read: int
@@ -97,22 +99,28 @@ class BatchReport:
         rows_read: rows in its files.
         rows_accepted: rows that entered states: neither refused nor left out by the filter.
         rows_quarantined: rows refused, each in the quarantine with its reason.
-        rows_late: accepted rows that came too late for at least one window. Sessions and windows by arrival, which may stay open for long,
-            count separately, and the greatest count is reported.
-        windows_closed: window -> how many of them this batch closed, hidden ones too; empty while it waits for missing intervals.
+        rows_late: accepted rows that came too late for at least one window. Sessions and windows by arrival,
+            which may stay open for long, count separately, and the greatest count is reported.
+        windows_closed: window -> how many of them this batch closed, hidden ones too; empty while it waits
+            for missing intervals.
         watermark: how far time is known after it; None while it waits, or before any event.
         windows_missed: window -> how many of them its rows came too late for, summed over rows.
         source_changed: whether its files or their content differ from the last run.
-        rows_duplicate: rows that were left out since an earlier row has the same event (`dedupe` and `dedupe_within` of the source).
+        rows_duplicate: rows that were left out since an earlier row has the same event (`dedupe` and
+            `dedupe_within` of the source).
         sources: name -> the rows that came from this source, where the pipeline has several.
-        files_hidden: files that were passed over, as their names begin with `_` or `.` (`hidden` of `sources.files`).
-        rows_ambiguous, rows_nonexistent: rows that were read with a local time that comes twice in the zone of the source, or never was;
-            `ambiguous` and `nonexistent` of the source say what became of them.
-        windows_hidden: window -> how many of the windows that this batch closed are hidden; of windows with `having`.
+        files_hidden: files that were passed over, as their names begin with `_` or `.` (`hidden` of
+            `sources.files`).
+        rows_ambiguous, rows_nonexistent: rows that were read with a local time that comes twice in the zone
+            of the source, or never was; `ambiguous` and `nonexistent` of the source say what became of them.
+        windows_hidden: window -> how many of the windows that this batch closed are hidden; of windows with
+            `having`.
         rows_forgotten: rows that were left out, as their keys are forgotten (`muntin forget`).
-        despite: what a person said who let its windows be published although they failed their suite: `verdict`, the name of the verdict,
-            `windows`, window -> its verdict in words, `by`, `reason`; of a run that published nothing in this way None.
-        refusals: the share of its rows in the quarantine, and their most frequent reason, in words; "" up to a tenth of its rows.
+        despite: what a person said who let its windows be published although they failed their suite:
+            `verdict`, the name of the verdict, `windows`, window -> its verdict in words, `by`, `reason`; of
+            a run that published nothing in this way None.
+        refusals: the share of its rows in the quarantine, and their most frequent reason, in words; "" up to
+            a tenth of its rows.
     """
 
     interval_start: datetime
@@ -137,8 +145,17 @@ class BatchReport:
 
     @property
     def rows_left_out(self) -> int:
-        """Rows that the filter left out. Every row that was read was accepted, left out, quarantined, a duplicate or of a forgotten key."""
-        return self.rows_read - self.rows_accepted - self.rows_quarantined - self.rows_duplicate - self.rows_forgotten
+        """Rows that the filter left out.
+
+        Every row that was read was accepted, left out, quarantined, a duplicate or of a forgotten key.
+        """
+        return (
+            self.rows_read
+            - self.rows_accepted
+            - self.rows_quarantined
+            - self.rows_duplicate
+            - self.rows_forgotten
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: instants as ISO text."""
@@ -152,20 +169,23 @@ class RunReport:
 
     Attributes:
         batches: one report each, in order.
-        waiting_for: the missing intervals, as (start, end), that keep accumulated batches from being finalised.
+        waiting_for: the missing intervals, as (start, end), that keep accumulated batches from being
+            finalised.
         published: window -> starts of the batches whose windows were derived anew and published by this run.
         quality: the outcome of each window's expectations, as dicts.
-        remarks: what was found damaged and was derived again, and which batches rest on rows of dimensions that are others by now and were
-            not read again, a sentence each.
+        remarks: what was found damaged and was derived again, and which batches rest on rows of dimensions
+            that are others by now and were not read again, a sentence each.
         changed: window -> which of its published windows this run changed, and how; one part a commit.
-        left_behind: batches that an earlier definition's state has and this state lacks: `muntin rebuild` reads them.
+        left_behind: batches that an earlier definition's state has and this state lacks: `muntin rebuild`
+            reads them.
         promoted: windows of a changed definition that were promoted.
         candidates: windows of a changed definition that are still candidates.
         alerts: what became of the messages to the channels of the definition, a line each.
-        schema_changes: how the columns of the source's files differ from earlier batches, a sentence each: a wider
-            type, a new column, another order, a column that a file lacks.
+        schema_changes: how the columns of the source's files differ from earlier batches, a sentence each: a
+            wider type, a new column, another order, a column that a file lacks.
         sinks: what was sent to the sinks of the definition, or why not, a line each.
-        tables: window -> the table that says where its windows lie, with its version and the number of its spans.
+        tables: window -> the table that says where its windows lie, with its version and the number of its
+            spans.
         blocked_sinks: how many sinks lack something that no later run sends by itself.
     """
 
@@ -185,9 +205,14 @@ class RunReport:
     tables: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it: instants as ISO text; of changed windows `uncompared` counts windows that were too many to compare."""
+        """The report as JSON has it: instants as ISO text; of changed windows `uncompared` counts windows
+        that were too many to compare.
+        """
         fields = {name: _plain(getattr(self, name)) for name in self.__slots__ if name != "changed"}
-        changed = {name: _plain([row for part in parts for row in part.rows()]) for name, parts in self.changed.items()}
+        changed = {
+            name: _plain([row for part in parts for row in part.rows()])
+            for name, parts in self.changed.items()
+        }
         return {
             **fields,
             "changed": changed,

@@ -64,21 +64,36 @@ _TEXTS = Texts(
         "rows_quarantined": "rows that were refused",
         "source_changed": "whether the batch was read before, from something else",
         "rows_duplicate": "rows that were left out: an earlier row told of the same event",
-        "files_hidden": "files that were passed over: their names, or names of their folders, begin with `_` or `.`",
+        "files_hidden": (
+            "files that were passed over: their names, or names of their folders, begin with `_` or `.`"
+        ),
         "rows_ambiguous": "rows with a local time that clocks show twice",
         "rows_nonexistent": "rows with a local time that clocks leave out",
         "rows_forgotten": "rows that were left out: their keys are forgotten",
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
-        "despite": "JSON: verdict, windows with their verdicts, by, reason: a person let it be published although its suite failed",
-        "tables": "JSON: window, the copy of the table that it was published by, whose name is that of its content (below `given/`)",
-        "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
-        "rows_late": "rows that came too late for at least one window; sessions and windows by arrival, which may stay open for long, "
-        "count by themselves, and the greatest count is reported",
+        "despite": (
+            "JSON: verdict, windows with their verdicts, by, reason: a person let it be published although"
+            " its suite failed"
+        ),
+        "tables": (
+            "JSON: window, the copy of the table that it was published by, whose name is that of its content"
+            " (below `given/`)"
+        ),
+        "files": (
+            "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where"
+            " there are several"
+        ),
+        "rows_late": (
+            "rows that came too late for at least one window; sessions and windows by arrival, which may stay"
+            " open for long, count by themselves, and the greatest count is reported"
+        ),
         "windows_closed": "JSON: window, how many of it the batch closed, hidden ones too",
         "windows_hidden": "JSON: window, how many of these are hidden, as their having does not hold",
         "watermark": "how far time is known after the batch, UTC",
         "seconds": "of the run that published it, by the clock: the batch's share [s]",
-        "cpu_seconds": "of the run's processes: the batch's share [s]; workers of Spark elsewhere do not count",
+        "cpu_seconds": (
+            "of the run's processes: the batch's share [s]; workers of Spark elsewhere do not count"
+        ),
         "bytes_read": "of files of the source that the run read: the batch's share",
         "bytes_written": "of files that the run added to tables: the batch's share",
     },
@@ -86,29 +101,47 @@ _TEXTS = Texts(
 
 _DUPLICATES = pa.field("rows_duplicate", pa.int64())  # a column of tables of sources that compare rows
 _HIDDEN = pa.field("files_hidden", pa.int64())  # a column of tables of sources where there were some
-_ODD = (pa.field("rows_ambiguous", pa.int64()), pa.field("rows_nonexistent", pa.int64()))  # columns of tables of sources with a zone
+# columns of tables of sources with a zone
+_ODD = (pa.field("rows_ambiguous", pa.int64()), pa.field("rows_nonexistent", pa.int64()))
 _SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
-_WINDOWS_HIDDEN = pa.field("windows_hidden", pa.string())  # a column of tables of pipelines whose windows have `having`
-_FORGOTTEN = pa.field("rows_forgotten", pa.int64())  # a column of tables of pipelines that have forgotten keys
+# a column of tables of pipelines whose windows have `having`
+_WINDOWS_HIDDEN = pa.field("windows_hidden", pa.string())
+# a column of tables of pipelines that have forgotten keys
+_FORGOTTEN = pa.field("rows_forgotten", pa.int64())
 _COUNTS = (_DUPLICATES, _HIDDEN, *_ODD, _FORGOTTEN)
 _TABLES = pa.field("tables", pa.string())  # a column of tables of pipelines with windows given by a table
 DESPITE = "despite"  # a column of tables of pipelines that published despite a failed suite
 _MORE = (*_COUNTS, _SOURCES, _WINDOWS_HIDDEN, _TABLES, pa.field(DESPITE, pa.string()))
 _NO_TABLES: Mapping[str, str] = MappingProxyType({})
 _LEAST = timedelta(microseconds=1)
-_ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
+_ACCUMULATED = [
+    "batch",
+    "recorded_at",
+    "version",
+    "rows_read",
+    "rows_accepted",
+    "rows_quarantined",
+    "source_changed",
+    "files",
+]
 """The columns that a report of accumulate fills."""
 
 
-def record_accumulated(store: Store, batches: Sequence[Accumulated], now: datetime, *, decided_anew: bool = False) -> dict[int, bool]:
+def record_accumulated(
+    store: Store, batches: Sequence[Accumulated], now: datetime, *, decided_anew: bool = False
+) -> dict[int, bool]:
     """Write down what was read; return for each batch whether its source has changed since the last time.
 
-    `decided_anew`: whether they were read again since other rows of them are duplicates, so that other states come of the same source.
+    `decided_anew`: whether they were read again since other rows of them are duplicates, so that other states
+    come of the same source.
     """
     last = last_accumulated(store, [one.interval for one in batches])
-    now = max([now, *(report["recorded_at"] + _LEAST for report in last.values())])  # the newest report counts, though a clock went back
+    # the newest report counts, though a clock went back
+    now = max([now, *(report["recorded_at"] + _LEAST for report in last.values())])
     changed = {
-        one.interval.start_us: _differs(last.get(one.interval.start_us), one, same_version=decided_anew or one.forgotten > 0)
+        one.interval.start_us: _differs(
+            last.get(one.interval.start_us), one, same_version=decided_anew or one.forgotten > 0
+        )
         for one in batches
     }
     rows = [
@@ -142,7 +175,12 @@ def manifest(report: Mapping[str, Any]) -> list[ReadFile]:
 
 def report_of_source(report: Mapping[str, Any], source: str) -> Mapping[str, Any]:
     """A report of accumulate with the files of one of several sources alone."""
-    return {**report, "files": json.dumps([_entry(replace(file, source=None)) for file in manifest(report) if file.source == source])}
+    return {
+        **report,
+        "files": json.dumps(
+            [_entry(replace(file, source=None)) for file in manifest(report) if file.source == source]
+        ),
+    }
 
 
 def _differs(before: Mapping[str, Any] | None, now: Accumulated, *, same_version: bool) -> bool:
@@ -162,7 +200,11 @@ def _differs(before: Mapping[str, Any] | None, now: Accumulated, *, same_version
 
 
 def record_published(
-    store: Store, batches: Sequence[BatchReport], now: datetime, cost: Cost, tables: Mapping[str, str] = _NO_TABLES
+    store: Store,
+    batches: Sequence[BatchReport],
+    now: datetime,
+    cost: Cost,
+    tables: Mapping[str, str] = _NO_TABLES,
 ) -> None:
     """Write down what became of the batches of a run, each with its share of the run's cost.
 
@@ -179,10 +221,18 @@ def record_published(
                 "rows_accepted": one.rows_accepted,
                 "rows_quarantined": one.rows_quarantined,
                 "rows_late": one.rows_late,
-                **_counts(one.rows_duplicate, one.files_hidden, one.rows_ambiguous, one.rows_nonexistent, one.rows_forgotten),
+                **_counts(
+                    one.rows_duplicate,
+                    one.files_hidden,
+                    one.rows_ambiguous,
+                    one.rows_nonexistent,
+                    one.rows_forgotten,
+                ),
                 **_rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
-                **({_WINDOWS_HIDDEN.name: json.dumps(dict(one.windows_hidden))} if one.windows_hidden else {}),
+                **(
+                    {_WINDOWS_HIDDEN.name: json.dumps(dict(one.windows_hidden))} if one.windows_hidden else {}
+                ),
                 "watermark": one.watermark,
                 **({"tables": json.dumps(dict(tables))} if tables else {}),
                 **({DESPITE: json.dumps(dict(one.despite))} if one.despite else {}),
@@ -199,7 +249,11 @@ def _counts(*rows: int) -> dict[str, int]:
 
 
 def _rows_by_source(sources: Mapping[str, SourceRows]) -> dict[str, str]:
-    return {_SOURCES.name: json.dumps({name: rows.to_dict() for name, rows in sources.items()})} if sources else {}
+    return (
+        {_SOURCES.name: json.dumps({name: rows.to_dict() for name, rows in sources.items()})}
+        if sources
+        else {}
+    )
 
 
 def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
@@ -208,18 +262,33 @@ def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
     folder = store.root / TABLE
     schema = pa.schema([*_SCHEMA, *(each for each in _MORE if any(each.name in row for row in rows))])
     new = write_reports(pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], schema), folder)
-    for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing reports; run again when they are done"):
+    for attempt in after_conflicts(
+        _TRIES, f"{folder}: other runs keep writing reports; run again when they are done"
+    ):
         with attempt:
             base = store.snapshot(TABLE)
             if any(file.path == new.path for file in base.files):
                 return
             small = crowd(base.files)
-            large = [write_reports(read_files(folder, replace(base, files=tuple(small))).sort_by("batch"), folder)] if small else []
+            large = (
+                [
+                    write_reports(
+                        read_files(folder, replace(base, files=tuple(small))).sort_by("batch"), folder
+                    )
+                ]
+                if small
+                else []
+            )
             store.commit(TABLE, base, Change(schema, [new, *large], list(small), [], texts=_TEXTS))
 
 
-def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) -> dict[int, Mapping[str, Any]]:
-    """Start of a batch -> its newest report of accumulate. With `intervals`, of batches from the first to the last of them alone."""
+def last_accumulated(
+    store: Store, intervals: Sequence[Interval] | None = None
+) -> dict[int, Mapping[str, Any]]:
+    """Start of a batch -> its newest report of accumulate.
+
+    With `intervals`, of batches from the first to the last of them alone.
+    """
     snapshot, condition = store.snapshot(TABLE), ds.field("step") == "accumulate"
     if snapshot.version < 0 or (intervals is not None and not intervals):
         return {}
@@ -228,10 +297,16 @@ def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) 
         snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
         condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
     more_columns = [each.name for each in _MORE if snapshot.schema and each.name in snapshot.schema.names]
-    table = read_files(store.root / TABLE, snapshot, [*_ACCUMULATED, *more_columns], condition).sort_by("recorded_at")
+    table = read_files(store.root / TABLE, snapshot, [*_ACCUMULATED, *more_columns], condition).sort_by(
+        "recorded_at"
+    )
     starts = table["batch"].cast(pa.int64()).to_pylist()
     rows = (
-        {**row, **{each.name: row.get(each.name) or 0 for each in _COUNTS}, _SOURCES.name: row.get(_SOURCES.name)}
+        {
+            **row,
+            **{each.name: row.get(each.name) or 0 for each in _COUNTS},
+            _SOURCES.name: row.get(_SOURCES.name),
+        }
         for row in table.to_pylist()
     )
     return dict(zip(starts, rows, strict=True))

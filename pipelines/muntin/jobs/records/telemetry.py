@@ -1,4 +1,6 @@
-"""Metrics to OpenTelemetry, where there is a listener: a program that uses OpenTelemetry itself, or the command line."""
+"""Metrics to OpenTelemetry, where there is a listener: a program that uses OpenTelemetry itself, or the
+command line.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,11 @@ def to_meter(meter: Any) -> Iterator[None]:  # noqa: ANN401 - OpenTelemetry's
 
 
 def record(metrics: Callable[[], Sequence[Metric]]) -> None:
-    """Send metrics to the meter of this context, else to the program's own OpenTelemetry, if it has loaded that.
+    """Send metrics to the meter of this context, else to the program's own OpenTelemetry, if it has loaded
+    that.
 
-    They are worked out only where there is a listener. Whatever goes wrong is a line of the log: no run fails by it.
+    They are worked out only where there is a listener. Whatever goes wrong is a line of the log: no run fails
+    by it.
     """
     try:
         if (meter := _METER.get() or _of_program()) is not None:

@@ -1,6 +1,7 @@
 """Verdicts: how the windows of a run did against their suites.
 
-The verdict on staged files is in a file beside them; the last verdicts on a window are in a file of the state, for the page.
+The verdict on staged files is in a file beside them; the last verdicts on a window are in a file of the
+state, for the page.
 """
 
 from __future__ import annotations
@@ -33,14 +34,18 @@ def record_verdicts(bound: Bound, staged: Staged, reports: Mapping[str, Mapping[
     `reports`: window -> report, as `QualityReport.to_dict` gives it, for the windows with a suite.
     """
     verdicts = {
-        window.window: {"files": _files(window), "report": reports[window.window]} for window in staged.windows if window.window in reports
+        window.window: {"files": _files(window), "report": reports[window.window]}
+        for window in staged.windows
+        if window.window in reports
     }
     write_whole(bound.folder / staged.folder / VERDICTS_FILE, json.dumps(verdicts).encode())
     return verdicts
 
 
 def check_judged(bound: Bound, staged: Staged, approval: Approval | None = None) -> None:
-    """Check that every staged window with a suite has a verdict on exactly the staged files, and passed, unless a person approved."""
+    """Check that every staged window with a suite has a verdict on exactly the staged files, and passed,
+    unless a person approved.
+    """
     files = {window.window: _files(window) for window in staged.windows}
     check_publishable(files, bound.pipeline.expectations, recorded_verdicts(bound, staged.folder), approval)
 
@@ -48,11 +53,16 @@ def check_judged(bound: Bound, staged: Staged, approval: Approval | None = None)
 def recorded_verdicts(bound: Bound, folder: str) -> Verdicts:
     """The verdicts on the files of a staged folder.
 
-    Nothing where none were written down, or the file is damaged: then nothing is published before it is validated again.
+    Nothing where none were written down, or the file is damaged: then nothing is published before it is
+    validated again.
     """
     try:
         verdicts: Verdicts = json.loads((bound.folder / folder / VERDICTS_FILE).read_text(encoding="utf-8"))
-        return verdicts if all(isinstance(each["files"], list) and each["report"]["status"] for each in verdicts.values()) else {}
+        return (
+            verdicts
+            if all(isinstance(each["files"], list) and each["report"]["status"] for each in verdicts.values())
+            else {}
+        )
     except (FileNotFoundError, ValueError, AttributeError, KeyError, TypeError):
         return {}
 
@@ -67,7 +77,11 @@ def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int
 
     `starts`: of the batches whose windows were held against the suite, microseconds.
     """
-    entry = {"recorded_at": now.isoformat(), "batches": [min(starts), max(starts)] if starts else None, **report}
+    entry = {
+        "recorded_at": now.isoformat(),
+        "batches": [min(starts), max(starts)] if starts else None,
+        **report,
+    }
     change_note(_file(state, report["window"]), lambda note: [entry, *_verdicts(note)][:KEPT])
 
 
@@ -77,15 +91,18 @@ def note_despite(state: AnyPath, windows: Iterable[str], approval: Approval) -> 
     for window in windows:
         change_note(
             _file(state, window),
-            lambda note: [each | (said if each.get("name") == approval.verdict else {}) for each in _verdicts(note)],
+            lambda note: [
+                each | (said if each.get("name") == approval.verdict else {}) for each in _verdicts(note)
+            ],
         )
 
 
 def last_verdicts(state: AnyPath, window: str) -> list[dict[str, Any]]:
     """The verdicts on a window, the newest first.
 
-    Each has the parts of a report, `recorded_at` (ISO) and `batches`, the first and the last start. Where the window failed, it has `name`,
-    of the verdict on all windows of the run, and `despite`, who let them be published and why, if a person did.
+    Each has the parts of a report, `recorded_at` (ISO) and `batches`, the first and the last start. Where the
+    window failed, it has `name`, of the verdict on all windows of the run, and `despite`, who let them be
+    published and why, if a person did.
     """
     return _verdicts(read_note(_file(state, window)))
 

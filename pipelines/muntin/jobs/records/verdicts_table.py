@@ -1,4 +1,6 @@
-"""The table of verdicts: a row for each expectation and validation, for people and for any reader of Delta."""
+"""The table of verdicts: a row for each expectation and validation, for people and for
+any reader of Delta.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ _COLUMNS = {
     "recorded_at": (INSTANT, "when the windows were held against the suite, UTC"),
     "first_batch": (INSTANT, "start of the first batch whose windows were held against it, UTC"),
     "last_batch": (INSTANT, "start of the last of them, UTC"),
-    "status": (pa.string(), "of all expectations together: passed, warning (published), failed (nothing was published)"),
+    "status": (
+        pa.string(),
+        "of all expectations together: passed, warning (published), failed (nothing was published)",
+    ),
     "verdict": (pa.string(), "the status in words, with counts"),
     "expectation": (pa.string(), "type of the expectation"),
     "column": (pa.string(), "the column that it is about; null: the whole table"),
@@ -52,21 +57,34 @@ _TEXTS = Texts(
 )
 
 
-def record_checks(store: Store, reports: Sequence[tuple[Mapping[str, Any], Sequence[int]]], now: datetime) -> None:
+def record_checks(
+    store: Store, reports: Sequence[tuple[Mapping[str, Any], Sequence[int]]], now: datetime
+) -> None:
     """Write down what suites found.
 
-    `reports`: on each window, as `QualityReport.to_dict` gives it, and the starts of the batches that it is about, microseconds.
+    `reports`: on each window, as `QualityReport.to_dict` gives it, and the starts of the batches that it is
+    about, microseconds.
     """
     rows = [row for report, starts in reports for row in _rows(report, starts, now)]
     if not rows:
         return
     folder = store.root / TABLE
     new = write_verdicts(pa.Table.from_pylist(rows, _SCHEMA), folder)
-    for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"):
+    for attempt in after_conflicts(
+        _TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"
+    ):
         with attempt:
             base = store.snapshot(TABLE)
             small = crowd(base.files)
-            large = [write_verdicts(read_files(folder, replace(base, files=tuple(small))).sort_by("recorded_at"), folder)] if small else []
+            large = (
+                [
+                    write_verdicts(
+                        read_files(folder, replace(base, files=tuple(small))).sort_by("recorded_at"), folder
+                    )
+                ]
+                if small
+                else []
+            )
             store.commit(TABLE, base, Change(_SCHEMA, [new, *large], list(small), [], texts=_TEXTS))
 
 
@@ -74,7 +92,10 @@ def _rows(report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> It
     first, last = (from_us(min(starts)), from_us(max(starts))) if starts else (None, None)
     about = {name: report[name] for name in ("window", "status", "verdict", "rows")}
     for check in report["checks"]:
-        facts = {name: check[name] for name in ("column", "severity", "success", "unexpected_count", "unexpected_percent", "error")}
+        facts = {
+            name: check[name]
+            for name in ("column", "severity", "success", "unexpected_count", "unexpected_percent", "error")
+        }
         observed = check["observed_value"]
         yield {
             **about,
@@ -89,7 +110,9 @@ def _rows(report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> It
 
 
 def batches_of(table: pa.Table) -> pa.ChunkedArray:
-    """The time that each row is about: the start of its last batch, microseconds; without batches, when it was recorded."""
+    """The time that each row is about: the start of its last batch, microseconds; without batches, when it
+    was recorded.
+    """
     return pc.coalesce(table["last_batch"], table["recorded_at"]).cast(pa.int64())
 
 

@@ -1,4 +1,6 @@
-"""A type that contradicts that of earlier batches, as text after a number: the file and the column, and a batch that waits."""
+"""A type that contradicts that of earlier batches, as text after a number: the file and the column, and a
+batch that waits.
+"""
 
 from __future__ import annotations
 
@@ -48,20 +50,30 @@ def contradictions(
     `earlier_types`: name -> SQL type of the source's columns in earlier batches.
     """
     return [
-        contradiction for path in paths if earlier_types and (contradiction := next(_of_file(session, bound, earlier_types, path), None))
+        contradiction
+        for path in paths
+        if earlier_types and (contradiction := next(_of_file(session, bound, earlier_types, path), None))
     ]
 
 
-def _of_file(session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], path: str) -> Iterator[Contradiction]:
+def _of_file(
+    session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], path: str
+) -> Iterator[Contradiction]:
     with suppress(duckdb.Error, SourceError, OSError):  # a bad file: reading says so
         own = told_columns(session, bound.source, [path], bound.may_use).columns
         for name, kind in own.items():
             before = earlier_types.get(name)
-            if before and common_type(stored_type(before), stored_type(kind)) is None and _is_used(session, bound, earlier_types, name):
+            if (
+                before
+                and common_type(stored_type(before), stored_type(kind)) is None
+                and _is_used(session, bound, earlier_types, name)
+            ):
                 yield Contradiction(path, name, kind, before)
 
 
-def _is_used(session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], name: str) -> bool:
+def _is_used(
+    session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], name: str
+) -> bool:
     return not binds(session, bound, {other: kind for other, kind in earlier_types.items() if other != name})
 
 
@@ -71,7 +83,8 @@ def reported(wrong: MuntinError, conflicts: Sequence[Contradiction]) -> MuntinEr
         return wrong
     first = conflicts[0]
     return SourceError(
-        f"{first.path}: {first}. Mend the file, or say the column's type in sources.files(..., types={{{first.column!r}: ...}}), "
+        f"{first.path}: {first}. Mend the file, or say the column's type in sources.files(...,"
+        f" types={{{first.column!r}: ...}}), "
         f'or on_schema="quarantine", with which the batch waits in the quarantine. {wrong}'
     )
 
@@ -81,7 +94,10 @@ def waiting(bound: Bound, paths: Sequence[str], conflicts: Sequence[Contradictio
     reasons = {each.path: each for each in conflicts}
     files = Mended(bound.source, paths)
     for path in paths:
-        other = f"its batch waits for {conflicts[0].path}: {conflicts[0].column} is of another type than in earlier batches"
+        other = (
+            f"its batch waits for {conflicts[0].path}: {conflicts[0].column} is of another type than in"
+            " earlier batches"
+        )
         own = reasons.get(path)
         files.bad.append(BadRow(path, str(own), column=own.column) if own else BadRow(path, other))
     return files

@@ -1,4 +1,6 @@
-"""See that keys, filter, aggregates, windows and derive expressions of a definition fit the columns of its source."""
+"""See that keys, filter, aggregates, windows and derive expressions of a definition fit the columns of its
+source.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,13 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
 
 
-def check_fit(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    """See that a definition fits a source: its columns are there, and have types that can be. `rows`: SQL, as `staged` gives it."""
+def check_fit(
+    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
+) -> None:
+    """See that a definition fits a source: its columns are there, and have types that can be.
+
+    `rows`: SQL, as `staged` gives it.
+    """
     _check_keys(bound, with_keys(bound.source, columns))
     _check_where(session, bound, rows, columns)
     check_aggregates(session, bound, rows, columns)
@@ -40,21 +47,36 @@ def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
     for key in bound.pipeline.keys:
         if key not in columns:
             near = did_you_mean(key, columns)
-            raise DefinitionError(f"keys: no column {key!r} in the source; there are {', '.join(columns)}{near}")
+            raise DefinitionError(
+                f"keys: no column {key!r} in the source; there are {', '.join(columns)}{near}"
+            )
         if is_nested(columns[key]):
             raise DefinitionError(
-                f"keys: {key!r} is {columns[key]}; a key is a plain value. Give the source a column with the part that tells windows "
-                f"apart, or with the whole as text. The source has: {_listed(columns)}"
+                f"keys: {key!r} is {columns[key]}; a key is a plain value. Give the source a column with the"
+                " part that tells windows apart, or with the whole as text. The source has:"
+                f" {_listed(columns)}"
             )
 
 
-def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+def _check_where(
+    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
+) -> None:
     if bound.pipeline.where:
-        _try(session, bound, f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}", f"where: {bound.pipeline.where!r}", columns)
+        _try(
+            session,
+            bound,
+            f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}",
+            f"where: {bound.pipeline.where!r}",
+            columns,
+        )
 
 
-def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    """See that the aggregates that take rows of the source fit its columns: as `check_fit`, of aggregates alone."""
+def check_aggregates(
+    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
+) -> None:
+    """See that the aggregates that take rows of the source fit its columns: as `check_fit`, of aggregates
+    alone.
+    """
     asked = list[_Asked]()
     for name, aggregate in bound.own_aggregates.items():
         what = f"aggregates[{name!r}]: {aggregate}"
@@ -64,7 +86,9 @@ def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str
     _check(session, bound, asked, rows, columns)
 
 
-def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+def _check_windows(
+    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
+) -> None:
     asked = list[_Asked]()
     for name, window in bound.windows.items():
         asked += [_Asked(f"windows[{name!r}]", sql, need) for sql, need in window.made_of.needs]
@@ -74,26 +98,42 @@ def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """SQL of a definition: an aggregate over the rows, or an expression of a row whose type must be what is needed."""
+    """SQL of a definition: an aggregate over the rows, or an expression of a row whose type must be what is
+    needed.
+    """
 
     what: str
     sql: str
     need: str | None = None
 
 
-def _check(session: duckdb.DuckDBPyConnection, bound: Bound, asked: Sequence[_Asked], rows: str, columns: Mapping[str, str]) -> None:
-    """Refuse SQL that does not bind, and an expression whose type is not what it must be. The error is of the first.
+def _check(
+    session: duckdb.DuckDBPyConnection,
+    bound: Bound,
+    asked: Sequence[_Asked],
+    rows: str,
+    columns: Mapping[str, str],
+) -> None:
+    """Refuse SQL that does not bind, and an expression whose type is not what it must be. The error is of the
+    first.
 
-    All SQL is bound at once, since each query costs a millisecond in each run; where it does not bind, each expression by itself.
+    All SQL is bound at once, since each query costs a millisecond in each run; where it does not bind, each
+    expression by itself.
     """
     kinds: Iterable[str]
     try:
         kinds = _kinds(session, asked, rows)
     except duckdb.Error:
-        kinds = (_try(session, bound, _select([each], rows), each.what, columns).popitem()[1] for each in asked)
+        kinds = (
+            _try(session, bound, _select([each], rows), each.what, columns).popitem()[1] for each in asked
+        )
     for each, kind in zip(asked, kinds, strict=True):
         if each.need and not meets(kind, each.need):
-            near = hint(each.sql, kind, columns, bound.source.call) if each.need in ("number", "difference") else ""
+            near = (
+                hint(each.sql, kind, columns, bound.source.call)
+                if each.need in ("number", "difference")
+                else ""
+            )
             needed = f"{each.what} needs {NEEDS[each.need]}, and {each.sql!r} is {kind}"
             raise DefinitionError(f"{needed}. The source has: {_listed(columns)}{near}")
 
@@ -112,14 +152,23 @@ def _select(asked: Sequence[_Asked], rows: str) -> str:
     return f"SELECT {columns} FROM {rows} AS {SOURCE_ROWS}"
 
 
-def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    if not bound.pipeline.derive and all(kind.having is None and not kind.made_of.of_results for kind in bound.windows.values()):
+def _check_derived(
+    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
+) -> None:
+    if not bound.pipeline.derive and all(
+        kind.having is None and not kind.made_of.of_results for kind in bound.windows.values()
+    ):
         return
     from muntin.jobs.schema_check.derive_expressions import check_derived, check_read_by_next
     from muntin.jobs.schema_check.having import check_having
 
     for frames in bound.frame_sets:
-        none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)} LIMIT 0"), bound.fields)
+        none = sealed(
+            stored(
+                session, f"{states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)} LIMIT 0"
+            ),
+            bound.fields,
+        )
         for window in frames.windows:
             check_derived(bound, window, none)
             check_read_by_next(bound, window, none)
@@ -130,11 +179,15 @@ def _listed(columns: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in columns.items())
 
 
-def _try(session: duckdb.DuckDBPyConnection, bound: Bound, query: str, what: str, columns: Mapping[str, str]) -> dict[str, str]:
+def _try(
+    session: duckdb.DuckDBPyConnection, bound: Bound, query: str, what: str, columns: Mapping[str, str]
+) -> dict[str, str]:
     try:
         return described(session, query)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
         near = hint(what, str(wrong), columns, bound.source.call)
-        raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}{near}") from wrong
+        raise DefinitionError(
+            f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}{near}"
+        ) from wrong
     except duckdb.Error as wrong:
         raise SourceError(f"{what}: {wrong}") from wrong

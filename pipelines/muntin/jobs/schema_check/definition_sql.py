@@ -1,4 +1,6 @@
-"""Check that each SQL text of a definition is an expression over a row, before DuckDB binds it, for binding runs statements."""
+"""Check that each SQL text of a definition is an expression over a row, before DuckDB binds it, for binding
+runs statements.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,15 @@ def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
     for name, window in bound.windows.items():
         if window.having is not None:
             yield f"windows[{name!r}], having", window.having
-        own = [getattr(policy, part, "") for policy in getattr(window, "policies", ()) for part in ("of", "at")]  # as the user wrote it
-        for sql in (*filter(None, own), *(sql for sql, _ in window.made_of.needs), *window.made_of.lifts.values()):
+        # as the user wrote it
+        own = [
+            getattr(policy, part, "") for policy in getattr(window, "policies", ()) for part in ("of", "at")
+        ]
+        for sql in (
+            *filter(None, own),
+            *(sql for sql, _ in window.made_of.needs),
+            *window.made_of.lifts.values(),
+        ):
             yield f"windows[{name!r}]", sql
     for name, sql in bound.pipeline.derive.items():
         yield f"derive[{name!r}]", sql

@@ -46,7 +46,9 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
 
 
 def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
-    """Ranges with the columns of derive expressions that read nothing but what ranges have; see `lookups.over`."""
+    """Ranges with the columns of derive expressions that read nothing but what ranges have; see
+    `lookups.over`.
+    """
     if not bound.pipeline.derive:
         return ranges
     session, fitting = closed_session(), dict[str, str]()
@@ -61,20 +63,26 @@ def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
         session.unregister(WINDOWS)
 
 
-def _with(bound: Bound, session: duckdb.DuckDBPyConnection, windows: pa.Table, expressions: Mapping[str, str]) -> pa.Table:
+def _with(
+    bound: Bound, session: duckdb.DuckDBPyConnection, windows: pa.Table, expressions: Mapping[str, str]
+) -> pa.Table:
     """The windows of a session with the columns of some expressions."""
     if not expressions:
         return windows
     query = query_with(expressions.items())
     kinds = described(session, query)
-    chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in expressions)
+    chosen = ", ".join(
+        f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in expressions
+    )
     try:
         with in_time(session, ["derive"]):
             columns = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException):
         raise
     except duckdb.Error as wrong:
-        raise SourceError(f"derive: {said(wrong)}; guard the expression, as with nullif, try_cast or case") from wrong
+        raise SourceError(
+            f"derive: {said(wrong)}; guard the expression, as with nullif, try_cast or case"
+        ) from wrong
     place = windows.column_names.index(list(bound.aggregates)[-1]) + 1
     for at, name in enumerate(expressions):
         windows = windows.add_column(place + at, name, columns[name])
@@ -89,12 +97,17 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
         try:
             described(session, f"SELECT 1 FROM ({query_with(seen)}) WHERE (({sql}) IS NULL)")
         except duckdb.Error as wrong:
-            raise misfit(f"derive[{name!r}]: {sql!r}", window, sql, wrong, described(session, query_with(seen))) from wrong
+            raise misfit(
+                f"derive[{name!r}]: {sql!r}", window, sql, wrong, described(session, query_with(seen))
+            ) from wrong
         seen.append((name, sql))
 
 
 def check_read_by_next(bound: Bound, window: str, states: pa.Table) -> None:
-    """Try the expressions over a window's results that the next window reads. Arguments as for `check_derived`."""
+    """Try the expressions over a window's results that the next window reads.
+
+    Arguments as for `check_derived`.
+    """
     for sql in bound.windows[window].made_of.of_results:
         session = closed_session()
         session.register(WINDOWS, empty_row(bound, window, states).select(list(bound.aggregates)))
@@ -103,20 +116,34 @@ def check_read_by_next(bound: Bound, window: str, states: pa.Table) -> None:
         except duckdb.Error as wrong:
             names = ", ".join(bound.aggregates)
             raise DefinitionError(
-                f"windows[{window!r}]: {sql!r} does not fit the results of a window: {said(wrong)}. There are {names}"
+                f"windows[{window!r}]: {sql!r} does not fit the results of a window: {said(wrong)}. There are"
+                f" {names}"
             ) from wrong
 
 
-def misfit(what: str, window: str, sql: str, wrong: duckdb.Error, columns: Mapping[str, str]) -> DefinitionError:
+def misfit(
+    what: str, window: str, sql: str, wrong: duckdb.Error, columns: Mapping[str, str]
+) -> DefinitionError:
     """The error that SQL does not fit the columns of a window."""
-    kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items()) + hint(sql, str(wrong), columns, "")
-    return DefinitionError(f"{what} does not fit the windows of {window!r}: {said(wrong)}. A window has: {kinds}")
+    kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items()) + hint(
+        sql, str(wrong), columns, ""
+    )
+    return DefinitionError(
+        f"{what} does not fit the windows of {window!r}: {said(wrong)}. A window has: {kinds}"
+    )
 
 
 def over(bound: Bound, window: str, windows: pa.Table, more: Iterable[str] = ()) -> duckdb.DuckDBPyConnection:
     """A session in which the windows are a table. `more`: further columns of it."""
     session = closed_session()
-    names = (*bound.keys_of(window), "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates, *more)
+    names = (
+        *bound.keys_of(window),
+        "window_start",
+        "window_end",
+        *bound.windows[window].columns,
+        *bound.aggregates,
+        *more,
+    )
     session.register(WINDOWS, windows.select(list(names)))
     return session
 
@@ -145,6 +172,15 @@ def empty_row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
     columns |= {name: pa.nulls(1, INSTANT) for name in ("window_start", "window_end")}
     kinds = bound.windows[window].columns
     for name, kind in kinds.items():
-        columns[name] = pa.nulls(1, pa.type_for_alias(kind) if kind else schema.field(name).type if name in schema.names else pa.null())
+        columns[name] = pa.nulls(
+            1,
+            (
+                pa.type_for_alias(kind)
+                if kind
+                else schema.field(name).type
+                if name in schema.names
+                else pa.null()
+            ),
+        )
     row = pa.table(columns | of_nothing(bound, schema))
     return exploded(row, np.zeros(1, np.int64))[0] if ITEM_POSITION in kinds else row

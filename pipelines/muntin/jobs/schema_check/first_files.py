@@ -29,14 +29,17 @@ _TEXTS = ("csv", "json")
 
 
 def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Name -> SQL type of the columns of the first files with rows; {} where that takes long and is not needed."""
+    """Name -> SQL type of the columns of the first files with rows; {} where that takes long and is not
+    needed.
+    """
     if bound.source.format != "parquet" and not waits(bound):
         return {}
     session = kept_session(bound.source.timezone)
     let_read(session, bound.source, chain(*pieces))
     with suppress(duckdb.Error, SourceError, OSError), asked_once(pieces[0]):  # reading says what is wrong
         paths = first_with_rows(session, bound, pieces)
-        return told_columns(session, bound.source, paths, bound.may_use, declared=False).columns  # who reads the files sees to that
+        # who reads the files sees to that
+        return told_columns(session, bound.source, paths, bound.may_use, declared=False).columns
     return {}
 
 
@@ -45,8 +48,12 @@ def columns_of(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence
     return told_columns(session, bound.source, paths, bound.may_use).columns
 
 
-def first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The first piece with rows, else the first piece; where all files have the same columns, a piece without rows will do."""
+def first_with_rows(
+    session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]
+) -> Sequence[str]:
+    """The first piece with rows, else the first piece; where all files have the same columns, a piece without
+    rows will do.
+    """
     if bound.source.blank:
         return [bound.source.blank]
     return next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
@@ -57,7 +64,9 @@ def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[
         with suppress(OSError, pa.ArrowException):  # which DuckDB explains
             return any(pq.read_metadata(readable_footer(path)).num_rows for path in paths)
     try:
-        return any(session.execute(f"SELECT 1 FROM {_rows(bound.source, path)} LIMIT 1").fetchall() for path in paths)
+        return any(
+            session.execute(f"SELECT 1 FROM {_rows(bound.source, path)} LIMIT 1").fetchall() for path in paths
+        )
     except duckdb.Error as wrong:
         raise explained(wrong, paths) from wrong
 

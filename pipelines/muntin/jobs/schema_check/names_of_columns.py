@@ -1,4 +1,7 @@
-"""Whether the first line of a CSV file has a name twice. DuckDB would call the second x_1, and the first would be taken without a word."""
+"""Whether the first line of a CSV file has a name twice.
+
+DuckDB would call the second x_1, and the first would be taken without a word.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,13 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(r"(.+)_\d+")
 
 
-def check_names(session: duckdb.DuckDBPyConnection, source: Source, columns: Iterable[str], paths: Sequence[str]) -> None:
-    """Refuse files of CSV whose header has a name twice, in capitals or not. `columns`: as DuckDB tells them."""
+def check_names(
+    session: duckdb.DuckDBPyConnection, source: Source, columns: Iterable[str], paths: Sequence[str]
+) -> None:
+    """Refuse files of CSV whose header has a name twice, in capitals or not.
+
+    `columns`: as DuckDB tells them.
+    """
     if source.format != "csv" or source.dialect.header or not _may_be_twice([*columns]):
         return
     for path in paths:
@@ -27,7 +35,8 @@ def check_names(session: duckdb.DuckDBPyConnection, source: Source, columns: Ite
         plain = [(name or "").strip().lower() for name in names]
         if twice := [name for at, name in enumerate(plain) if name and name in plain[:at]]:
             raise SourceError(
-                f"{path}: the first line has the column {twice[0]!r} twice; which of them is meant would be a guess. Rename one"
+                f"{path}: the first line has the column {twice[0]!r} twice; which of them is meant would be a"
+                " guess. Rename one"
             )
 
 

@@ -1,4 +1,6 @@
-"""Check that driver, workers and earlier runs have the same versions: a worker compares them before it reads a row."""
+"""Check that driver, workers and earlier runs have the same versions: a worker compares them before it reads
+a row.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ def _of(name: str) -> str:
 def differing(here: Mapping[str, str], there: Mapping[str, str]) -> list[Difference]:
     """The packages of which the worker has another version. Of Python the first two numbers count.
 
-    >>> [each.problem for each in differing({"python": "3.11.7", "numpy": "2.1"}, {"python": "3.11.9", "numpy": "2.2"})]
+    >>> [each.problem for each in differing({"python": "3.11.7", "numpy": "2.1"}, {"python": "3.11.9",
+    ...     "numpy": "2.2"})]
     ['numpy is 2.2 on the worker, 2.1 here']
     """
     differences = []
@@ -61,7 +64,11 @@ def differing(here: Mapping[str, str], there: Mapping[str, str]) -> list[Differe
             continue  # Spark brings its own to the workers
         one, two = (text.rpartition(".")[0] if name == "python" else text for text in (ours, theirs))
         if one != two:
-            mend = "set PYSPARK_PYTHON to the same Python" if name == "python" else f"install {name}=={ours} on the workers"
+            mend = (
+                "set PYSPARK_PYTHON to the same Python"
+                if name == "python"
+                else f"install {name}=={ours} on the workers"
+            )
             differences.append(Difference(f"{name} is {theirs} on the worker, {ours} here", mend))
     return differences
 
@@ -73,14 +80,19 @@ def versions_here() -> Mapping[str, str]:
 
 
 def check_worker(driver: Mapping[str, str], here: Mapping[str, str]) -> None:
-    """Refuse to work on a worker that would make other states than the driver. `driver`, `here`: `versions_here` of both.
+    """Refuse to work on a worker that would make other states than the driver. `driver`, `here`:
+    `versions_here` of both.
 
     A worker must have the same Muntin, the same format of states and the same minor version of Python.
     """
-    other = [finding for name in _STATES if name in driver for finding in differing({name: driver[name]}, here)]
+    other = [
+        finding for name in _STATES if name in driver for finding in differing({name: driver[name]}, here)
+    ]
     if other:
         problems = "; ".join(each.problem for each in other)
-        raise StateError(f"Spark's workers would make other states: {problems}. Nothing was read; {other[0].mend}")
+        raise StateError(
+            f"Spark's workers would make other states: {problems}. Nothing was read; {other[0].mend}"
+        )
 
 
 def say_other_workers(there: Iterable[Mapping[str, str]]) -> None:
@@ -91,14 +103,21 @@ def say_other_workers(there: Iterable[Mapping[str, str]]) -> None:
 
 
 def say_other_versions(state: AnyPath) -> None:
-    """Report versions that differ from the last run's, as after an upgrade, or where Airflow's machines are not the same."""
+    """Report versions that differ from the last run's, as after an upgrade, or where Airflow's machines are
+    not the same.
+    """
     try:
         before = json.loads((state / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
     for name, here in versions_here().items():
         if differing({name: here}, before):
-            _log.warning("%s is %s here, and was %s at the last run of this state", name, here, before.get(name, "not installed"))
+            _log.warning(
+                "%s is %s here, and was %s at the last run of this state",
+                name,
+                here,
+                before.get(name, "not installed"),
+            )
 
 
 @lru_cache(maxsize=1)

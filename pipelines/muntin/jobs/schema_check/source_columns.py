@@ -1,4 +1,6 @@
-"""Bind a definition to the source's columns before anything is read: unknown columns and impossible types fail here."""
+"""Bind a definition to the source's columns before anything is read: unknown columns and impossible types
+fail here.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,14 @@ if TYPE_CHECKING:
 _TYPED = "muntin_typed"
 
 
-def bound_types(bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
-    """The SQL types of the columns of each frame set's table: as in the state, else as the first files with rows say.
+def bound_types(
+    bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+) -> dict[str, dict[str, str]]:
+    """The SQL types of the columns of each frame set's table: as in the state, else as the first files with
+    rows say.
 
-    Where a batch with a contradiction waits, files with a contradiction are passed over; if all have, the state says the types. SQL that is
-    more than an expression, or does not fit the columns, is an error.
+    Where a batch with a contradiction waits, files with a contradiction are passed over; if all have, the
+    state says the types. SQL that is more than an expression, or does not fit the columns, is an error.
     """
     session = kept_session(bound.source.timezone)
     let_read(session, bound.source, chain(*pieces))
@@ -65,7 +70,9 @@ def bound_types(bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pie
         conflicts = contradictions(session, bound, before, first)
         if conflicts and waits(bound):
             return _of_others(session, bound, state_schemas, pieces, before)
-        error = (lacks_types(session, bound.source, first) if isinstance(wrong, duckdb.BinderException) else None) or error
+        error = (
+            lacks_types(session, bound.source, first) if isinstance(wrong, duckdb.BinderException) else None
+        ) or error
         raise contradicted(with_odd_cells(session, bound, first, error), conflicts) from wrong
 
 
@@ -76,11 +83,16 @@ def _of_others(
     pieces: Sequence[Sequence[str]],
     before: Mapping[str, str],
 ) -> dict[str, dict[str, str]]:
-    """The types as `bound_types` gives them, of the files without a contradiction; if there are none, of the state."""
+    """The types as `bound_types` gives them, of the files without a contradiction; if there are none, of the
+    state.
+    """
     others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
     if others:
         return bound_types(bound, state_schemas, others)
-    return {table: {} if schema is None else _described(session, schema) for table, schema in state_schemas.items()}
+    return {
+        table: {} if schema is None else _described(session, schema)
+        for table, schema in state_schemas.items()
+    }
 
 
 def _described(session: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[str, str]:
@@ -89,11 +101,16 @@ def _described(session: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[st
 
 
 def _of_good_rows(
-    session: duckdb.DuckDBPyConnection, bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+    session: duckdb.DuckDBPyConnection,
+    bound: Bound,
+    state_schemas: Mapping[str, pa.Schema | None],
+    pieces: Sequence[Sequence[str]],
 ) -> dict[str, dict[str, str]] | None:
-    """The types as `bound_types` gives them, of the first files that have rows without bad rows and files; None if no file has.
+    """The types as `bound_types` gives them, of the first files that have rows without bad rows and files;
+    None if no file has.
 
-    Where no file has a row left, no state has a type. A definition that no file fits is wrong, and not the files.
+    Where no file has a row left, no state has a type. A definition that no file fits is wrong, and not the
+    files.
     """
     bad = misfit = False
     for piece in pieces:
@@ -111,7 +128,10 @@ def _of_good_rows(
 
 
 def _bound_types(
-    session: duckdb.DuckDBPyConnection, bound: Bound, state_schemas: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+    session: duckdb.DuckDBPyConnection,
+    bound: Bound,
+    state_schemas: Mapping[str, pa.Schema | None],
+    pieces: Sequence[Sequence[str]],
 ) -> dict[str, dict[str, str]]:
     paths = first_with_rows(session, bound, pieces)
     read_as, columns = told_columns(session, bound.source, paths, bound.may_use)
@@ -122,7 +142,10 @@ def _bound_types(
     check_times(session, bound.source, columns, paths)
     rows = _without_rows(session, f"({staged(bound.source, files, columns, ordinal=True)})")
     check_fit(session, bound, rows, columns)
-    return {frames.table: _types(session, bound, frames, rows, columns, state_schemas.get(frames.table)) for frames in bound.frame_sets}
+    return {
+        frames.table: _types(session, bound, frames, rows, columns, state_schemas.get(frames.table))
+        for frames in bound.frame_sets
+    }
 
 
 def _without_rows(session: duckdb.DuckDBPyConnection, rows: str) -> str:
@@ -141,10 +164,18 @@ def _types(
 ) -> dict[str, str]:
     here = {
         name: stored_type(kind)
-        for name, kind in described(session, states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)).items()
+        for name, kind in described(
+            session, states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)
+        ).items()
     }
     if state_schema is None:
         return here
     before = _described(session, state_schema)
-    ours = {FRAME, FIRST_EVENT, LAST_EVENT, ORDINAL, *(column for each in bound.fields if each.seal for column in each.lifts)}
+    ours = {
+        FRAME,
+        FIRST_EVENT,
+        LAST_EVENT,
+        ORDINAL,
+        *(column for each in bound.fields if each.seal for column in each.lifts),
+    }
     return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}

@@ -65,7 +65,10 @@ class Sent:
             later = "no later run mends that by itself" if self.blocked else "the next run catches up"
             return f"{self.window} not sent to {self.sink} ({self.failed}); {later}"
         why = f", all windows, since {self.remark}" if self.remark else ""
-        text = f"{many(self.rows, self.what)} of {self.window} sent to {self.sink}{why}; it is at version {self.version}"
+        text = (
+            f"{many(self.rows, self.what)} of {self.window} sent to {self.sink}{why}; it is at version"
+            f" {self.version}"
+        )
         return f"{text}; {of_misfits(self.misfits)}" if self.misfits else text
 
     @property
@@ -76,7 +79,10 @@ class Sent:
 
 def of_misfits(misfits: Sequence[Misfit]) -> str:
     """Misfits in words: how many, and the first."""
-    counts = {"left out": sum(not one.replaced for one in misfits), "sent with another value": sum(one.replaced for one in misfits)}
+    counts = {
+        "left out": sum(not one.replaced for one in misfits),
+        "sent with another value": sum(one.replaced for one in misfits),
+    }
     counts_text = ", ".join(f"{many(count, 'window')} {what}" for what, count in counts.items() if count)
     return f"{counts_text}: {misfits[0].line}" + ("; muntin sinks FILE has all" if len(misfits) > 1 else "")
 
@@ -97,7 +103,9 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
                 delivery = _of_newest(bound, delivery)
             if delivery is None:
                 patience.alive()
-                sent = Sent(sink.name, window, *((position.version, 0, "", position.misfits) if position else ()))
+                sent = Sent(
+                    sink.name, window, *((position.version, 0, "", position.misfits) if position else ())
+                )
                 return _noted(bound, sink, note, sent, position)
             check_as_defined(bound, window)
             check_live(bound, window)
@@ -112,16 +120,25 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
                 why = str(needed)
                 continue
             patience.own_work()
-            rows = len(delivery.rows) - sum(not one.replaced for one in {*now.misfits} - {*delivery.known_misfits()})
-            sent = Sent(sink.name, window, now.version, rows, remark or _forgotten(note, position), now.misfits)
+            rows = len(delivery.rows) - sum(
+                not one.replaced for one in {*now.misfits} - {*delivery.known_misfits()}
+            )
+            sent = Sent(
+                sink.name, window, now.version, rows, remark or _forgotten(note, position), now.misfits
+            )
             return _noted(bound, sink, note, sent, now)
     raise SinkError("other runs keep sending to it")
 
 
 def _doubted(position: Position | None, noted: Position | None) -> Position | None:
-    """The position of a sink; it does not count where the sink was further when that was noted, as rows may be newer than its ledger."""
+    """The position of a sink; it does not count where the sink was further when that was noted, as rows may
+    be newer than its ledger.
+    """
     if position and noted and position.table == noted.table and position.version < noted.version:
-        return replace(position, lost=position.lost or f"its ledger went back from version {noted.version} to {position.version}")
+        return replace(
+            position,
+            lost=position.lost or f"its ledger went back from version {noted.version} to {position.version}",
+        )
     return position
 
 
@@ -137,31 +154,47 @@ def _forgotten(note: Note, position: Position | None) -> str:
 
 
 def _noted(bound: Bound, sink: Sink, before: Note, sent: Sent, position: Position | None) -> Sent:
-    """Note how far the sink is, if anything changed; what was sent. `before`: what was noted when the sink was spoken to."""
+    """Note how far the sink is, if anything changed; what was sent.
+
+    `before`: what was noted when the sink was spoken to.
+    """
     if before.failed or before.tried or before.position != position:
         write_note(bound, sink, Note(position, at=utc_now().isoformat()), before.position)
     return sent
 
 
 def lacking(
-    bound: Bound, window: str, position: Position | None, *, anew: bool = False, why: str = "", tried: Position | None = None
+    bound: Bound,
+    window: str,
+    position: Position | None,
+    *,
+    anew: bool = False,
+    why: str = "",
+    tried: Position | None = None,
 ) -> tuple[Delivery | None, str]:
     """The changes to send to a sink, None for nothing; and a remark where all windows are sent instead.
 
-    The position must have been read before this is called: then a table that is behind it was put back. A sink that was filled from another
-    table is an error. `anew`: all windows are sent, whatever the sink has. `why`: the reason why the changes would not do. `tried`: how far
-    the first attempt since then would have brought the sink, if the end of an attempt is not known.
+    The position must have been read before this is called: then a table that is behind it was put back. A
+    sink that was filled from another table is an error. `anew`: all windows are sent, whatever the sink has.
+    `why`: the reason why the changes would not do. `tried`: how far the first attempt since then would have
+    brought the sink, if the end of an attempt is not known.
     """
     now = current(bound.store, window)
     version, identity, table = now.snapshot.version, now.snapshot.identity, bound.table(now.table)
     column_names = now.snapshot.schema.names if now.snapshot.schema else ()
-    if version < 0 or not {*bound.keys_of(window)} <= {*column_names}:  # of keys the types come with the first window
+    # of keys the types come with the first window
+    if version < 0 or not {*bound.keys_of(window)} <= {*column_names}:
         return None, ""
     reached = [each for each in (position, tried) if each and each.table == identity]
     is_back = any(each.version > version or _is_another(each, table) for each in reached)
     if position is None or anew:
         tried = None if anew or is_back else tried
-        return _delivery(bound, window, position, BEFORE_ALL_VERSIONS, anew=anew, may_alter=bool(why), tried=tried), why
+        return (
+            _delivery(
+                bound, window, position, BEFORE_ALL_VERSIONS, anew=anew, may_alter=bool(why), tried=tried
+            ),
+            why,
+        )
     if position.table != identity:
         raise BlockedError(
             f"it was filled from another table of windows than {table}: of another root, or made anew since. "
@@ -174,11 +207,16 @@ def lacking(
         since = BEFORE_ALL_VERSIONS if remark else position.version
         return _delivery(bound, window, position, since, may_alter=bool(why), tried=tried), remark
     except VersionGoneError:
-        return _delivery(bound, window, position, BEFORE_ALL_VERSIONS), f"commits or files since version {position.version} are removed"
+        return (
+            _delivery(bound, window, position, BEFORE_ALL_VERSIONS),
+            f"commits or files since version {position.version} are removed",
+        )
 
 
 def _is_another(position: Position, table: AnyPath) -> bool:
-    """Whether the version was made by another commit than the sink knows: the state was put back, and went on otherwise."""
+    """Whether the version was made by another commit than the sink knows: the state was put back, and went on
+    otherwise.
+    """
     now = mark_of(table, position.version)
     return bool(now and position.mark and now != position.mark)
 
@@ -193,7 +231,10 @@ def _delivery(
     may_alter: bool = False,
     tried: Position | None = None,
 ) -> Delivery:
-    """The changes since a version. After an attempt whose end is not known, also windows that are again what they were."""
+    """The changes since a version.
+
+    After an attempt whose end is not known, also windows that are again what they were.
+    """
     whole = since == BEFORE_ALL_VERSIONS
     changes = changes_since(bound, window, since, touched=tried is not None)
     rows = changes.rows
@@ -203,4 +244,6 @@ def _delivery(
             rows = pa.concat_tables([rows, later.filter(pc.equal(later["change"], "gone"))])
     now = current(bound.store, window)
     until = Position(now.snapshot.identity, changes.version, mark_of(bound.table(now.table), changes.version))
-    return Delivery(bound.pipeline.name, window, rows, changes.identity, position, until, whole, anew, may_alter)
+    return Delivery(
+        bound.pipeline.name, window, rows, changes.identity, position, until, whole, anew, may_alter
+    )

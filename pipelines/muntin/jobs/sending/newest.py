@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 
 def newest_changes(bound: Bound, window: str, rows: pa.Table) -> pa.Table:
-    """Changes of windows as changes of the row that a key has: at most a row that is gone, and behind it the key's newest window.
+    """Changes of windows as changes of the row that a key has: at most a row that is gone, and behind it the
+    key's newest window.
 
-    A key of which a window is gone gets what is published of it now. Of any other key the newest of its changed windows is enough, as long
-    as the sink never puts an older window over a newer one. `rows`: as `changes_since` gives them.
+    A key of which a window is gone gets what is published of it now. Of any other key the newest of its
+    changed windows is enough, as long as the sink never puts an older window over a newer one. `rows`: as
+    `changes_since` gives them.
     """
     keys = bound.keys_of(window)
-    gone, there = (rows.filter(each) for each in (pc.equal(rows["change"], "gone"), pc.not_equal(rows["change"], "gone")))
+    gone, there = (
+        rows.filter(each) for each in (pc.equal(rows["change"], "gone"), pc.not_equal(rows["change"], "gone"))
+    )
     if not len(gone):
         return newest(there, keys)
     now = changes_since(bound, window, BEFORE_ALL_VERSIONS).rows
@@ -43,7 +47,11 @@ def newest(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     if not len(rows):
         return rows
     codes, starts = _codes([rows], keys), instants(rows["window_start"])
-    ends = rows["window_index"].to_numpy() if "window_index" in rows.column_names else instants(rows["window_end"])
+    ends = (
+        rows["window_index"].to_numpy()
+        if "window_index" in rows.column_names
+        else instants(rows["window_end"])
+    )
     order = sorted_order(codes, ends, starts)
     lasts = np.append(np.flatnonzero(run_starts(codes[order]))[1:], len(order)) - 1
     return rows.take(pa.array(order[lasts]))

@@ -33,7 +33,8 @@ class Note:
 
     Attributes:
         position: how far it is.
-        tried: how far the first attempt since then would have brought it; None: none was made. The sink may have a part of its changes.
+        tried: how far the first attempt since then would have brought it; None: none was made. The sink may
+            have a part of its changes.
         failed: why the last attempt failed; "": it did not.
         at: when that was, ISO text in UTC.
     """
@@ -51,22 +52,32 @@ def read_note(bound: Bound, sink: Sink) -> Note:
 
 def _note(content: Any) -> Note:  # noqa: ANN401 - JSON
     try:
-        position, tried = (Position.of_json(json.dumps(content[name])) if content[name] else None for name in ("position", "tried"))
+        position, tried = (
+            Position.of_json(json.dumps(content[name])) if content[name] else None
+            for name in ("position", "tried")
+        )
         return Note(position, tried, str(content["failed"]), str(content["at"]))
     except (ValueError, KeyError, TypeError):
         return Note()
 
 
 def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = None) -> None:
-    """Note how far a sink is. Where another run has noted something since, the position that is further stays, as does what it tried.
+    """Note how far a sink is. Where another run has noted something since, the position that is further
+    stays, as does what it tried.
 
-    Without a position in `note`, the noted position stays, and the noted attempt unless there is another. `since`: the position that was
-    noted when the sink was spoken to.
+    Without a position in `note`, the noted position stays, and the noted attempt unless there is another.
+    `since`: the position that was noted when the sink was spoken to.
     """
 
     def noted(content: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
         note_before = _note(content)
-        return {"sink": sink.name, "window": sink.window, **_positions(note_before, note, since), "failed": note.failed, "at": note.at}
+        return {
+            "sink": sink.name,
+            "window": sink.window,
+            **_positions(note_before, note, since),
+            "failed": note.failed,
+            "at": note.at,
+        }
 
     change_note(_path(bound, sink), noted)
 
@@ -74,9 +85,17 @@ def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = No
 def _positions(note_before: Note, note: Note, since: Position | None) -> dict[str, Any]:
     """The positions to note, as JSON has them, where a position is noted already."""
     before = note_before.position
-    rival = before is not None and before != since and note.position is not None and _is_behind(note.position, before)
+    rival = (
+        before is not None
+        and before != since
+        and note.position is not None
+        and _is_behind(note.position, before)
+    )
     stays = note.position is None or rival
-    positions = {"position": before if stays else note.position, "tried": note.tried or (note_before.tried if stays else None)}
+    positions = {
+        "position": before if stays else note.position,
+        "tried": note.tried or (note_before.tried if stays else None),
+    }
     return {name: json.loads(each.to_json()) if each else None for name, each in positions.items()}
 
 

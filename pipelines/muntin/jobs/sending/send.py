@@ -36,8 +36,9 @@ log = logging.getLogger("muntin")
 def send(bound: Bound, reach: Reach | None = None, *, anew: bool = False) -> tuple[Sent, ...]:
     """Send to each sink what it lacks. Never raises: a sink that is down stops no run.
 
-    A sink that gives no sign of life for ten seconds is given up until the next run. `reach`: how this process reaches sinks; None: by
-    addresses of the environment, without Spark. `anew`: all windows are sent, whatever the sinks have.
+    A sink that gives no sign of life for ten seconds is given up until the next run. `reach`: how this
+    process reaches sinks; None: by addresses of the environment, without Spark. `anew`: all windows are sent,
+    whatever the sinks have.
     """
     given = reach or Reach(of_environment)
     attempts = [_Attempt(bound, sink, given, anew=anew) for sink in bound.sinks]
@@ -64,7 +65,9 @@ def reported(sent: Sequence[Sent]) -> tuple[str, ...]:
 
 
 class _Attempt:
-    """An attempt to bring a sink up to date, in a thread of its own, which is left alone when the sink is given up."""
+    """An attempt to bring a sink up to date, in a thread of its own, which is left alone when the sink is
+    given up.
+    """
 
     def __init__(self, bound: Bound, sink: Sink, reach: Reach, *, anew: bool) -> None:
         self._bound, self._sink, self._reach, self._anew = bound, sink, reach, anew
@@ -89,7 +92,12 @@ class _Attempt:
             self._sent.append(beside_forgetting(self._bound, self._brought))
         except (SinkError, MuntinError) as wrong:
             if not self._patience.over:
-                self._sent.append(self._failed(str(wrong), blocked=not isinstance(wrong, SinkError) or isinstance(wrong, BlockedError)))
+                self._sent.append(
+                    self._failed(
+                        str(wrong),
+                        blocked=not isinstance(wrong, SinkError) or isinstance(wrong, BlockedError),
+                    )
+                )
         except Exception as wrong:  # noqa: BLE001 - its text may hold a secret
             if not self._patience.over:
                 self._sent.append(self._failed(type(wrong).__name__, blocked=True))

@@ -1,4 +1,6 @@
-"""Work beside a command that forgets: it removes files that a reader may hold still, and nothing is damaged."""
+"""Work beside a command that forgets: it removes files that a reader may hold still, and
+nothing is damaged.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def beside_forgetting(bound: Bound, work: Callable[[], Done]) -> Done:
         try:
             return work()
         except Exception as wrong:
-            if isinstance(wrong, ConflictError) or (not isinstance(wrong, StateError) and isinstance(wrong, MuntinError)):
+            if isinstance(wrong, ConflictError) or (
+                not isinstance(wrong, StateError) and isinstance(wrong, MuntinError)
+            ):
                 raise
             if newest_number(bound.home) == before and not forgotten(bound.home).open:
                 raise
@@ -49,4 +53,6 @@ def beside_forgetting(bound: Bound, work: Callable[[], Done]) -> Done:
 
 def _of(last: BaseException | None) -> Exception:
     """The error that the last attempt met."""
-    return last.__cause__ if last and isinstance(last.__cause__, Exception) else StateError("nothing was tried")
+    return (
+        last.__cause__ if last and isinstance(last.__cause__, Exception) else StateError("nothing was tried")
+    )

@@ -1,4 +1,6 @@
-"""The state of a pipeline: everything that follows from its definition and its root, worked out once for all steps of a run."""
+"""The state of a pipeline: everything that follows from its definition and its root, worked out once for all
+steps of a run.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ class Bound:
         pipeline: the definition.
         folder: of the state under this definition, an absolute path.
         given: an implementation of `Store`; None: Delta tables in `folder`.
-        lifted: the fields that the source is read for, the number of rows first; None: the fields of all aggregates.
+        lifted: the fields that the source is read for, the number of rows first; None: the fields of all
+            aggregates.
         even: whether all frames of a set have one width, as `frame_sets` says.
         mending: whether a repair is at work, which derives from states that are known to lack something.
         dimensions: that rows look up, as a run has read them; () before.
@@ -83,7 +86,11 @@ class Bound:
     def source(self) -> Source:
         """The source of the rows; of a run, with the dimensions that they look up."""
         source: Source = self.pipeline.source  # type: ignore[assignment]
-        return replace(source, lookups=self.dimensions) if self.dimensions and not self.pipeline.sources else source
+        return (
+            replace(source, lookups=self.dimensions)
+            if self.dimensions and not self.pipeline.sources
+            else source
+        )
 
     @cached_property
     def _facts(self) -> str:
@@ -102,14 +109,20 @@ class Bound:
 
     @property
     def members(self) -> dict[str, Bound]:
-        """Name -> the definition over this source alone, with the same state; nothing where there is one source."""
+        """Name -> the definition over this source alone, with the same state; nothing where there is one
+        source.
+        """
         return {name: replace(self, pipeline=self.pipeline.only(name)) for name in self.pipeline.sources}
 
     @property
     def own_aggregates(self) -> dict[str, Aggregate]:
         """The aggregates that take rows of the source: all, where it is the only one."""
         member = self.source.member
-        return {name: each for name, each in self.aggregates.items() if not member or each.source in ("", member.name)}
+        return {
+            name: each
+            for name, each in self.aggregates.items()
+            if not member or each.source in ("", member.name)
+        }
 
     @property
     def windows(self) -> dict[str, Window]:
@@ -148,11 +161,16 @@ class Bound:
     @cached_property
     def frames_by_window(self) -> dict[str, FrameSet]:
         """Window -> its frame set, in the order of the definition."""
-        return {window: next(frames for frames in self.frame_sets if window in frames.windows) for window in self.windows}
+        return {
+            window: next(frames for frames in self.frame_sets if window in frames.windows)
+            for window in self.windows
+        }
 
     @property
     def tables_of_ids(self) -> tuple[str, ...]:
-        """The tables beside the states that say what they rest on: the ids of events, or what events looked up; () where neither is."""
+        """The tables beside the states that say what they rest on: the ids of events, or what events looked
+        up; () where neither is.
+        """
         compared = (IDS,) if self.source.dedupe_within_us is not None else ()
         return (*compared, LOOKED_UP) if self.pipeline.lookups else compared
 
@@ -161,7 +179,9 @@ class Bound:
         return self.frames_by_window[window]
 
     def derivation(self, window: str) -> str:
-        """A name of everything that determines a window's results apart from the states: another name, and all windows are derived anew."""
+        """A name of everything that determines a window's results apart from the states: another name, and
+        all windows are derived anew.
+        """
         return derivation(self.pipeline, window)
 
     @property
@@ -170,7 +190,9 @@ class Bound:
         return self.folder.name
 
 
-def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None, claim: bool = False) -> Bound:
+def bind(
+    pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None, claim: bool = False
+) -> Bound:
     """Bind a pipeline to its state below a root.
 
     Args:
@@ -181,7 +203,8 @@ def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None,
 
     Raises:
         DefinitionError: the root is an address of something else than an object store, as `hdfs://...`.
-        StateError: the folder belongs to another pipeline, its state has another format, or it cannot be made.
+        StateError: the folder belongs to another pipeline, its state has another format, or it cannot be
+            made.
     """
     pipeline = with_tables(pipeline)
     if store is not None:
@@ -195,10 +218,12 @@ def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None,
 
 
 def claimed(bound: Bound) -> Bound:
-    """The same pipeline; its folder is made and marked as its own, and what lay under names before has the names of today.
+    """The same pipeline; its folder is made and marked as its own, and what lay under names before has the
+    names of today.
 
     Raises:
-        StateError: the folder belongs to another pipeline, its state has another format, or it cannot be made.
+        StateError: the folder belongs to another pipeline, its state has another format, or it cannot be
+            made.
     """
     if bound.given is not None:
         return bound

@@ -54,8 +54,8 @@ class Defined:
     """The pipelines and calls that a file defines.
 
     Attributes:
-        pipelines: all pipelines with a name in the file, also imported pipelines, in the order of their names' first assignment; then
-            those of `dags` alone, as a loop makes them.
+        pipelines: all pipelines with a name in the file, also imported pipelines, in the order of their
+            names' first assignment; then those of `dags` alone, as a loop makes them.
         dags: (pipeline, root) of each call of `airflow_dag` and `muntin_tasks`; root None: not given.
     """
 
@@ -72,7 +72,11 @@ def run_file(file: Path) -> Defined:
     with _ONE:
         dags: list[tuple[Pipeline, Any]] = []
         names = _executed(file, dags)
-    found = {id(value): value for value in (*names.values(), *(each for each, _ in dags)) if isinstance(value, Pipeline)}
+    found = {
+        id(value): value
+        for value in (*names.values(), *(each for each, _ in dags))
+        if isinstance(value, Pipeline)
+    }
     check_apart(file, found.values())
     return Defined(tuple(found.values()), tuple(dags))
 
@@ -116,9 +120,11 @@ def _executed(file: Path, dags: list[tuple[Pipeline, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def _without_airflow(dags: list[tuple[Pipeline, Any]]) -> Iterator[None]:
-    """`from muntin import airflow_dag, forget_dag` gives functions that build nothing: a definition costs no import of Airflow.
+    """`from muntin import airflow_dag, forget_dag` gives functions that build nothing: a definition costs no
+    import of Airflow.
 
-    `muntin_tasks` builds its tasks: it stands in a DAG of the user's, among tasks that want it, and Airflow is imported already.
+    `muntin_tasks` builds its tasks: it stands in a DAG of the user's, among tasks that want it, and Airflow
+    is imported already.
     """
 
     def noted(*pipeline: Any, root: Any = None, **_: Any) -> None:  # noqa: ANN401 - as the real function has them
@@ -146,7 +152,9 @@ def _place(file: Path, wrong: BaseException) -> str:
     """The last line of the file that the error passed."""
     if isinstance(wrong, SyntaxError):
         return f"{file}, line {wrong.lineno}"
-    lines = [frame.lineno for frame in extract_tb(wrong.__traceback__) if Path(frame.filename) == file.absolute()]
+    lines = [
+        frame.lineno for frame in extract_tb(wrong.__traceback__) if Path(frame.filename) == file.absolute()
+    ]
     return f"{file}, line {lines[-1]}" if lines else str(file)
 
 
@@ -164,8 +172,13 @@ def _near(wrong: BaseException) -> str:
     if isinstance(wrong, ImportError):
         return _near_import(wrong, _IMPORTED.search(text))
     if isinstance(wrong, NameError) and wrong.name in ("start", "end", "start_utc", "end_utc"):
-        return '; the path of a source is a plain text, without an f before its quotes: "data/{start:%Y-%m-%d}.csv"'
-    if isinstance(wrong, NameError) and re.search(rf"\.\w+\([^\"']*\b{wrong.name}\b", extract_tb(wrong.__traceback__)[-1].line or ""):
+        return (
+            "; the path of a source is a plain text, without an f before its quotes:"
+            ' "data/{start:%Y-%m-%d}.csv"'
+        )
+    if isinstance(wrong, NameError) and re.search(
+        rf"\.\w+\([^\"']*\b{wrong.name}\b", extract_tb(wrong.__traceback__)[-1].line or ""
+    ):
         return f'; if {wrong.name} is a column, or SQL over columns, it stands in quotes: "{wrong.name}"'
     found = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
     known = _arguments(found[1]) if found else []
@@ -178,12 +191,18 @@ def _near_import(wrong: ImportError, found: re.Match[str] | None) -> str:
         return _meant(found[1], _public(sys.modules.get(found[2])))
     from importlib.metadata import packages_distributions
 
-    return did_you_mean(str(wrong.name).partition(".")[0], {"muntin", *sys.stdlib_module_names, *packages_distributions()})
+    return did_you_mean(
+        str(wrong.name).partition(".")[0], {"muntin", *sys.stdlib_module_names, *packages_distributions()}
+    )
 
 
 def _public(thing: object) -> list[str]:
     """The names of a module or a class that are for users."""
-    return [name for name in dir(thing) if not name.startswith("_") and not isinstance(getattr_static(thing, name, None), ModuleType)]
+    return [
+        name
+        for name in dir(thing)
+        if not name.startswith("_") and not isinstance(getattr_static(thing, name, None), ModuleType)
+    ]
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
@@ -195,5 +214,13 @@ def _arguments(function: str) -> list[str]:
     """The arguments that a function of Muntin's takes, by its name."""
     name = function.split(".", maxsplit=1)[0]
     muntin = sys.modules["muntin"]
-    found = [Pipeline, *(getattr(getattr(muntin, module), name, None) for module in ("sources", "windows", "aggregates"))]
-    return [each for made in found if callable(made) and made.__name__ == name for each in signature(made).parameters]
+    found = [
+        Pipeline,
+        *(getattr(getattr(muntin, module), name, None) for module in ("sources", "windows", "aggregates")),
+    ]
+    return [
+        each
+        for made in found
+        if callable(made) and made.__name__ == name
+        for each in signature(made).parameters
+    ]

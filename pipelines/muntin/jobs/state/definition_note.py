@@ -1,4 +1,6 @@
-"""A note beside a state: the definition as it was at the last run, in words, so that a plan can say what changed."""
+"""A note beside a state: the definition as it was at the last run, in words, so that a plan can say what
+changed.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,16 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
         "keys": ", ".join(pipeline.keys),
         "where": pipeline.where if isinstance(pipeline.where, str) else dict(pipeline.where or {}) or "",
         "event_time": _of_sources(pipeline, _event_time),
-        "arrival": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.arrival_order, source.arrival_time)))),
+        "arrival": _of_sources(
+            pipeline, lambda source: " ".join(filter(None, (source.arrival_order, source.arrival_time)))
+        ),
         "dedupe": _of_sources(pipeline, _dedupe),
         "schedule": str(pipeline.intervals),
         "max_ahead": spell(pipeline.max_ahead_us),
         "max_behind": "" if pipeline.max_behind_us is None else spell(pipeline.max_behind_us),
-        "watermark": pipeline.watermark_policy + ("" if idle_us is None else f", idle after {spell(idle_us)}"),
+        "watermark": (
+            pipeline.watermark_policy + ("" if idle_us is None else f", idle after {spell(idle_us)}")
+        ),
         "on_gap": pipeline.on_gap,
         "keep_states": str(pipeline.keep_states),
         "windows": {name: _window(pipeline, name) for name in pipeline.windows},
@@ -45,7 +51,11 @@ def _window(pipeline: Pipeline, window: str) -> str:
     """The kind of a window; and the keys of a rollup."""
     keys, kind = pipeline.keys_of(window), pipeline.windows[window]
     having = "" if kind.having is None else f" having {kind.having}"
-    return spelled(kind) + having + ("" if keys == tuple(pipeline.keys) else f" by {', '.join(keys) or 'no key'}")
+    return (
+        spelled(kind)
+        + having
+        + ("" if keys == tuple(pipeline.keys) else f" by {', '.join(keys) or 'no key'}")
+    )
 
 
 def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:
@@ -55,14 +65,21 @@ def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict
 
 def _event_time(source: Source) -> str:
     """The column of event times, and how its values are read."""
-    local = [f"{what}={said}" for what in ("ambiguous", "nonexistent") if (said := getattr(source, what)) != "quarantine"]
+    local = [
+        f"{what}={said}"
+        for what in ("ambiguous", "nonexistent")
+        if (said := getattr(source, what)) != "quarantine"
+    ]
     return " ".join(filter(None, (source.event_time, source.unit, source.timezone, *local)))
 
 
 def _dedupe(source: Source) -> str:
     """The columns by which rows of a source are compared, and how far."""
     if changes := source.changes:
-        return f"{', '.join(source.dedupe)}, the last row, back if {changes.deletes}, within {spell(changes.within_us)}"
+        return (
+            f"{', '.join(source.dedupe)}, the last row, back if {changes.deletes}, within"
+            f" {spell(changes.within_us)}"
+        )
     within = "" if source.dedupe_within_us is None else f" within {spell(source.dedupe_within_us)}"
     return ", ".join(source.dedupe) + within
 
@@ -113,14 +130,19 @@ def read(state: AnyPath) -> Mapping[str, Any] | None:
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The differences between two definitions, a sentence each.
 
-    >>> differences({"keys": "a", "windows": {"day": "x"}}, {"keys": "a, b", "windows": {"day": "x", "week": "y"}})
+    >>> differences({"keys": "a", "windows": {"day": "x"}}, {"keys": "a, b", "windows": {"day": "x",
+    ...     "week": "y"}})
     ["keys: 'a' is now 'a, b'", "windows: 'week' is new: y"]
     """
     found = []
     for part in dict.fromkeys((*before, *now)):
         old, new = before.get(part, ""), now.get(part, "")
         if isinstance(old, dict) and isinstance(new, dict):
-            found += [line for name in dict.fromkeys((*old, *new)) for line in _of_name(part, name, old.get(name), new.get(name))]
+            found += [
+                line
+                for name in dict.fromkeys((*old, *new))
+                for line in _of_name(part, name, old.get(name), new.get(name))
+            ]
         elif old != new:
             found.append(f"{part}: {old!r} is now {new!r}")
     return found

@@ -1,4 +1,6 @@
-"""Even frames: a definition that lost its other windows, and could have longer frames, goes on with the frames of its state."""
+"""Even frames: a definition that lost its other windows, and could have longer frames, goes on with the
+frames of its state.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
-    """Whether the frames of a pipeline keep one width: a state of it has such frames, and no state has the longer frames.
+    """Whether the frames of a pipeline keep one width: a state of it has such frames, and no state has the
+    longer frames.
 
     Else the whole source would be read again, which may be gone.
 

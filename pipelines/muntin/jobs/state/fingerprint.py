@@ -24,7 +24,10 @@ _NAMING = 1  # of states and definitions: another number, and each state begins 
 
 
 def fingerprint(pipeline: Pipeline, *, even: bool = False) -> str:
-    """A name of everything that determines the states: another name, and a new state folder begins. `even`: as for `frame_sets`."""
+    """A name of everything that determines the states: another name, and a new state folder begins.
+
+    `even`: as for `frame_sets`.
+    """
     return sha256(facts_text(pipeline, even=even).encode()).hexdigest()[:12]
 
 
@@ -38,14 +41,22 @@ def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
         "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
-        "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline, even=even)],
+        "frames": [
+            [frames.table, frames.event_times, sorted(frames.lifts.items())]
+            for frames in frame_sets(pipeline, even=even)
+        ],
     }
     if pipeline.sources:  # in order: the rows of a batch arrive source by source
-        facts["sources"] = [[name, _facts_of_source(source, schedule)] for name, source in pipeline.sources.items()]
+        facts["sources"] = [
+            [name, _facts_of_source(source, schedule)] for name, source in pipeline.sources.items()
+        ]
     else:
         facts |= _facts_of_source(pipeline.origin, schedule)
     if pipeline.lookups:
-        facts["lookups"] = {name: {**each.facts, **_facts_of_source(each.source, schedule)} for name, each in pipeline.lookups.items()}
+        facts["lookups"] = {
+            name: {**each.facts, **_facts_of_source(each.source, schedule)}
+            for name, each in pipeline.lookups.items()
+        }
     if pipeline.timezone != UTC_NAME:
         facts["timezone"] = zone(pipeline.timezone).rules
     if pipeline.max_behind is not None:
@@ -55,7 +66,9 @@ def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
 
 def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]:
     """Everything of a source that determines the states."""
-    facts: dict[str, Any] = {"time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time]}
+    facts: dict[str, Any] = {
+        "time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time]
+    }
     if source.timezone:
         facts["local_time"] = [source.ambiguous, source.nonexistent, zone(source.timezone).rules]
     if source.dedupe:
@@ -78,10 +91,19 @@ def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]
 def derivation(pipeline: Pipeline, window: str) -> str:
     """A name of everything that, apart from the states, determines a window's results."""
     results = {
-        name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
+        name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)]
+        for name, each in pipeline.aggregates.items()
     }
-    facts = [_NAMING, pipeline.windows[window].identity, pipeline.watermark_policy, pipeline.on_gap, results, pipeline.keep_states]
-    facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: a column may read those before it
+    facts = [
+        _NAMING,
+        pipeline.windows[window].identity,
+        pipeline.watermark_policy,
+        pipeline.on_gap,
+        results,
+        pipeline.keep_states,
+    ]
+    # in order: a column may read those before it
+    facts += [list(pipeline.derive.items())] if pipeline.derive else []
     facts += [{"idle_after": pipeline.watermarking.idle_us}] if pipeline.idle_after is not None else []
     facts += [{"having": having}] if (having := pipeline.windows[window].having) else []
     facts += [{"keys": pipeline.keys_of(window)}] if pipeline.keys_of(window) != tuple(pipeline.keys) else []

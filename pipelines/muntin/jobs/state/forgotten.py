@@ -1,10 +1,12 @@
-"""The memory of forgotten keys: a log of small files in the folder of a pipeline, which the states of all its definitions share.
+"""The memory of forgotten keys: a log of small files in the folder of a pipeline, which the states of all its
+definitions share.
 
 <root>/<pipeline>/forgotten/000001.json   forget     these keys, by their hashes
                            /000002.json   done       nothing is left of them; with the report for the register
                            /000003.json   until      from this event time on rows of the key count again
 
-The secret of the hashes lies in a file of its own: `MUNTIN_FORGET_KEY` names it, else it is `<root>/.forget.key`.
+The secret of the hashes lies in a file of its own: `MUNTIN_FORGET_KEY` names it, else it is
+`<root>/.forget.key`.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ class Forgotten:
 
     Attributes:
         number: of the newest file of the log; 0: nothing was ever forgotten.
-        untils: (columns, hash of a key) -> the event time from which its rows count again, microseconds; `AFTER_ALL`: never;
+        untils: (columns, hash of a key) -> the event time from which its rows count again, microseconds;
+            `AFTER_ALL`: never;
             `UNDONE`: always.
         open: the keys of which something may be left.
         secrets: how many secrets keys are hashed with, one after the other.
@@ -92,10 +95,17 @@ def _after(before: Forgotten, event: Mapping[str, Any]) -> Forgotten:
             untils |= dict.fromkeys(names, UNDONE)
             left.difference_update(names)
         case "rotate":
-            renewed = dict(zip(((tuple(each["columns"]), each["before"]) for each in event["keys"]), names, strict=True))
-            untils, left = {renewed[name]: until for name, until in untils.items()}, {renewed[name] for name in left}
+            renewed = dict(
+                zip(((tuple(each["columns"]), each["before"]) for each in event["keys"]), names, strict=True)
+            )
+            untils, left = (
+                {renewed[name]: until for name, until in untils.items()},
+                {renewed[name] for name in left},
+            )
     ring = event.get("ring", before.ring)
-    return Forgotten(before.number + 1, untils, frozenset(left), event["secrets"], ring, (*before.events, event))
+    return Forgotten(
+        before.number + 1, untils, frozenset(left), event["secrets"], ring, (*before.events, event)
+    )
 
 
 def hashed(bound: Bound, now: Forgotten | None = None) -> Hashed:
@@ -127,7 +137,12 @@ def note(bound: Bound, action: Action, keys: Collection[Key], at: datetime, **mo
 
     def event(now: Forgotten) -> Mapping[str, Any]:
         used = secrets_of(bound, now)
-        return {"action": action, **more, **_noted(used), "keys": [_told(hash_name(key, used)) for key in keys]}
+        return {
+            "action": action,
+            **more,
+            **_noted(used),
+            "keys": [_told(hash_name(key, used)) for key in keys],
+        }
 
     _add(bound, at, event)
 
@@ -142,7 +157,8 @@ def _told(name: HashName) -> dict[str, Any]:
 
 
 def rotate(bound: Bound, at: datetime) -> int:
-    """Hash all hashes again with a new secret: who saw the log and the secrets until now learns nothing of it. How many there are.
+    """Hash all hashes again with a new secret: who saw the log and the secrets until now learns nothing of
+    it. How many there are.
 
     Raises:
         StateError: the secrets or the log cannot be read or written.
@@ -153,7 +169,10 @@ def rotate(bound: Bound, at: datetime) -> int:
 
     def event(now: Forgotten) -> Mapping[str, Any]:
         ring = _ring(bound)
-        told = [_told((columns, reduce(again, ring[now.secrets :], name))) | {"before": name} for columns, name in now.untils]
+        told = [
+            _told((columns, reduce(again, ring[now.secrets :], name))) | {"before": name}
+            for columns, name in now.untils
+        ]
         return {"action": "rotate", **_noted(ring), "keys": told}
 
     _add(bound, at, event)
@@ -165,12 +184,18 @@ def _add(bound: Bound, at: datetime, event_after: Callable[[Forgotten], Mapping[
         now = forgotten(bound.home)
         with suppress(FileExistsError):
             return add_event(bound.home, now.number + 1, {"at": at.isoformat(), **event_after(now)})
-    raise ConflictError(f"{bound.home / FORGOTTEN}: other commands keep writing there; run again when they are done")
+    raise ConflictError(
+        f"{bound.home / FORGOTTEN}: other commands keep writing there; run again when they are done"
+    )
 
 
 def secret_file(bound: Bound) -> AnyPath:
     """The file of the secrets."""
-    return path_of(readable(os.environ[SECRET], SECRET)) if os.environ.get(SECRET) else bound.root / ".forget.key"
+    return (
+        path_of(readable(os.environ[SECRET], SECRET))
+        if os.environ.get(SECRET)
+        else bound.root / ".forget.key"
+    )
 
 
 def secrets_of(bound: Bound, now: Forgotten) -> Sequence[bytes]:
@@ -183,9 +208,14 @@ def secrets_of(bound: Bound, now: Forgotten) -> Sequence[bytes]:
         _keep_secrets(bound, lambda ring: ring or _new_secret())
     ring = _ring(bound)
     if len(ring) < now.secrets:
-        raise StateError(f"{secret_file(bound)} lacks secrets of forgotten keys: it has {len(ring)} of {now.secrets}; {_PUT_BACK}")
+        raise StateError(
+            f"{secret_file(bound)} lacks secrets of forgotten keys: it has {len(ring)} of {now.secrets};"
+            f" {_PUT_BACK}"
+        )
     if now.number and now.ring not in ("", _noted(ring[: now.secrets])["ring"]):
-        raise StateError(f"{secret_file(bound)} is damaged, or is not the secret of these forgotten keys; {_PUT_BACK}")
+        raise StateError(
+            f"{secret_file(bound)} is damaged, or is not the secret of these forgotten keys; {_PUT_BACK}"
+        )
     return ring[: now.secrets] if now.number else ring
 
 

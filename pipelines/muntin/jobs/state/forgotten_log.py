@@ -1,10 +1,12 @@
-"""The files of the memory of forgotten keys, each in two folders, so that the memory outlives the loss of one of them.
+"""The files of the memory of forgotten keys, each in two folders, so that the memory outlives the loss of one
+of them.
 
 <root>/<pipeline>/forgotten/000001.json
                  /.forgotten/000001.json    the same
 
-A file that is missing or damaged in one folder is read from the other, and put back by the next command that writes. The mark of the
-pipeline's folder says how many there are, so that the loss of the newest in both is noticed.
+A file that is missing or damaged in one folder is read from the other, and put back by the next command that
+writes. The mark of the pipeline's folder says how many there are, so that the loss of the newest in both is
+noticed.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ _FOLDERS = (FORGOTTEN, FORGOTTEN_COPY)
 _FORMAT = 2
 """In format 1, "done" was noted by versions that left keys in footers of files: it does not count."""
 _MEND = (
-    f"put it back from a backup, here or into the folder {FORGOTTEN_COPY} beside: without it nobody knows which keys are forgotten, "
-    "and no batch is read"
+    f"put it back from a backup, here or into the folder {FORGOTTEN_COPY} beside: without it nobody knows"
+    " which keys are forgotten, and no batch is read"
 )
 
 
@@ -44,8 +46,9 @@ def events_of(home: AnyPath) -> Iterator[Mapping[str, Any]]:
     newest, marked = newest_number(home), newest_marked(home)
     if newest < marked:
         raise StateError(
-            f"{home / FORGOTTEN / _name(marked)} is gone, and {home / OWNER_FILE} says that {many(marked, 'file')} were there; {_MEND}. "
-            f"If there is no backup: remove {home / OWNER_FILE}, run muntin repair FILE, and forget the keys of your register again"
+            f"{home / FORGOTTEN / _name(marked)} is gone, and {home / OWNER_FILE} says that"
+            f" {many(marked, 'file')} were there; {_MEND}. If there is no backup: remove {home / OWNER_FILE},"
+            " run muntin repair FILE, and forget the keys of your register again"
         )
     for number in range(1, newest + 1):
         yield _event(home, number)
@@ -75,7 +78,10 @@ def add_event(home: AnyPath, number: int, event: Mapping[str, Any]) -> None:
 
 
 def lost_copies(home: AnyPath, *, deep: bool = False) -> Mapping[AnyPath, AnyPath]:
-    """The files of the memory that one of its folders lacks -> the same file in the other. `deep`: also files that are damaged in one."""
+    """The files of the memory that one of its folders lacks -> the same file in the other.
+
+    `deep`: also files that are damaged in one.
+    """
     found: dict[AnyPath, AnyPath] = {}
     for number, places in _files(home).items():
         whole = [path for path in places if not deep or _is_whole(path, number)]
@@ -86,7 +92,8 @@ def lost_copies(home: AnyPath, *, deep: bool = False) -> Mapping[AnyPath, AnyPat
 
 
 def put_back(home: AnyPath, *, deep: bool = False) -> tuple[AnyPath, ...]:
-    """Write the files of the memory that one of its folders lacks; which. `deep`: also files that are damaged in one.
+    """Write the files of the memory that one of its folders lacks; which. `deep`: also files that are damaged
+    in one.
 
     Raises:
         StateError: the disk refuses.
@@ -120,7 +127,12 @@ def _event(home: AnyPath, number: int) -> Mapping[str, Any]:
 
 def is_of_memory(path: AnyPath) -> bool:
     """Whether a file is a whole one of a memory, which holds hashes of keys alone."""
-    return path.parent.name in _FOLDERS and path.suffix == ".json" and path.stem.isdigit() and _is_whole(path, int(path.stem))
+    return (
+        path.parent.name in _FOLDERS
+        and path.suffix == ".json"
+        and path.stem.isdigit()
+        and _is_whole(path, int(path.stem))
+    )
 
 
 def _is_whole(path: AnyPath, number: int) -> bool:
@@ -137,7 +149,9 @@ def _read(path: AnyPath, number: int) -> Mapping[str, Any]:
     except (OSError, ValueError, LookupError, AttributeError, TypeError) as wrong:
         raise StateError(f"{path} cannot be read ({wrong}); {_MEND}") from wrong
     if newer:
-        raise StateError(f"{path} has format {event['format']}, and this Muntin knows format {_FORMAT}; use a newer Muntin")
+        raise StateError(
+            f"{path} has format {event['format']}, and this Muntin knows format {_FORMAT}; use a newer Muntin"
+        )
     if path.name != _name(number) or digest != _digest(event):
         raise StateError(f"{path} is damaged; {_MEND}")
     return event  # type: ignore[no-any-return]

@@ -1,4 +1,6 @@
-"""Tables that say where windows lie: read once a run, and kept in the state as they were when windows were published."""
+"""Tables that say where windows lie: read once a run, and kept in the state as they were when windows were
+published.
+"""
 
 from __future__ import annotations
 
@@ -63,15 +65,21 @@ def _reader(kind: Any) -> Callable[[], GivenSpans]:  # noqa: ANN401 - a kind wit
 
 
 def keep(bound: Bound, kind: Window) -> str:
-    """The name of the file that keeps the spans of a kind in the state, which is written; "" for a kind without a table."""
+    """The name of the file that keeps the spans of a kind in the state, which is written; "" for a kind
+    without a table.
+    """
     if kind.given_by is None:
         return ""
     spans: GivenSpans = kind.spans  # type: ignore[attr-defined]
-    return str(write_named(spans.table, bound.folder / GIVEN, lambda digest: f"spans_{digest}.parquet")["path"])
+    return str(
+        write_named(spans.table, bound.folder / GIVEN, lambda digest: f"spans_{digest}.parquet")["path"]
+    )
 
 
 def as_published(bound: Bound, window: str, ledger: Ledger | None) -> Window | None:
-    """The kind with the spans that windows were published by; None if they are lost, so that nobody knows what has changed."""
+    """The kind with the spans that windows were published by; None if they are lost, so that nobody knows
+    what has changed.
+    """
     kind = bound.windows[window]
     if kind.given_by is None or ledger is None:
         return kind

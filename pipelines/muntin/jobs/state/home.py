@@ -1,4 +1,6 @@
-"""The project's folder, where relative paths start, and the root of the state: the same for Airflow and the command line."""
+"""The project's folder, where relative paths start, and the root of the state: the same for Airflow and the
+command line.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,17 @@ def named_home() -> Path | None:
 
 
 def dags_holder(definition: str | Path) -> Path | None:
-    """The folder that holds the folder `dags` of a definition's file; None where the file lies in no such folder."""
-    return next((folder.parent for folder in Path(definition).absolute().parents if folder.name == "dags"), None)
+    """The folder that holds the folder `dags` of a definition's file; None where the file lies in no such
+    folder.
+    """
+    return next(
+        (folder.parent for folder in Path(definition).absolute().parents if folder.name == "dags"), None
+    )
 
 
 def root_of(home: Path, root: str | AnyPath | None) -> AnyPath:
-    """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative root is below the home folder.
+    """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative root is below the home
+    folder.
 
     Raises:
         DefinitionError: an address of something else than an object store, as `hdfs://...`.

@@ -1,4 +1,6 @@
-"""Names that lock batches: of two commits that replace a batch, from one snapshot of a table, one succeeds."""
+"""Names that lock batches: of two commits that replace a batch, from one snapshot of a
+table, one succeeds.
+"""
 
 from __future__ import annotations
 

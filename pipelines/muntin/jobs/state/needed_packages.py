@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def missing_packages(pipeline: Pipeline) -> dict[str, str]:
-    """Part of the definition -> the command that installs the package that it needs; nothing where all are there."""
+    """Part of the definition -> the command that installs the package that it needs; nothing where all are
+    there.
+    """
     return {part: command_for(package) for part, package in _needed(pipeline) if not is_installed(package)}
 
 
@@ -30,6 +32,8 @@ def check_packages(pipeline: Pipeline) -> None:
 
 
 def _needed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    yield from ((f"to: {sink.name} needs {sink.package}", sink.package) for sink in pipeline.to if sink.package)
+    yield from (
+        (f"to: {sink.name} needs {sink.package}", sink.package) for sink in pipeline.to if sink.package
+    )
     if pipeline.alerts and any(isinstance(channel, str) for channel in pipeline.alerts.channels):
         yield "alerts need apprise", "apprise"

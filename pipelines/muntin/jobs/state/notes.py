@@ -1,7 +1,9 @@
-"""Notes: small files of JSON beside a state that several runs change. A note is read, changed and written under one guard.
+"""Notes: small files of JSON beside a state that several runs change. A note is read, changed and written
+under one guard.
 
 run A     read 1 .. write 2
-run B               (waits)  read 2 .. write 3       no run writes what it made of a note that another run has changed since
+run B               (waits)  read 2 .. write 3       no run writes what it made of a note that another run has
+changed since
 """
 
 from __future__ import annotations
@@ -22,11 +24,17 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 _GUARD = ".guard"
-"""The file that a run locks while it changes a note of a folder that cannot be locked itself, as on NFS. It stays, and is empty."""
+"""The file that a run locks while it changes a note of a folder that cannot be locked itself, as on NFS.
+
+It stays, and is empty.
+"""
 
 
 def read_note(note: AnyPath) -> Any:  # noqa: ANN401 - JSON
-    """A note as JSON has it; None where it is missing or damaged. To write what follows from it there is `change_note`."""
+    """A note as JSON has it; None where it is missing or damaged.
+
+    To write what follows from it there is `change_note`.
+    """
     try:
         return json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -38,8 +46,8 @@ def change_note(note: AnyPath, changed: Callable[[Any], Any]) -> None:
 
     Args:
         note: the file.
-        changed: gets the note as JSON has it, None where it is missing or damaged, and returns the new note, None to leave it as it is.
-            It may be called again, with what another run wrote.
+        changed: gets the note as JSON has it, None where it is missing or damaged, and returns the new note,
+            None to leave it as it is. It may be called again, with what another run wrote.
 
     Raises:
         StateError: the disk refuses. StorageError: the object store does.
@@ -49,7 +57,10 @@ def change_note(note: AnyPath, changed: Callable[[Any], Any]) -> None:
 
 @singledispatch
 def rewrite(note: AnyPath, changed: Callable[[bytes | None], bytes | None], mode: int = 0o666) -> None:
-    """`change_note` of a file of any content: `changed` gets the content, None where it is missing. `mode`: as `write_whole` has it."""
+    """`change_note` of a file of any content:
+
+    `changed` gets the content, None where it is missing. `mode`: as `write_whole` has it.
+    """
     with _guarded(note):
         before = _content(note)
         if (after := changed(before)) not in (None, before):
@@ -85,10 +96,14 @@ def _content(note: AnyPath) -> bytes | None:
 
 @contextmanager
 def _guarded(note: AnyPath) -> Iterator[None]:
-    """Alone among the processes and threads that change notes of the folder, unless its file system has no locks."""
+    """Alone among the processes and threads that change notes of the folder, unless its file system has no
+    locks.
+    """
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
-        held = _locked(str(note.parent), os.O_RDONLY) or _locked(str(note.with_name(_GUARD)), os.O_RDWR | os.O_CREAT)
+        held = _locked(str(note.parent), os.O_RDONLY) or _locked(
+            str(note.with_name(_GUARD)), os.O_RDWR | os.O_CREAT
+        )
     except OSError as wrong:
         raise refused(str(note), wrong) from wrong
     try:
@@ -99,7 +114,10 @@ def _guarded(note: AnyPath) -> Iterator[None]:
 
 
 def _locked(path: str, how: int) -> int | None:
-    """The folder or file, open and locked; None where its file system does not lock it. The lock goes with the process."""
+    """The folder or file, open and locked; None where its file system does not lock it.
+
+    The lock goes with the process.
+    """
     held = os.open(path, how, 0o666)
     try:
         flock(held, LOCK_EX)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def name_of_state(pipeline: Pipeline, root: AnyPath) -> str:
     """The present name of a pipeline's state: the name before, until the first run has taken it over."""
     before, here = pipeline.renamed_from, root / pipeline.name
-    return before if before and not here.exists() and (root / before / OWNER_FILE).is_file() else pipeline.name
+    return (
+        before if before and not here.exists() and (root / before / OWNER_FILE).is_file() else pipeline.name
+    )
 
 
 def take_over(pipeline: Pipeline, home: AnyPath) -> None:

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 _TRIES = 5
 
 
-def replace_batches(bound: Bound, table: str, starts: Ints, new: Sequence[File], like: tuple[pa.Schema, Texts]) -> None:
-    """Replace batches in a table. Of two runs at once the last one wins; the states of the other tell that they do not fit.
+def replace_batches(
+    bound: Bound, table: str, starts: Ints, new: Sequence[File], like: tuple[pa.Schema, Texts]
+) -> None:
+    """Replace batches in a table. Of two runs at once the last one wins; the states of the other tell that
+    they do not fit.
 
     Args:
         bound: the pipeline state.
@@ -35,7 +38,9 @@ def replace_batches(bound: Bound, table: str, starts: Ints, new: Sequence[File],
         ConflictError: other runs commit all the time.
     """
     schema, texts = like
-    for attempt in after_conflicts(_TRIES, f"{bound.pipeline.name}: other runs keep replacing {texts.name}; run again when they are done"):
+    for attempt in after_conflicts(
+        _TRIES, f"{bound.pipeline.name}: other runs keep replacing {texts.name}; run again when they are done"
+    ):
         with attempt:
             base = bound.store.snapshot(table)
             adds, removes = replacement(bound.table(table), base.files, starts, new)

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
 
 _INSPECTED = 1_000  # files
-_WHY = "a name is that of one state and one DAG, so that one of them would take the other's place: give one another name"
+_WHY = (
+    "a name is that of one state and one DAG, so that one of them would take the other's place: give one"
+    " another name"
+)
 
 
 def check_apart(file: Path, pipelines: Iterable[Pipeline]) -> None:
-    """Refuse a file with two pipelines of one name, upper and lower case alike, or with the earlier name of another.
+    """Refuse a file with two pipelines of one name, upper and lower case alike, or with the earlier name of
+    another.
 
     Raises:
         DefinitionError: it has such pipelines.
@@ -32,14 +36,18 @@ def check_apart(file: Path, pipelines: Iterable[Pipeline]) -> None:
             raise DefinitionError(f"{file} defines two pipelines of the name {each.name!r}; {_WHY}")
     for each in known.values():
         if each.renamed_from and each.renamed_from.lower() in known:
-            raise DefinitionError(f"{file}: renamed_from of {each.name!r}: {each.renamed_from!r} is a pipeline of this file; leave it out")
+            raise DefinitionError(
+                f"{file}: renamed_from of {each.name!r}: {each.renamed_from!r} is a pipeline of this file;"
+                " leave it out"
+            )
 
 
 def check_alone(file: Path, name: str) -> None:
-    """Refuse a pipeline whose name another file of the folder `dags` gives to a pipeline, too. Files are read, and not run.
+    """Refuse a pipeline whose name another file of the folder `dags` gives to a pipeline, too. Files are
+    read, and not run.
 
-    Hidden folders are passed over: what syncs a repository keeps earlier commits there. So are modules that are imported: the file may
-    have its pipeline from there.
+    Hidden folders are passed over: what syncs a repository keeps earlier commits there. So are modules that
+    are imported: the file may have its pipeline from there.
 
     Raises:
         DefinitionError: there is such a file.
@@ -54,7 +62,11 @@ def check_alone(file: Path, name: str) -> None:
 
 
 def _files(dags: Path) -> Iterable[Path]:
-    found = (file for file in sorted(dags.rglob("*.py")) if not any(part.startswith(".") for part in file.relative_to(dags).parts))
+    found = (
+        file
+        for file in sorted(dags.rglob("*.py"))
+        if not any(part.startswith(".") for part in file.relative_to(dags).parts)
+    )
     return islice(found, _INSPECTED)
 
 
@@ -62,7 +74,11 @@ def _defines(file: Path, given: re.Pattern[bytes], name: str) -> bool:
     """Whether a call of `Pipeline` in a file has this name, as a text."""
     try:
         text = file.read_bytes()
-        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)] if given.search(text) else []
+        calls = (
+            [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+            if given.search(text)
+            else []
+        )
     except (OSError, SyntaxError, ValueError):
         return False
     return any(_name_in(call).lower() == name.lower() for call in calls if _last(call.func) == "Pipeline")

@@ -1,4 +1,6 @@
-"""A note beside a state: the columns of the source as the files had them so far, so that a run can report changes in new files."""
+"""A note beside a state: the columns of the source as the files had them so far, so that a run can report
+changes in new files.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,16 @@ Columns = dict[str, str]  # name -> SQL type, in the order of a file
 
 
 def noted(state: AnyPath, member: Member | None = None) -> Columns:
-    """Name -> SQL type of a source's columns; {} where nobody noted them, as before a first run. `member`: its place among several."""
+    """Name -> SQL type of a source's columns; {} where nobody noted them, as before a first run.
+
+    `member`: its place among several.
+    """
     return _columns(read_note(state / _name(member)))
 
 
 def note(state: AnyPath, more: Callable[[Columns], Columns], member: Member | None = None) -> None:
-    """Note the columns in the folder of a state. `more`: the noted columns -> these with those of further files.
+    """Note the columns in the folder of a state. `more`: the noted columns -> these with those of further
+    files.
 
     Raises:
         StateError: the disk refuses.
@@ -48,10 +54,12 @@ def _name(member: Member | None) -> str:
 
 
 def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) -> tuple[Columns, list[str]]:
-    """The columns with those of another file, and its differences, a sentence each. `ordered`: whether files have an order of columns.
+    """The columns with those of another file, and its differences, a sentence each. `ordered`: whether files
+    have an order of columns.
 
-    >>> taken_in({"x": "INTEGER"}, {"x": "BIGINT", "y": "DATE"}, "b.parquet")
-    ({'x': 'BIGINT', 'y': 'DATE'}, ['x is BIGINT in b.parquet and was INTEGER: BIGINT holds both', 'y DATE is a new column in b.parquet'])
+    >>> taken_in({"x": "INTEGER"}, {"x": "BIGINT", "y": "DATE"}, "b.csv")  # doctest: +NORMALIZE_WHITESPACE
+    ({'x': 'BIGINT', 'y': 'DATE'}, ['x is BIGINT in b.csv and was INTEGER: BIGINT holds both', 'y DATE is
+    a new column in b.parquet'])
     """
     if not known:
         return dict(here), []
@@ -61,8 +69,14 @@ def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) 
         if before is None:
             told.append(f"{name} {kind} is a new column in {path}")
             found[name] = kind
-        elif before != kind and (wide := common_type(stored_type(before), stored_type(kind)) or kind) not in (before, stored_type(before)):
-            told.append(f"{name} is {kind} in {path} and was {before}" + (f": {wide} holds both" if _holds_both(before, kind) else ""))
+        elif before != kind and (wide := common_type(stored_type(before), stored_type(kind)) or kind) not in (
+            before,
+            stored_type(before),
+        ):
+            told.append(
+                f"{name} is {kind} in {path} and was {before}"
+                + (f": {wide} holds both" if _holds_both(before, kind) else "")
+            )
             found[name] = wide
     common = [name for name in known if name in here]
     if ordered and common != [name for name in here if name in known]:
@@ -81,4 +95,7 @@ def lacks(found: Iterable[Mapping[str, Sequence[str]]]) -> list[str]:
     for each in found:
         for name, without in each.items():
             paths.setdefault(name, []).extend(without)
-    return [f"{name} is null in {many(len({*without}), 'file')} without it, as {without[0]}" for name, without in paths.items()]
+    return [
+        f"{name} is null in {many(len({*without}), 'file')} without it, as {without[0]}"
+        for name, without in paths.items()
+    ]

@@ -26,7 +26,9 @@ _INSPECTED = 1_000  # folders
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """A folder of staged windows: of a run at work, of windows that failed their suite, or of a killed run."""
+    """A folder of staged windows: of a run at work, of windows that failed their suite,
+    or of a killed run.
+    """
 
     folder: str
     written_at: datetime
@@ -78,15 +80,24 @@ def bind_existing(pipeline: Pipeline, root: str | AnyPath) -> Bound:
             f"Read its batches by this definition: muntin rebuild FILE --root {root}"
         )
     near = roots_near(bound.root, pipeline.name)
-    raise StateError(f"{text}; run it first, or give the root that runs wrote to{f'; {near[0]} has a state of it' if near else ''}")
+    raise StateError(
+        f"{text}; run it first, or give the root that runs wrote"
+        f" to{f'; {near[0]} has a state of it' if near else ''}"
+    )
 
 
 def roots_near(root: AnyPath, name: str = "*") -> list[Path]:
-    """The folders around one of this machine that have the state of a pipeline, or of any: next to it, above it and in it."""
+    """The folders around one of this machine that have the state of a pipeline, or of any: next to it, above
+    it and in it.
+    """
     if not isinstance(root, Path):
         return []
     around = {root.parent, root.parent.parent, *_folders(root.parent), *_folders(root)} - {root}
-    return sorted(folder for folder in around if next(folder.glob(f"{glob.escape(name) if name != '*' else name}/{OWNER_FILE}"), None))
+    return sorted(
+        folder
+        for folder in around
+        if next(folder.glob(f"{glob.escape(name) if name != '*' else name}/{OWNER_FILE}"), None)
+    )
 
 
 def _folders(folder: Path) -> list[Path]:

@@ -1,4 +1,6 @@
-"""Frame sets that have tiers: of long windows of one size, if all fields give the same bits in any order and groups."""
+"""Frame sets that have tiers: of long windows of one size, if all fields give the same bits in any order and
+groups.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ SHORTEST_US = 3_600_000_000
 
 @dataclass(frozen=True, slots=True)
 class Tiered:
-    """A set of frames with tiers: how long the tiles are, and the grids of its long windows by name; no window: of all of history."""
+    """A set of frames with tiers: how long the tiles are, and the grids of its long windows by name; no
+    window: of all of history.
+    """
 
     frames: FrameSet
     scale: Scale
@@ -47,14 +51,17 @@ def tiered(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered |
     """The tiers of a set of frames; None if it has none. `schema`: of the table of its states."""
     scale = Scale(frames.width_us, BASE)
     grids = {name: bound.windows[name].even for name in frames.windows}
-    long = {name: even for name, even in grids.items() if even and LONG <= even.size_us / scale.span_us(1) <= MOST}
+    long = {
+        name: even for name, even in grids.items() if even and LONG <= even.size_us / scale.span_us(1) <= MOST
+    }
     if not _has_tiles(frames) or not long or schema is None:
         return None
     return Tiered(frames, scale, long) if _regroup(bound, schema) else None
 
 
 def tiered_history(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered | None:
-    """The tiers of all of history of a set of frames, for any range of time; None if it has none. `schema`: of the table of its states.
+    """The tiers of all of history of a set of frames, for any range of time; None if it has none. `schema`:
+    of the table of its states.
 
     Their level 1 is the shortest tile that is no shorter than `SHORTEST_US`.
     """
@@ -67,12 +74,16 @@ def tiered_history(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> 
 
 
 def _has_tiles(frames: FrameSet) -> bool:
-    """Whether tiles can stand for the states: of frames of one width from 1970 on, without columns of a kind of windows."""
+    """Whether tiles can stand for the states: of frames of one width from 1970 on, without columns of a kind
+    of windows.
+    """
     return frames.is_even and not frames.by_arrival and not frames.lifts
 
 
 def _regroup(bound: Bound, schema: pa.Schema) -> bool:
-    """Whether all fields give the same bits in any order and groups, and no window needs to know which frame a value came in."""
+    """Whether all fields give the same bits in any order and groups, and no window needs to know which frame
+    a value came in.
+    """
     if any(each.carry for each in bound.aggregates.values()):
         return False
     names = {column for field in bound.fields for column in field.columns}

@@ -1,4 +1,6 @@
-"""New tiles for a table of tiers: made of states, or of the tiles one level below; then committed together."""
+"""New tiles for a table of tiers: made of states, or of the tiles one level below; then
+committed together.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ class NewTiles:
     """Tiles that wait for their commit.
 
     Attributes:
-        bound, found, states, batches: the pipeline state, its tiers, the table of states, and the batches that tiles are made of.
+        bound, found, states, batches: the pipeline state, its tiers, the table of states, and the batches
+            that tiles are made of.
         base: the table of tiers.
         files: place -> file of the table.
         kept: the tiles of the table that stay: at first all tiles made of the batches.
@@ -58,7 +61,9 @@ class NewTiles:
         self.files = files_of_rows(self.base.files)
         valid_tiles = tiles_of(self.folder, self.base.files).valid(self.found.scale, self.batches)
         whole = {place for place, file in self.files.items() if (self.folder / file.path).exists()}
-        self.kept = valid_tiles.take(np.array([place in whole for place in self._places(valid_tiles)], np.bool_))
+        self.kept = valid_tiles.take(
+            np.array([place in whole for place in self._places(valid_tiles)], np.bool_)
+        )
 
     @property
     def folder(self) -> AnyPath:
@@ -75,7 +80,11 @@ class NewTiles:
         if not len(asked):
             return
         paths = [(parse_states_path(file.path), file.rows) for file in self.states.files]
-        spans = [(path.low_us, path.high_us, rows) for path, rows in paths if path.low_us is not None and path.high_us is not None]
+        spans = [
+            (path.low_us, path.high_us, rows)
+            for path, rows in paths
+            if path.low_us is not None and path.high_us is not None
+        ]
         low, high, rows = np.array(spans, np.int64).reshape(-1, 3).T
         chosen = newest(self.found.scale, asked, low, high, rows, most)
         of_batches = (int(self.batches.start_us[0]), int(self.batches.start_us[-1]))
@@ -85,7 +94,10 @@ class NewTiles:
             self._make(chosen.at(level), states)
 
     def make_from_tiles(self, asked: Tiles) -> None:
-        """Make tiles of a higher level whose parts are all made. A tile with a part that is not usable is not usable."""
+        """Make tiles of a higher level whose parts are all made.
+
+        A tile with a part that is not usable is not usable.
+        """
         scale, present = self.found.scale, Tiles.joined([self.kept, self.made])
         for at in range(len(asked)):
             tile = asked.take(np.array([at]))
@@ -95,7 +107,11 @@ class NewTiles:
             parts = present.at(level - 1)
             parts = parts.take(np.isin(parts.number, numbers))
             if len(parts) == len(numbers):
-                self._make(tile, self._rows((level - 1, number * scale.span_us(level))), possible=bool(parts.usable.all()))
+                self._make(
+                    tile,
+                    self._rows((level - 1, number * scale.span_us(level))),
+                    possible=bool(parts.usable.all()),
+                )
 
     def _make(self, tiles: Tiles, states: pa.Table, *, possible: bool = True) -> None:
         """Make some tiles of one level, and add their rows to the rows of their places."""
@@ -114,7 +130,10 @@ class NewTiles:
         self.made = Tiles.joined([self.made, new_tiles])
 
     def _rows(self, place: Place) -> pa.Table:
-        """The rows of a place: of its new file, or the rows of the table that stay. A damaged file is removed, so that it is made again."""
+        """The rows of a place: of its new file, or the rows of the table that stay.
+
+        A damaged file is removed, so that it is made again.
+        """
         if place in self.tables or place not in self.files:
             return self.tables.get(place, self.schema.empty_table())
         path = self.folder / self.files[place].path
@@ -128,19 +147,36 @@ class NewTiles:
     def _places(self, tiles: Tiles) -> list[Place]:
         """The place of each tile."""
         scale, above = self.found.scale, tiles.number // self.found.scale.base
-        return [(level, number * scale.span_us(level + 1)) for level, number in zip(tiles.level.tolist(), above.tolist(), strict=True)]
+        return [
+            (level, number * scale.span_us(level + 1))
+            for level, number in zip(tiles.level.tolist(), above.tolist(), strict=True)
+        ]
 
     def commit(self) -> None:
-        """Write the files, and commit them with the file that tells of all tiles. Files whose tiles are gone leave the table.
+        """Write the files, and commit them with the file that tells of all tiles. Files whose tiles are gone
+        leave the table.
 
         ConflictError if another run made tiers meanwhile.
         """
         tiles = Tiles.joined([self.kept, self.made])
         places = {*self._places(tiles)}
         files = {place: file for place, file in self.files.items() if place in places}
-        files |= {place: file_of_rows(rows, self.folder, place, self.bound.pipeline.keys) for place, rows in self.tables.items()}
-        have = {file.path: file for file in (*files.values(), index_file(tiles, self.folder, self.schema, int(self.batches.start_us[-1])))}
+        files |= {
+            place: file_of_rows(rows, self.folder, place, self.bound.pipeline.keys)
+            for place, rows in self.tables.items()
+        }
+        have = {
+            file.path: file
+            for file in (
+                *files.values(),
+                index_file(tiles, self.folder, self.schema, int(self.batches.start_us[-1])),
+            )
+        }
         had = {file.path: file for file in self.base.files}
-        adds, removes = ([one[path] for path in one.keys() - other.keys()] for one, other in ((have, had), (had, have)))
+        adds, removes = (
+            [one[path] for path in one.keys() - other.keys()] for one, other in ((have, had), (had, have))
+        )
         whole = len(removes) == len(self.base.files)
-        self.bound.store.commit(self.found.table, self.base, Change(self.schema, adds, removes, [], whole=whole))
+        self.bound.store.commit(
+            self.found.table, self.base, Change(self.schema, adds, removes, [], whole=whole)
+        )

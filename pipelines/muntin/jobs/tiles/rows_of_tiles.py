@@ -31,14 +31,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The rows of some tiles of one length, with the columns of states but for the batch; and which of the tiles are usable."""
+    """The rows of some tiles of one length, with the columns of states but for the batch; and which of the
+    tiles are usable.
+    """
 
     rows: pa.Table
     usable: np.ndarray
 
 
 def schema_of_tiles(states: pa.Schema) -> pa.Schema:
-    """The columns of tiles: the columns of states without the batch and without the place in it, which states of an upstream have."""
+    """The columns of tiles: the columns of states without the batch and without the place in it, which states
+    of an upstream have.
+    """
     return pa.schema([column for column in states if column.name not in (BATCH, ROW_IN_BATCH)])
 
 
@@ -47,7 +51,9 @@ def states_in(folder: AnyPath, snapshot: Snapshot, within: Sequence[Stretch], ba
     files = [file for file in snapshot.files if _touches(file.path, within)]
     inside = [(ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within]
     of_batches = (ds.field(BATCH) >= _instant(batches[0])) & (ds.field(BATCH) <= _instant(batches[1]))
-    return read_files(folder, replace(snapshot, files=tuple(files)), condition=reduce(or_, inside) & of_batches)
+    return read_files(
+        folder, replace(snapshot, files=tuple(files)), condition=reduce(or_, inside) & of_batches
+    )
 
 
 def _touches(path: str, within: Sequence[Stretch]) -> bool:
@@ -61,19 +67,26 @@ def _instant(us: int) -> pa.Scalar:
 
 
 def rows_of_tiles(bound: Bound, states: pa.Table, schema: pa.Schema, numbers: Ints, span_us: int) -> Made:
-    """A row for each key and tile, of the ascending `numbers`, that has states; states of other tiles are left out.
+    """A row for each key and tile, of the ascending `numbers`, that has states; states of other tiles are
+    left out.
 
-    A tile with an odd float, and tiles whose sums do not fit their types, are not usable and get no rows. The states are of frames or of
-    smaller tiles.
+    A tile with an odd float, and tiles whose sums do not fit their types, are not usable and get no rows. The
+    states are of frames or of smaller tiles.
     """
     number = instants(states[FRAME]) // span_us
-    odd = np.unique(number[odd_floats(states, [column for field in bound.fields for column in field.columns])])
+    odd = np.unique(
+        number[odd_floats(states, [column for field in bound.fields for column in field.columns])]
+    )
     usable = ~np.isin(numbers, odd)
     row_is_usable = np.isin(number, numbers[usable])
     columns = {name: states[name] for name in schema.names if name not in (BUCKET, FRAME)}
     table = pa.table(columns | {FRAME: pa.array(number * span_us)})
     try:
-        rows = merged(table if row_is_usable.all() else table.filter(pa.array(row_is_usable)), bound.pipeline.keys, bound.fields)
+        rows = merged(
+            table if row_is_usable.all() else table.filter(pa.array(row_is_usable)),
+            bound.pipeline.keys,
+            bound.fields,
+        )
     except SourceError:
         return Made(schema.empty_table(), np.zeros(len(numbers), np.bool_))
     bucket = buckets([contiguous(rows[key]) for key in bound.pipeline.keys], len(rows))

@@ -1,6 +1,8 @@
-"""Making tiers: tiles that the next windows may read, and, by `maintain`, tiles of all of history; see `timeline.tiers`.
+"""Making tiers: tiles that the next windows may read, and, by `maintain`, tiles of all of history; see
+`timeline.tiers`.
 
-Tiers are a cache. A run that commits meanwhile comes first, and whatever goes wrong here is no error: windows read states instead.
+Tiers are a cache. A run that commits meanwhile comes first, and whatever goes wrong here is no error: windows
+read states instead.
 """
 
 from __future__ import annotations
@@ -33,9 +35,11 @@ _log = logging.getLogger("muntin")
 
 
 def make_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
-    """Make tiles that are missing, and remove tiles that no window reaches any more; whether there was something to do.
+    """Make tiles that are missing, and remove tiles that no window reaches any more; whether there was
+    something to do.
 
-    `most`: files with so many states are read, and the states of at least one tile. Call it until it says False to make all tiles.
+    `most`: files with so many states are read, and the states of at least one tile. Call it until it says
+    False to make all tiles.
     """
     any_missing = False
     for frames in bound.frame_sets:
@@ -44,7 +48,12 @@ def make_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
             try:
                 any_missing |= _advanced(bound, tier_table, states, most)
             except Exception as wrong:  # noqa: BLE001 - windows are published, and read states instead
-                _log.warning("%s: not made (%s: %s); a later run does that", tier_table.table, type(wrong).__name__, wrong)
+                _log.warning(
+                    "%s: not made (%s: %s); a later run does that",
+                    tier_table.table,
+                    type(wrong).__name__,
+                    wrong,
+                )
     return any_missing
 
 
@@ -56,8 +65,13 @@ def _advanced(bound: Bound, tier_table: Tiered, states: Snapshot, most: int) -> 
     return advanced(bound, tier_table, states, batches, due(tier_table.scale, floors, batches), most)
 
 
-def advanced(bound: Bound, tier_table: Tiered, states: Snapshot, batches: Batches, wanted: Tiles, most: int) -> bool:
-    """Make some of the wanted tiles that are missing, and remove other tiles; whether some were missing. `most`: see `make_tiers`."""
+def advanced(
+    bound: Bound, tier_table: Tiered, states: Snapshot, batches: Batches, wanted: Tiles, most: int
+) -> bool:
+    """Make some of the wanted tiles that are missing, and remove other tiles; whether some were missing.
+
+    `most`: see `make_tiers`.
+    """
     wanted, new = _from_states(wanted, tier_table, batches), NewTiles(bound, tier_table, states, batches)
     missing = wanted.take(~wanted.among(new.kept))
     if not len(missing):
@@ -78,26 +92,41 @@ def _from_states(tiles: Tiles, tier_table: Tiered, batches: Batches) -> Tiles:
 
 
 def _published(bound: Bound, tier_table: Tiered, states: Snapshot) -> tuple[Batches, list[tuple[Even, int]]]:
-    """The batches that windows were published from; the grids of long windows, and the instants up to which the windows are closed."""
+    """The batches that windows were published from; the grids of long windows, and the instants up to which
+    the windows are closed.
+    """
     starts, pipeline = published(bound.store, next(iter(tier_table.long))).starts, bound.pipeline
     batches = accumulated(bound, tier_table.frames.table, states)
     past = history(batches, starts, starts[:0], pipeline.intervals, fill=pipeline.on_gap == "empty").batches
     past = past.take(past.start_us <= starts.max(initial=BEFORE_ALL))
     watermarks_us = watermarks(past, pipeline.watermarking)
-    return past, [(even, int(closing(bound.windows[name], watermarks_us).floor[-1])) for name, even in tier_table.long.items()]
+    return past, [
+        (even, int(closing(bound.windows[name], watermarks_us).floor[-1]))
+        for name, even in tier_table.long.items()
+    ]
 
 
 def make_history_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
-    """Make some tiles of history that are missing; whether there was something to do. `most`: as in `make_tiers`."""
+    """Make some tiles of history that are missing; whether there was something to do.
+
+    `most`: as in `make_tiers`.
+    """
     any_missing = False
     for frames in bound.frame_sets:
         states = bound.store.snapshot(frames.table)
         if tier_table := tiered_history(bound, frames, states.schema):
             try:
                 batches = accumulated(bound, frames.table, states)
-                any_missing |= len(batches) > 0 and advanced(bound, tier_table, states, batches, _whole(tier_table.scale, batches), most)
+                any_missing |= len(batches) > 0 and advanced(
+                    bound, tier_table, states, batches, _whole(tier_table.scale, batches), most
+                )
             except Exception as wrong:  # noqa: BLE001 - windows are published, and read states instead
-                _log.warning("%s: not made (%s: %s); muntin maintain tries again", tier_table.table, type(wrong).__name__, wrong)
+                _log.warning(
+                    "%s: not made (%s: %s); muntin maintain tries again",
+                    tier_table.table,
+                    type(wrong).__name__,
+                    wrong,
+                )
     return any_missing
 
 

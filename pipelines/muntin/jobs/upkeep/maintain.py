@@ -47,11 +47,12 @@ def maintain(
     now: datetime | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Maintained:
-    """Put small files together, shorten the logs of tables, and remove what is not read any more. Runs may go on meanwhile.
+    """Put small files together, shorten the logs of tables, and remove what is not read any more. Runs may go
+    on meanwhile.
 
-    What is younger than `older_than_us` stays: longer than any run and any reader takes. `superseded`: states of earlier definitions that
-    read no batch for so long are removed, with their windows. `dry_run`: only tell what would be removed. `tell`: called with a line for
-    each step.
+    What is younger than `older_than_us` stays: longer than any run and any reader takes. `superseded`: states
+    of earlier definitions that read no batch for so long are removed, with their windows. `dry_run`: only
+    tell what would be removed. `tell`: called with a line for each step.
     """
     bound, present = bind_existing(pipeline, root), now or utc_now()
     compacted = {} if dry_run else dict(Counter(_each(bound, tell)))
@@ -87,11 +88,17 @@ def _shorten_logs(*folders: AnyPath) -> None:
 
 
 def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
-    """Remove the states of other definitions that read their last batch before `oldest`; where none is read, that wrote nothing since."""
+    """Remove the states of other definitions that read their last batch before `oldest`; where none is read,
+    that wrote nothing since.
+    """
     present = bound.folder
-    for folder in (other for other in states_of(present.parent) if other != present and standing(other) != "current"):
+    for folder in (
+        other for other in states_of(present.parent) if other != present and standing(other) != "current"
+    ):
         sizes = sizes_below(folder)
-        written_at = datetime.fromtimestamp(max((at for *_, at in sizes), default=folder.stat().st_mtime), UTC)
+        written_at = datetime.fromtimestamp(
+            max((at for *_, at in sizes), default=folder.stat().st_mtime), UTC
+        )
         if (last_read_at(DeltaStore(folder)) or written_at) < oldest:
             files = [size for _, size, _ in sizes]
             if not dry_run:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 class Outdated:
     """A batch that should be read (again), and why.
 
-    `purged`: rows were read of it, and it has no file any more. To read it takes its rows out of published windows.
+    `purged`: rows were read of it, and it has no file any more. To read it takes its rows out of published
+    windows.
     """
 
     interval_start: datetime
@@ -41,26 +42,37 @@ class Outdated:
     purged: bool = False
 
 
-def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
+def outdated(
+    pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, everything: bool = False
+) -> list[Outdated]:
     """The batches of `[start, end)` to read and the purged batches, in order; all batches if `everything`.
 
-    A batch whose states are gone, as `retain` says, is left out. A source has changed when its files are not those of the batch's manifest:
-    by path, size and the time when they were last written, or by content where `sources.files(..., checksum=True)` says so.
+    A batch whose states are gone, as `retain` says, is left out. A source has changed when its files are not
+    those of the batch's manifest: by path, size and the time when they were last written, or by content where
+    `sources.files(..., checksum=True)` says so.
     """
     bound = bind(pipeline, root)
-    intervals = readable(bound, pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")))
+    intervals = readable(
+        bound, pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    )
     versions_by_start, reports = versions(bound), last_accumulated(bound.store, intervals)
     lost, outdated_batches = set(purged(bound, without_files(bound, intervals))), []
     reported = [
-        each for each in intervals if each not in lost and _is_reported(versions_by_start.get(each.start_us), reports.get(each.start_us))
+        each
+        for each in intervals
+        if each not in lost and _is_reported(versions_by_start.get(each.start_us), reports.get(each.start_us))
     ]
     given, looked_up = inputs_of_each(bound, reported), lookup_changes(bound).why
     for interval in intervals:
         at = interval.start_us
         if interval in lost:
-            outdated_batches.append(Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True))
+            outdated_batches.append(
+                Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True)
+            )
         elif (
-            reason := _reason(bound, interval, versions_by_start.get(at), reports.get(at), given.get(interval))
+            reason := _reason(
+                bound, interval, versions_by_start.get(at), reports.get(at), given.get(interval)
+            )
             or looked_up.get(interval)
             or ("asked for" if everything else None)
         ):
@@ -70,8 +82,14 @@ def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: d
 
 def versions(bound: Bound) -> dict[int, str]:
     """Start of a batch -> version of its states, for the batches that every frame set has."""
-    first, *others = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets)
-    everywhere = np.all([np.isin(first.start_us, other.start_us) for other in others], axis=0) if others else np.ones(len(first), np.bool_)
+    first, *others = (
+        accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets
+    )
+    everywhere = (
+        np.all([np.isin(first.start_us, other.start_us) for other in others], axis=0)
+        if others
+        else np.ones(len(first), np.bool_)
+    )
     batches = first.take(everywhere)
     return dict(zip(batches.start_us.tolist(), map(spelled, batches.version.tolist()), strict=True))
 
@@ -82,7 +100,11 @@ def _is_reported(version: str | None, report: Mapping[str, Any] | None) -> bool:
 
 
 def _reason(
-    bound: Bound, interval: Interval, version: str | None, report: Mapping[str, Any] | None, given: Inputs | SourceError | None
+    bound: Bound,
+    interval: Interval,
+    version: str | None,
+    report: Mapping[str, Any] | None,
+    given: Inputs | SourceError | None,
 ) -> str | None:
     if version is None:
         return "missing"

@@ -1,4 +1,6 @@
-"""Rebuild: after the content of states changed with the definition, read the batches that the newest earlier state has."""
+"""Rebuild: after the content of states changed with the definition, read the batches that the newest earlier
+state has.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ class _Behind:
 
 
 def to_rebuild(bound: Bound) -> list[Outdated]:
-    """The batches to read and the purged batches, in order: none if there is no earlier state, or the present state has all.
+    """The batches to read and the purged batches, in order: none if there is no earlier state, or the present
+    state has all.
 
     Batches that are not of the present schedule are an error.
     """
@@ -61,10 +64,14 @@ def to_rebuild(bound: Bound) -> list[Outdated]:
         return []
     if not backlog.fits:
         raise DefinitionError(
-            f"the batches in {backlog.state} are not those of the present schedule, {bound.pipeline.intervals}; "
-            "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
+            f"the batches in {backlog.state} are not those of the present schedule,"
+            f" {bound.pipeline.intervals}; say what to read, as muntin backfill FILE --start 2013-01-01 --end"
+            " 2014-01-01"
         )
-    return [_outdated(interval, f"in the state {backlog.state.name}", purged=gone) for interval, gone in _purged(bound, backlog).items()]
+    return [
+        _outdated(interval, f"in the state {backlog.state.name}", purged=gone)
+        for interval, gone in _purged(bound, backlog).items()
+    ]
 
 
 def automatic_intervals(bound: Bound) -> list[Interval]:
@@ -98,8 +105,12 @@ def _behind(bound: Bound) -> _Behind | None:
 
 
 def _purged(bound: Bound, backlog: _Behind) -> dict[Interval, bool]:
-    """The batches that a state lacks, in order -> whether rows were read of them and there is no file any more."""
-    missing_batches = [Interval(start, bound.pipeline.intervals.after(start)) for start in backlog.starts.tolist()]
+    """The batches that a state lacks, in order -> whether rows were read of them and there is no file any
+    more.
+    """
+    missing_batches = [
+        Interval(start, bound.pipeline.intervals.after(start)) for start in backlog.starts.tolist()
+    ]
     reports = last_accumulated(DeltaStore(backlog.state), missing_batches)
     empty = {start for start, report in reports.items() if not report["rows_read"]}
     gone = {interval for interval in without_files(bound, missing_batches) if interval.start_us not in empty}
@@ -127,7 +138,9 @@ def newest_earlier(bound: Bound) -> AnyPath | None:
 
 
 def check_rebuilt(bound: Bound, window: str) -> None:
-    """Refuse to show a window as empty that only an earlier definition has published, or windows of another definition as of this."""
+    """Refuse to show a window as empty that only an earlier definition has published, or windows of another
+    definition as of this.
+    """
     check_as_defined(bound, window)
     if published(bound.store, window).ledger:
         return
@@ -136,25 +149,35 @@ def check_rebuilt(bound: Bound, window: str) -> None:
     if readers.ledger or earlier:
         place = home / WINDOWS / window if readers.ledger else earlier[0] / WINDOWS / window
         raise StateError(
-            f"{bound.pipeline.name}: nothing of {window!r} is published under this definition, and {place} holds windows of an earlier "
-            f"one: states hold something else now; run muntin rebuild FILE --root {bound.root}, or read by the earlier definition"
+            f"{bound.pipeline.name}: nothing of {window!r} is published under this definition, and {place}"
+            " holds windows of an earlier one: states hold something else now; run muntin rebuild FILE"
+            f" --root {bound.root}, or read by the earlier definition"
         )
 
 
 def _batches(bound: Bound) -> Ints:
     """Starts of the batches that all frame sets of a state have, ascending."""
-    starts_of_tables = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets)
+    starts_of_tables = (
+        accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us
+        for frames in bound.frame_sets
+    )
     return reduce(np.intersect1d, starts_of_tables)
 
 
 def _is_of(pipeline: Pipeline, earlier: AnyPath, starts: Ints) -> bool:
     """Whether an earlier state is of the present schedule: as it is noted there, else as its batches tell."""
     noted = definition_note.read(earlier)
-    return noted["schedule"] == str(pipeline.intervals) if noted else _fits(pipeline, starts[:_INSPECTED].tolist())
+    return (
+        noted["schedule"] == str(pipeline.intervals)
+        if noted
+        else _fits(pipeline, starts[:_INSPECTED].tolist())
+    )
 
 
 def _fits(pipeline: Pipeline, starts: Sequence[int]) -> bool:
-    """Whether batches that start then fit the schedule: they begin at its borders, and two of them are neighbours."""
+    """Whether batches that start then fit the schedule: they begin at its borders, and two of them are
+    neighbours.
+    """
     after = {start: pipeline.intervals.after(start) for start in starts}
     try:
         for start, end in after.items():

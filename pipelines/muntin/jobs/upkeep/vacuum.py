@@ -1,4 +1,7 @@
-"""Vacuum: remove files that no reader can see any more. Files of a table's present version are never touched."""
+"""Vacuum: remove files that no reader can see any more.
+
+Files of a table's present version are never touched.
+"""
 
 from __future__ import annotations
 
@@ -42,15 +45,17 @@ Found = tuple["AnyPath", int, float]  # a file, its bytes, and when it was writt
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]+\.partial")
 _HALF_COMMIT = re.compile(r"\d{20}(\.json#\d+|\.[0-9a-f]{32}\.draft)")
 """As deltalake and `write_new` name a commit until it is whole."""
-_DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.partial)?")  # of the file that says whose a folder is
+# of the file that says whose a folder is
+_DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.partial)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
     """Files removed from one place.
 
-    `what`: replaced files, files of no commit, outlived files of mirrors, outlived notes, outlived tables, abandoned staging, rows of
-    killed runs, outlived versions of dimensions, half-written files, or a superseded state.
+    `what`: replaced files, files of no commit, outlived files of mirrors, outlived notes, outlived tables,
+    abandoned staging, rows of killed runs, outlived versions of dimensions, half-written files, or a
+    superseded state.
     """
 
     what: str
@@ -60,12 +65,18 @@ class Removed:
 
 
 def vacuum(
-    root: str | AnyPath, *, older_than_us: int, pipeline: Pipeline | None = None, dry_run: bool = False, now: datetime | None = None
+    root: str | AnyPath,
+    *,
+    older_than_us: int,
+    pipeline: Pipeline | None = None,
+    dry_run: bool = False,
+    now: datetime | None = None,
 ) -> list[Removed]:
     """Remove replaced files, abandoned stagings and half-written files that are older than a duration.
 
-    `older_than_us` must be longer than any run and any reader takes. The states of `pipeline` are swept, under every definition it had;
-    None: every state below the root. `dry_run`: only tell what would be removed.
+    `older_than_us` must be longer than any run and any reader takes. The states of `pipeline` are swept,
+    under every definition it had; None: every state below the root. `dry_run`: only tell what would be
+    removed.
     """
     oldest = (now or utc_now()) - timedelta(microseconds=older_than_us)
     top, homes = path_of(root), state_folders(root)
@@ -85,7 +96,9 @@ def _drafts(root: AnyPath) -> Iterator[Found]:
             yield path, path.stat().st_size, path.stat().st_mtime
 
 
-def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+def _swept(
+    root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool
+) -> Iterator[Removed]:
     """Sweep a state, or the folder of the live tables."""
     for log in ascending(folder.rglob("_delta_log")):
         mirrors = _Mirrors(log.parent)
@@ -96,19 +109,31 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
     if folder.name != WINDOWS:
         yield _outlived(root, folder, oldest, dry_run=dry_run)
         yield _outlived_tables(root, folder, oldest, dry_run=dry_run)
-        yield _old(root, folder / MATERIALISED, "rows of killed runs", sizes_below(folder / MATERIALISED), oldest, dry_run=dry_run)
+        yield _old(
+            root,
+            folder / MATERIALISED,
+            "rows of killed runs",
+            sizes_below(folder / MATERIALISED),
+            oldest,
+            dry_run=dry_run,
+        )
         outlived = {*outlived_versions(folder / DIMENSIONS)}
         versions = [file for file in sizes_below(folder / DIMENSIONS) if file[0].name in outlived]
-        yield _old(root, folder / DIMENSIONS, "outlived versions of dimensions", versions, oldest, dry_run=dry_run)
+        yield _old(
+            root, folder / DIMENSIONS, "outlived versions of dimensions", versions, oldest, dry_run=dry_run
+        )
         yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 
 
-def _replaced(root: AnyPath, table: AnyPath, mirrors: _Mirrors, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Removed:
-    """Remove the files that a commit took out of the table, unless a mirror names them. Files that the log does not know stay.
+def _replaced(
+    root: AnyPath, table: AnyPath, mirrors: _Mirrors, older_than_us: int, oldest: datetime, *, dry_run: bool
+) -> Removed:
+    """Remove the files that a commit took out of the table, unless a mirror names them. Files that the log
+    does not know stay.
 
-    Delta's own vacuum only tells which: it goes by the time of that commit alone. A run that finds the same content again makes the file
-    young, and is about to commit it.
+    Delta's own vacuum only tells which: it goes by the time of that commit alone. A run that finds the same
+    content again makes the file young, and is about to commit it.
     """
     hours = -(-older_than_us // UNITS["h"])
     names = {*open_table(table).vacuum(hours, dry_run=True, enforce_retention_duration=False)}
@@ -120,10 +145,17 @@ def _replaced(root: AnyPath, table: AnyPath, mirrors: _Mirrors, older_than_us: i
 def _unnamed(root: AnyPath, table: AnyPath, mirrors: _Mirrors, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files of a table that no commit names: of runs that ended before they committed."""
     opened = open_table(table)
-    removed = opened.vacuum(0, dry_run=True, enforce_retention_duration=False)  # Delta's own vacuum sees to them
+    # Delta's own vacuum sees to them
+    removed = opened.vacuum(0, dry_run=True, enforce_retention_duration=False)
     named = {*pa.table(opened.get_add_actions(flatten=True))["path"].to_pylist(), *removed}
-    paths_and_files = ((relative(file[0], table), file) for file in sizes_below(table) if file[0].suffix == ".parquet")
-    files = [file for path, file in paths_and_files if _of_table(path) and path not in named and not mirrors.names(file[0])]
+    paths_and_files = (
+        (relative(file[0], table), file) for file in sizes_below(table) if file[0].suffix == ".parquet"
+    )
+    files = [
+        file
+        for path, file in paths_and_files
+        if _of_table(path) and path not in named and not mirrors.names(file[0])
+    ]
     return _old(root, table, "files of no commit", files, oldest, dry_run=dry_run)
 
 
@@ -132,10 +164,16 @@ def _of_table(path: str) -> bool:
     return not path.startswith("_delta_log") and not path_of(path).name.startswith(".")
 
 
-def _old(root: AnyPath, place: AnyPath, what: str, files: list[Found], oldest: datetime, *, dry_run: bool) -> Removed:
+def _old(
+    root: AnyPath, place: AnyPath, what: str, files: list[Found], oldest: datetime, *, dry_run: bool
+) -> Removed:
     """Remove the files that are older than an instant."""
     before_s = oldest.timestamp()
-    old = [(path, size) for path, size, written in files if written < before_s and (dry_run or _removed(path, before_s))]
+    old = [
+        (path, size)
+        for path, size, written in files
+        if written < before_s and (dry_run or _removed(path, before_s))
+    ]
     return Removed(what, relative(place, root), len(old), sum(size for _, size in old))
 
 
@@ -163,8 +201,14 @@ def _outlived(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool
 
 def _outlived_tables(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the copies of tables of spans by which no window is published or staged."""
-    named = {ledger.given for ledger in _ledgers(folder)} | {window.given for window in staged_windows(folder)}
-    files = [file for file in sizes_below(folder / GIVEN) if file[0].suffix == ".parquet" and file[0].name not in named]
+    named = {ledger.given for ledger in _ledgers(folder)} | {
+        window.given for window in staged_windows(folder)
+    }
+    files = [
+        file
+        for file in sizes_below(folder / GIVEN)
+        if file[0].suffix == ".parquet" and file[0].name not in named
+    ]
     return _old(root, folder / GIVEN, "outlived tables", files, oldest, dry_run=dry_run)
 
 
@@ -186,7 +230,11 @@ def _abandoned(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: boo
 
 def _half_written(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files that killed runs were writing."""
-    partial = [file for file in sizes_below(folder) if _PARTIAL.fullmatch(file[0].name) or _HALF_COMMIT.fullmatch(file[0].name)]
+    partial = [
+        file
+        for file in sizes_below(folder)
+        if _PARTIAL.fullmatch(file[0].name) or _HALF_COMMIT.fullmatch(file[0].name)
+    ]
     return _old(root, folder, "half-written files", partial, oldest, dry_run=dry_run)
 
 
@@ -195,7 +243,10 @@ class _Mirrors:
 
     def __init__(self, table: AnyPath) -> None:
         self._table, self._named, self._answered = table, set[str](), True
-        own, name = {relative(path, table / METADATA).partition("/")[0] for path, *_ in self.own()}, "that no note tells of"
+        own, name = (
+            {relative(path, table / METADATA).partition("/")[0] for path, *_ in self.own()},
+            "that no note tells of",
+        )
         try:
             if noted := mirrors_of(table):
                 mirrors = extension("mirrors", "iceberg")

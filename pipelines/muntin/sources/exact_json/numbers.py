@@ -1,4 +1,6 @@
-"""Numbers of JSON lines that DuckDB's reader does not keep: it makes doubles of numbers with a fraction before a type is given."""
+"""Numbers of JSON lines that DuckDB's reader does not keep: it makes doubles of numbers with a fraction
+before a type is given.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def is_rounded(kind: str | None) -> bool:
 
 
 def lost_number(text: str, used: Callable[[str], bool]) -> tuple[str, str] | None:
-    """The first number of a line that is no double, with the column that holds it; None: there is none. `used`: which columns count.
+    """The first number of a line that is no double, with the column that holds it; None: there is none.
+    `used`: which columns count.
 
     >>> lost_number('{"x": 0.1234567890123456789, "y": 0.1}', lambda name: True)
     ('x', '0.1234567890123456789')

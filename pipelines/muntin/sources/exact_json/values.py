@@ -1,10 +1,12 @@
-"""JSON as it is written: numbers keep their text, and a value is of a SQL type only if JSON has it in that kind.
+"""JSON as it is written: numbers keep their text, and a value is of a SQL type only if JSON has it in that
+kind.
 
 JSON                    is of the types                                 and not of
 7, 7.0, 1e2             BIGINT, DECIMAL(9,2), DOUBLE, VARCHAR ("1e2")   BOOLEAN, DATE
 "7"                     VARCHAR, DATE, TIMESTAMP, UUID, ENUM, ...       BIGINT, DOUBLE
 true                    BOOLEAN, VARCHAR                                BIGINT
-{"a": 1, "a": 2}        JSON and VARCHAR have no value of it            STRUCT(a BIGINT): a name that comes twice
+{"a": 1, "a": 2}        JSON and VARCHAR have no value of it            STRUCT(a BIGINT): a name that comes
+twice
 
 What is left is a text that SQL casts to the type: whether 300 is a TINYINT, or "2024-13-01" a day.
 """
@@ -21,7 +23,9 @@ from muntin.sources.casts import INTEGERS
 from muntin.sources.nested_types import element, map_types, members, plain_name
 
 DEEPEST = 128
-"""Values in each other, as deep as DuckDB's reader of JSON lines goes, from the line itself to what the innermost brackets hold."""
+"""Values in each other, as deep as DuckDB's reader of JSON lines goes, from the line itself to what the
+innermost brackets hold.
+"""
 TOO_DEEP = f"nested more than {DEEPEST} deep"
 _MOST_DIGITS = 80
 WHOLE = (*INTEGERS, "BIGNUM")
@@ -48,18 +52,26 @@ class _Object(dict[str, Any]):
 
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
     json_object, names = _Object(pairs), [name for name, _ in pairs]
-    json_object.twice = frozenset() if len(json_object) == len(names) else frozenset(name for name in json_object if names.count(name) > 1)
+    json_object.twice = (
+        frozenset()
+        if len(json_object) == len(names)
+        else frozenset(name for name in json_object if names.count(name) > 1)
+    )
     return json_object
 
 
 class _Constant:
-    """NaN or an infinity, which some writers take for JSON: no type has them, and in a column that is not read they do no harm."""
+    """NaN or an infinity, which some writers take for JSON: no type has them, and in a column that is not
+    read they do no harm.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
-_DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Constant, object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(
+    parse_int=_Number, parse_float=_Number, parse_constant=_Constant, object_pairs_hook=_object
+)
 
 
 def is_deep(text: str) -> bool:
@@ -87,7 +99,8 @@ def parsed(text: str) -> _Object:
 
 
 def member(of: Any, name: str, kind: str, *, strict: bool) -> Any:  # noqa: ANN401 - any JSON, and texts in lists, dicts and pairs
-    """The member of an object in a type: its text; of nested types the same with texts inside; None where it is null or not there.
+    """The member of an object in a type: its text; of nested types the same with texts inside; None where it
+    is null or not there.
 
     If `strict`, only numbers are numbers; else texts may be of any type, as in what was JSON never.
     """

@@ -18,17 +18,29 @@ def check_columns(source: TableSource, names: Collection[str], instants: Collect
 
     `instants`: the columns that are times with a zone.
     """
-    named = {"event_time": source.event_time, "arrival_time": source.arrival_time, "arrival_order": source.arrival_order}
+    named = {
+        "event_time": source.event_time,
+        "arrival_time": source.arrival_time,
+        "arrival_order": source.arrival_order,
+    }
     ids = "id" if source.changes else "dedupe"
-    asked = [*named.items(), *(("types", name) for name in source.types), *((ids, name) for name in source.dedupe)]
+    asked = [
+        *named.items(),
+        *(("types", name) for name in source.types),
+        *((ids, name) for name in source.dedupe),
+    ]
     for what, name in asked:
         if name and name not in names:
             raise SourceError(
-                f"{source.path}: {what}: no column {name!r} in the table; there are {', '.join(names)}; mend it in {source.call}"
+                f"{source.path}: {what}: no column {name!r} in the table; there are {', '.join(names)}; mend"
+                f" it in {source.call}"
             )
     if source.timezone and source.event_time in instants:
         raise SourceError(
-            f"{source.path}: timezone={source.timezone!r} is for times without a zone, and {source.event_time!r} has instants; leave it out"
+            f"{source.path}: timezone={source.timezone!r} is for times without a zone, and"
+            f" {source.event_time!r} has instants; leave it out"
         )
     if source.changes and CHANGE in names:
-        raise SourceError(f"{source.path}: its column {CHANGE!r} has the name of a column of the change feed; rename it")
+        raise SourceError(
+            f"{source.path}: its column {CHANGE!r} has the name of a column of the change feed; rename it"
+        )

@@ -46,7 +46,8 @@ class Commit:
         data_added: the paths of the added files with rows that are new. A compaction adds files without any.
         data_removed: whether rows were removed or changed.
         gone: the removed files whose rows are not merely in other files now.
-        feed: the files that say which rows it changed (the change feed); none where its table writes no feed, or whole files tell it.
+        feed: the files that say which rows it changed (the change feed); none where its table writes no feed,
+            or whole files tell it.
     """
 
     version: int

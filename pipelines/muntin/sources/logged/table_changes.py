@@ -2,16 +2,19 @@
 
 version   commit                                 files of its batch                    its rows say
 1         INSERT                                 the added file                        nothing: they bring
-2         UPDATE, with a change feed             the feed's file; not what was         delete, insert, update_preimage, update_postimage
+2         UPDATE, with a change feed             the feed's file; not what was         delete, insert,
+update_preimage, update_postimage
                                                  written anew
 3         DELETE of a partition, no feed needed  the removed files                     delete
 4         UPDATE or overwrite without a feed     the removed and the added files       delete, insert
 
-Of a commit, rows that take back come before rows that bring, wherever they stand: a row may take the id of another.
+Of a commit, rows that take back come before rows that bring, wherever they stand: a row may take the id of
+another.
 
-What a row is told to be follows from all rows of its id in the batch. If the batch brought the id, they change no other batch: they are
-`insert`, or a word of ours where they take back. Else they change a row that was there; or they are unchanged, if it is as before in the
-end, as most rows of a file are that was written anew.
+What a row is told to be follows from all rows of its id in the batch. If the batch brought the id, they
+change no other batch: they are `insert`, or a word of ours where they take back. Else they change a row that
+was there; or they are unchanged, if it is as before in the end, as most rows of a file are that was written
+anew.
 """
 
 from __future__ import annotations
@@ -34,8 +37,10 @@ class Step(NamedTuple):
 
     Attributes:
         version: of the commit.
-        said: what each row of the file is, as "insert" or "delete"; None of the change feed, whose rows say it themselves.
-        began, begun: `version` and `said` of the first commit of the batch that names the file, where `version` is that of the last.
+        said: what each row of the file is, as "insert" or "delete"; None of the change feed, whose rows say
+            it themselves.
+        began, begun: `version` and `said` of the first commit of the batch that names the file, where
+            `version` is that of the last.
     """
 
     version: int
@@ -90,7 +95,10 @@ def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -
     """
     if not _changes(steps):
         return rows
-    took, values = f"{_SAID} IN {TAKES_BACK}", ", ".join(to_the_bit(name, kind) for name, kind in columns.items() if name != CHANGE)
+    took, values = (
+        f"{_SAID} IN {TAKES_BACK}",
+        ", ".join(to_the_bit(name, kind) for name, kind in columns.items() if name != CHANGE),
+    )
     first = f"OVER (PARTITION BY {IDENTITY} ORDER BY {_BEGAN}, {_BEGUN} NOT IN {TAKES_BACK}, {ROW_IN_SPLIT})"
     last = f"OVER (PARTITION BY {IDENTITY} ORDER BY {_VERSION} DESC, {took}, {ROW_IN_SPLIT} DESC)"
     brought = f"{IDENTITY} IS NULL OR first_value({_BEGUN}) {first} = 'insert'"

@@ -5,7 +5,8 @@
     batches      0, 1, 2 as    3          none         5
                  one table
 
-A commit has its time in the log, so that the files of an interval follow from the table alone, in whatever order batches are read.
+A commit has its time in the log, so that the files of an interval follow from the table alone, in whatever
+order batches are read.
 """
 
 from __future__ import annotations
@@ -30,32 +31,44 @@ if TYPE_CHECKING:
     Stepped = list[tuple[Added, Step]]
 
 
-def table_files(source: TableSource, intervals: Sequence[Interval], first_us: int) -> dict[Interval, list[SourceFile]]:
+def table_files(
+    source: TableSource, intervals: Sequence[Interval], first_us: int
+) -> dict[Interval, list[SourceFile]]:
     """The files of each interval, in the order in which they were added. Their checksum names the versions.
 
-    `source`: as `in_full` gives it; `first_us`: start of the schedule's first interval, whose batch has all that was in the table
-    before. A commit that removed or changed rows is an error if the source says so; a `ForgottenError` names commits or files that
-    are gone.
+    `source`: as `in_full` gives it; `first_us`: start of the schedule's first interval, whose batch has all
+    that was in the table before. A commit that removed or changed rows is an error if the source says so; a
+    `ForgottenError` names commits or files that are gone.
     """
     log = log_of(source)
     by_time = _by_interval(log, intervals)
     files_of_interval = {}
     for interval in intervals:
         begins = interval.start_us <= first_us
-        stepped, versions = _held(source, log, interval) if begins else _added(source, log, interval, by_time[interval])
+        stepped, versions = (
+            _held(source, log, interval) if begins else _added(source, log, interval, by_time[interval])
+        )
         log.check(source, [each for each, _ in stepped])
         steps = last_steps(stepped)
         files_of_interval[interval] = [
-            SourceFile(log.address(each), each.size, 0, versions, step=step if source.changes else None) for each, step in steps
+            SourceFile(log.address(each), each.size, 0, versions, step=step if source.changes else None)
+            for each, step in steps
         ]
     _check_there(source, log, files_of_interval)
     return files_of_interval
 
 
 def log_of(source: TableSource) -> Log:
-    """The log of a table. Where changes are read, commits are in the order of their versions, whatever their writers' clocks said."""
+    """The log of a table.
+
+    Where changes are read, commits are in the order of their versions, whatever their writers' clocks said.
+    """
     log = source.log()
-    return replace(log, made_us=dict(zip(log.made_us, accumulate(log.made_us.values(), max), strict=True))) if source.changes else log
+    return (
+        replace(log, made_us=dict(zip(log.made_us, accumulate(log.made_us.values(), max), strict=True)))
+        if source.changes
+        else log
+    )
 
 
 def in_full(source: TableSource) -> TableSource:
@@ -64,7 +77,10 @@ def in_full(source: TableSource) -> TableSource:
 
 
 def files_now(source: TableSource) -> list[SourceFile]:
-    """The files of a table as it is now, whatever its commits did to earlier rows. `source`: as `in_full` gives it."""
+    """The files of a table as it is now, whatever its commits did to earlier rows.
+
+    `source`: as `in_full` gives it.
+    """
     log = log_of(source)
     held = log.held(source, log.newest)
     log.check(source, held)
@@ -105,14 +121,17 @@ def _new(source: TableSource, log: Log, commit: Commit) -> Iterator[tuple[Added,
         raise SourceError(
             f"{source.path}: {which} removed or changed rows, which windows may hold already; "
             f'say on_change="skip" in {source.call} to pass over such versions, or begin anew behind it: '
-            f"let start= of the pipeline be after {commit_time}. With changes=True rows are changed where they are"
+            f"let start= of the pipeline be after {commit_time}. With changes=True rows are changed where"
+            " they are"
         )
 
 
 def _held(source: TableSource, log: Log, interval: Interval) -> tuple[Stepped, str]:
     """The files of the table at the end of an interval, and a name of its version."""
     within = [version for version, made_us in log.made_us.items() if made_us < interval.end_us]
-    last = next((version - 1 for version, made_us in log.made_us.items() if made_us >= interval.end_us), log.newest)
+    last = next(
+        (version - 1 for version, made_us in log.made_us.items() if made_us >= interval.end_us), log.newest
+    )
     if not log.whole and last < log.oldest:
         raise _cleaned(source, log, interval)
     later = [version for version in within if version > last]  # by a clock that went wrong
@@ -124,13 +143,15 @@ def _held(source: TableSource, log: Log, interval: Interval) -> tuple[Stepped, s
 def _cleaned(source: TableSource, log: Log, interval: Interval) -> ForgottenError:
     oldest_time = spell_instant(log.made_us[log.oldest])
     return ForgottenError(
-        f"{source.path}: the log begins with {log.named([log.oldest])} of {oldest_time}, so what was added in {interval} is not known any "
-        f"more ({log.kept_by}); read batches sooner, or let start= of the pipeline be such that its first interval ends "
-        f"after {oldest_time}"
+        f"{source.path}: the log begins with {log.named([log.oldest])} of {oldest_time}, so what was added in"
+        f" {interval} is not known any more ({log.kept_by}); read batches sooner, or let start= of the"
+        f" pipeline be such that its first interval ends after {oldest_time}"
     )
 
 
-def _check_there(source: TableSource, log: Log, files_of_interval: Mapping[Interval, Sequence[SourceFile]]) -> None:
+def _check_there(
+    source: TableSource, log: Log, files_of_interval: Mapping[Interval, Sequence[SourceFile]]
+) -> None:
     """Refuse files that are gone: what a compaction replaced is removed by a later VACUUM."""
     there = stats_of([file.path for files in files_of_interval.values() for file in files])
     cleaner, setting = log.removed_by
@@ -138,7 +159,8 @@ def _check_there(source: TableSource, log: Log, files_of_interval: Mapping[Inter
         for file in files:
             if file.path not in there:
                 raise ForgottenError(
-                    f"{file.path}: gone from {source.path} since {file.checksum} added it for the batch {interval} ({cleaner}?); bring it "
-                    f"back, read batches sooner than files are removed ({setting}), or let start= of the "
-                    f"pipeline be later: its first batch takes what is there"
+                    f"{file.path}: gone from {source.path} since {file.checksum} added it for the batch"
+                    f" {interval} ({cleaner}?); bring it back, read batches sooner than files are removed"
+                    f" ({setting}), or let start= of the pipeline be later: its first batch takes what is"
+                    " there"
                 )

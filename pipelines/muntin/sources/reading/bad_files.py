@@ -27,13 +27,18 @@ _FRAME = b"PAR1"  # begins and ends a Parquet file
 
 
 def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> str:
-    """The problem of a file as a whole, as a sentence without its path; "" if it can be read, apart from single rows."""
+    """The problem of a file as a whole, as a sentence without its path; "" if it can be read, apart from
+    single rows.
+    """
     problem = _found(session, source, path_of(path))
     return f"{problem}; {_EXPECTED[source.format]} was expected" if problem else ""
 
 
-def check_whole(source: Source, paths: Sequence[str], used: Callable[[str], bool], rows: range | None) -> None:
-    """Refuse what DuckDB reads without a word: CSV files of 0 bytes, as files without rows, and pages of Parquet with wrong checksums.
+def check_whole(
+    source: Source, paths: Sequence[str], used: Callable[[str], bool], rows: range | None
+) -> None:
+    """Refuse what DuckDB reads without a word: CSV files of 0 bytes, as files without rows, and pages of
+    Parquet with wrong checksums.
 
     An empty file of JSON lines is one. `used`, `rows`: as for `check_pages`.
     """
@@ -78,7 +83,11 @@ def _of_text(source: Source, path: AnyPath) -> str:
         data = content(str(path), source.dialect.encoding)
     except DamagedError as damaged:
         return damaged.problem
-    headless = source.format == "csv" and bool(data) and cut_csv(data[:LONGEST], source.separator, source.dialect) is None
+    headless = (
+        source.format == "csv"
+        and bool(data)
+        and cut_csv(data[:LONGEST], source.separator, source.dialect) is None
+    )
     if headless or (source.format == "csv" and not data):
         return "has no header that can be read"
     return ""

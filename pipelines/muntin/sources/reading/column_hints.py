@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from muntin.sources import Source
 
 _DELIMITERS = ";\t|,"
-_MAGIC = {"PAR1": 'Parquet does: say format="parquet"', "PK\x03\x04": "an Excel file or an archive does: save it as CSV"}
+_MAGIC = {
+    "PAR1": 'Parquet does: say format="parquet"',
+    "PK\x03\x04": "an Excel file or an archive does: save it as CSV",
+}
 _VALUE = re.compile(r"[-+\d].*|")
 
 
@@ -31,31 +34,51 @@ def no_column(what: str, name: str, columns: Collection[str], source: Source) ->
     for magic, mend in _MAGIC.items() if source.format == "csv" else ():
         if names and names[0].startswith(magic):
             return f"{what}: no column {name!r}; the file begins as {mend}"
-    return f"{what}: no column {name!r}; there are {', '.join(names)}{did_you_mean(name, names) or _of_csv(names, source)}"
+    return (
+        f"{what}: no column {name!r}; there are"
+        f" {', '.join(names)}{did_you_mean(name, names) or _of_csv(names, source)}"
+    )
 
 
 def _of_csv(names: Sequence[str], source: Source) -> str:
     """How a CSV file may have to be read, by its first line."""
     if source.format != "csv" or source.dialect.header:
         return ""
-    other = [each for each in _DELIMITERS if each != source.separator and len(names) == 1 and each in names[0]]
+    other = [
+        each for each in _DELIMITERS if each != source.separator and len(names) == 1 and each in names[0]
+    ]
     if other:
         return f"; say delimiter={other[0]!r}"
     values = sum(bool(_VALUE.fullmatch(name)) for name in names)
-    return '; if the first line is a row and has no names, say header=["...", ...] with a name for each column' if values else ""
+    return (
+        '; if the first line is a row and has no names, say header=["...", ...] with a name for each column'
+        if values
+        else ""
+    )
 
 
 def check_named(source: Source, columns: Collection[str]) -> None:
-    """See that columns are there by which rows are ordered and identified; DuckDB takes capitals and small letters alike."""
+    """See that columns are there by which rows are ordered and identified; DuckDB takes capitals and small
+    letters alike.
+    """
     lower_names = {name.lower() for name in columns}
-    for what, names in (("arrival_order", [source.arrival_order] if source.arrival_order else []), ("dedupe", source.dedupe)):
+    for what, names in (
+        ("arrival_order", [source.arrival_order] if source.arrival_order else []),
+        ("dedupe", source.dedupe),
+    ):
         for name in names:
-            if name.lower() not in lower_names and not (what == "arrival_order" and name == source.arrival_time):
+            if name.lower() not in lower_names and not (
+                what == "arrival_order" and name == source.arrival_time
+            ):
                 raise SourceError(no_column(what, name, columns, source))
 
 
-def lacks_types(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> SourceError | None:
-    """The error of a file that lacks a column to which the definition gives a type; None: each file has them."""
+def lacks_types(
+    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]
+) -> SourceError | None:
+    """The error of a file that lacks a column to which the definition gives a type; None:
+    each file has them.
+    """
     if not isinstance(source, FileSource):
         return None
     plain = replace(source, types={}, columns={}, hive={}, time_format=None)

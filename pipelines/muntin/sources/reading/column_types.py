@@ -1,7 +1,9 @@
-"""The type of each column of a source's files: the type that the definition says, that a file declares, or that all of its cells have.
+"""The type of each column of a source's files: the type that the definition says, that a file declares, or
+that all of its cells have.
 
-DuckDB tells the types once, and is told them again with each reading. Numbers of text files are read as texts where their type might not
-have them as they are written, and so are texts of JSON lines: DuckDB takes texts for times and identifiers, and writes them anew.
+DuckDB tells the types once, and is told them again with each reading. Numbers of text files are read as texts
+where their type might not have them as they are written, and so are texts of JSON lines: DuckDB takes texts
+for times and identifiers, and writes them anew.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from muntin.sources import Source
 
 _TIMES = ("TIMESTAMP", "DATE")
-_WRITTEN_ANEW = ("UUID", "TIME", "TIME WITH TIME ZONE")  # texts that DuckDB takes for these lose capitals, or gain seconds
+# texts that DuckDB takes for these lose capitals, or gain seconds
+_WRITTEN_ANEW = ("UUID", "TIME", "TIME WITH TIME ZONE")
 _FRACTIONS = {"DOUBLE", "JSON"}
 _AT_ONCE = 1000  # lines
 _FROM_TEXTS = (*_TIMES, "TIME", "UUID")
-_NUMBERED = re.compile(r"(.+)_\d+")  # how DuckDB names the second of two columns whose names differ in case only
+# how DuckDB names the second of two columns whose names differ in case only
+_NUMBERED = re.compile(r"(.+)_\d+")
 
 
 class Told(NamedTuple):
@@ -42,7 +46,12 @@ class Told(NamedTuple):
 
 
 def told_columns(
-    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool], *, declared: bool = True
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    paths: Sequence[str],
+    used: Callable[[str], bool],
+    *,
+    declared: bool = True,
 ) -> Told:
     """The types of the columns of files, and how they are read.
 
@@ -54,20 +63,30 @@ def told_columns(
             check_declared(session, source, column_types, paths, used)
         looked_at, ours = _looked_at(source, column_types, used), _ours(column_types, used)
         columns = column_types | {name: carried(kind) for name, kind in looked_at.items()}
-        return Told(Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours})
+        return Told(
+            Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours}
+        )
     read_as = _of_text(session, source, paths, used) if source.format in ("csv", "json") else UNTOLD
     return Told(read_as, described(session, f"FROM {scan(source, paths, read_as)}"))
 
 
-def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Reading:
+def _of_text(
+    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]
+) -> Reading:
     rows = f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}"
     guessed = told_once().answer(rows, paths, lambda: described(session, rows))
-    column_types = {name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf) for name, kind in guessed.items()}
+    column_types = {
+        name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf)
+        for name, kind in guessed.items()
+    }
     looked_at = _looked_at(source, column_types, used)
     if source.format == "json":
         renamed = _check_names(session, source, column_types, paths, used)
         column_types = {name: kind for name, kind in column_types.items() if name not in renamed}
-    types = {name: read_before(kind, source.format) if name in looked_at else kind for name, kind in column_types.items()}
+    types = {
+        name: read_before(kind, source.format) if name in looked_at else kind
+        for name, kind in column_types.items()
+    }
     said = _of_json(session, source, column_types) if source.format == "json" else read_types(source)
     if source.format == "csv":
         texts = [name for name, kind in column_types.items() if kind == "VARCHAR" and used(name)]
@@ -79,10 +98,18 @@ def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence
         for name, kind in column_types.items()
         if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}
     ]
-    return Reading(types | said, looked_at, _ours(column_types, used), exact if source.format == "json" else ())
+    return Reading(
+        types | said, looked_at, _ours(column_types, used), exact if source.format == "json" else ()
+    )
 
 
-def _empty(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: Reading, names: Sequence[str]) -> list[str]:
+def _empty(
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    paths: Sequence[str],
+    read_as: Reading,
+    names: Sequence[str],
+) -> list[str]:
     """The columns of CSV without any value, of some columns: they have no type yet."""
     typed_names = (*said_types(source), source.event_time, source.arrival_time)
     names = [name for name in names if name not in typed_names]
@@ -92,42 +119,74 @@ def _empty(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[s
     counts = ", ".join(f"count({quoted(name)})" for name in names)
     (value_counts,) = session.execute(f"SELECT {counts} FROM (FROM {rows} LIMIT {_AT_ONCE})").fetchall()
     few = [name for name, count in zip(names, value_counts, strict=True) if not count]
-    return [name for name in few if not session.execute(f"SELECT 1 FROM {rows} WHERE {quoted(name)} IS NOT NULL LIMIT 1").fetchall()]
+    return [
+        name
+        for name in few
+        if not session.execute(f"SELECT 1 FROM {rows} WHERE {quoted(name)} IS NOT NULL LIMIT 1").fetchall()
+    ]
 
 
 def _ours(column_types: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
     """The columns that have names of ours. A definition that uses such a column is refused."""
     muntin_names = tuple(name for name in column_types if name.lower().startswith("muntin_"))
     if wanted := [name for name in muntin_names if used(name)]:
-        raise SourceError(f"column {wanted[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source")
+        raise SourceError(
+            f"column {wanted[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source"
+        )
     return muntin_names
 
 
-def _looked_at(source: Source, column_types: Mapping[str, str], used: Callable[[str], bool]) -> dict[str, str]:
+def _looked_at(
+    source: Source, column_types: Mapping[str, str], used: Callable[[str], bool]
+) -> dict[str, str]:
     """The columns whose values may not fit the type in which states have them."""
     said, times = said_types(source), (source.event_time, source.arrival_time)
-    odd = {name: kind for name, kind in column_types.items() if name not in said and not is_carried_as_it_is(kind, source.format)}
-    return {name: kind for name, kind in odd.items() if used(name) and (name not in times or kind == WITH_ZONE)}
+    odd = {
+        name: kind
+        for name, kind in column_types.items()
+        if name not in said and not is_carried_as_it_is(kind, source.format)
+    }
+    return {
+        name: kind for name, kind in odd.items() if used(name) and (name not in times or kind == WITH_ZONE)
+    }
 
 
-def _of_json(session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str]) -> dict[str, str]:
+def _of_json(
+    session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str]
+) -> dict[str, str]:
     """Column -> SQL type in which JSON lines are read, where the definition says a type."""
     said = {name: kind for name, kind in said_types(source).items() if name in column_types}
     if not said:
         return {}
-    spelled = described(session, "SELECT " + ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in said.items()))
+    spelled = described(
+        session, "SELECT " + ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in said.items())
+    )
     return {name: _before_cast(column_types[name], kind) for name, kind in spelled.items()}
 
 
-def check_numbers(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]) -> None:
-    """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles. `fractions`: as of `Reading`."""
+def check_numbers(
+    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]
+) -> None:
+    """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles.
+
+    `fractions`: as of `Reading`.
+    """
     if not fractions:
         return
-    told_once().answer(f"numbers of {[*fractions]} in {files_sql(source, paths)}", paths, lambda: _check(session, source, paths, fractions))
+    told_once().answer(
+        f"numbers of {[*fractions]} in {files_sql(source, paths)}",
+        paths,
+        lambda: _check(session, source, paths, fractions),
+    )
 
 
-def _check(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]) -> None:
-    lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
+def _check(
+    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]
+) -> None:
+    lines = (
+        f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)}, compression ="
+        " 'none')"
+    )
     suspect_lines = session.execute(f"SELECT line FROM ({lines}) WHERE {may_have_lost('line')}")
     while some := suspect_lines.fetchmany(_AT_ONCE):
         for (line,) in some:
@@ -144,22 +203,36 @@ def _before_cast(guessed_kind: str, said: str) -> str:
 
 
 def _check_names(
-    session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    column_types: Mapping[str, str],
+    paths: Sequence[str],
+    used: Callable[[str], bool],
 ) -> list[str]:
-    """The new names that DuckDB gives to columns of JSON whose names differ from another in capitals only: by these no file has them."""
+    """The new names that DuckDB gives to columns of JSON whose names differ from another in capitals only: by
+    these no file has them.
+    """
     small = {name.lower() for name in column_types}
-    odd = [name for name in column_types if (match := _NUMBERED.fullmatch(name)) and match[1].lower() in small]
+    odd = [
+        name for name in column_types if (match := _NUMBERED.fullmatch(name)) and match[1].lower() in small
+    ]
     hidden = sorted({*odd} - _written(session, source, paths)) if odd else []
     for name in hidden:
         if used(own := name.rpartition("_")[0]) or used(name):
-            raise SourceError(f"{', '.join(paths)}: column {own!r} has the name of another, but for small and capital letters; rename it")
+            raise SourceError(
+                f"{', '.join(paths)}: column {own!r} has the name of another, but for small and capital"
+                " letters; rename it"
+            )
     return hidden
 
 
 def _written(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> set[str]:
     """The names of members as they stand in JSON lines."""
     lines = f"read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
-    return {name for (name,) in session.execute(f"SELECT DISTINCT unnest(json_keys(json)) FROM {lines}").fetchall()}
+    return {
+        name
+        for (name,) in session.execute(f"SELECT DISTINCT unnest(json_keys(json)) FROM {lines}").fetchall()
+    }
 
 
 def as_text(kind: str) -> str:
@@ -180,7 +253,9 @@ def times_in(name: str, kind: str, value: str) -> Iterator[tuple[str, str]]:
     [('order.paid', '["order".paid]')]
     """
     if kind.endswith("[]") or kind.startswith("MAP("):
-        inner, values = (kind[:-2], value) if kind.endswith("[]") else (_values_of_map(kind), f"map_values({value})")
+        inner, values = (
+            (kind[:-2], value) if kind.endswith("[]") else (_values_of_map(kind), f"map_values({value})")
+        )
         for inner_name, texts in times_in(name, inner, "muntin_each"):
             yield inner_name, f"flatten(list_transform({values}, lambda muntin_each: {texts}))"
     elif kind.startswith("STRUCT("):

@@ -1,7 +1,8 @@
 """A CSV file cut into its rows, by the rules that DuckDB reads it by.
 
-A cell that begins with a quote ends at the next single quote, and line ends inside are its own. Where no such quote comes, or text
-stands behind it, the row ends with its line, so that a stray quote costs one line and not the rest of the file.
+A cell that begins with a quote ends at the next single quote, and line ends inside are its own. Where no such
+quote comes, or text stands behind it, the row ends with its line, so that a stray quote costs one line and
+not the rest of the file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ _RETURN = "a carriage return stands alone outside of quotes"
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row: where it ends, without its line end; where the next begins; its number of cells; what is wrong with it."""
+    """A row: where it ends, without its line end; where the next begins; its number of cells; what is wrong
+    with it.
+    """
 
     end: int
     next: int
@@ -30,7 +33,10 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """The patterns that cut rows. `quote`: a line end where nothing is quoted; no row has one inside. `ends`: the end of a cell."""
+    """The patterns that cut rows.
+
+    `quote`: a line end where nothing is quoted; no row has one inside. `ends`: the end of a cell.
+    """
 
     delimiter: bytes
     quote: bytes
@@ -38,9 +44,16 @@ class _Marks:
 
 
 def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
-    """The rows of a CSV file; None if its header cannot be read. Empty lines are none, unless there is a single column. `data` is UTF-8."""
+    """The rows of a CSV file; None if its header cannot be read.
+
+    Empty lines are none, unless there is a single column. `data` is UTF-8.
+    """
     data = data if b"\n" in data else data.replace(b"\r", b"\n")
-    marks = _Marks(delimiter.encode(), how.quote.encode() or b"\n", re.compile(b"[" + re.escape(delimiter.encode()) + b"\n]"))
+    marks = _Marks(
+        delimiter.encode(),
+        how.quote.encode() or b"\n",
+        re.compile(b"[" + re.escape(delimiter.encode()) + b"\n]"),
+    )
     at, plain = len(MARK) if data.startswith(MARK) else 0, is_text(data)
     head = _Row(at, at, len(how.header)) if how.header else _row(data, at, marks)
     if head.fault or not_text(data[at : head.end]):
@@ -51,7 +64,9 @@ def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
     usual = _usual(marks, head.cells)
     while at < len(data):
         row = _usual_row(data, at, usual, head.cells) or _row(data, at, marks)
-        end = row.end - (row.cells == head.cells + 1 and row.end > at and data[row.end - 1 : row.end] == marks.delimiter)
+        end = row.end - (
+            row.cells == head.cells + 1 and row.end > at and data[row.end - 1 : row.end] == marks.delimiter
+        )
         if end > at or head.cells == 1:
             fault = row.fault or _miscounted(row.cells - (end < row.end), head.cells)
             cut.add(at, end, line, fault or ("" if plain else not_text(data[at:end])))
@@ -95,7 +110,9 @@ def _row(data: bytes, at: int, marks: _Marks) -> _Row:
                 return _Row(_without_return(data, begin, first), first + 1, cells, _BEHIND)
         match, cell = ends.search(data, at), at
         at = match.start() if match else len(data)
-        fault = fault or _alone(data, cell, at if data[at : at + 1] == mark else _without_return(data, cell, at))
+        fault = fault or _alone(
+            data, cell, at if data[at : at + 1] == mark else _without_return(data, cell, at)
+        )
         if data[at : at + 1] != mark:
             return _Row(_without_return(data, begin, at), at + 1, cells, fault)
         at, cells = at + 1, cells + 1
@@ -112,7 +129,9 @@ def _alone(data: bytes, begin: int, end: int) -> str:
 
 
 def _closing(data: bytes, at: int, quote: bytes) -> int:
-    """The byte behind the quote that closes a cell; -1 if none does, or a row would be longer than DuckDB reads."""
+    """The byte behind the quote that closes a cell; -1 if none does, or a row would be longer than DuckDB
+    reads.
+    """
     farthest = at + LONGEST
     while (at := data.find(quote, at, farthest)) >= 0:
         if data[at + 1 : at + 2] != quote:

@@ -40,8 +40,8 @@ def cut_json(
 ) -> Cut:
     """The rows of a file of JSON lines. DuckDB itself says whether a line is JSON. Empty lines are none.
 
-    `exact`: the columns whose numbers must be there as they are written; `guessed`: the columns whose types are told from the file. DuckDB
-    tells none where a member has the name "".
+    `exact`: the columns whose numbers must be there as they are written; `guessed`: the columns whose types
+    are told from the file. DuckDB tells none where a member has the name "".
     """
     cut, at, number, plain = Cut(data), len(MARK) if data.startswith(MARK) else 0, 1, is_text(data)
     while at < len(data):
@@ -50,13 +50,26 @@ def cut_json(
         text = data[at:stop]
         if text.strip():
             fault = "" if plain else not_text(text)
-            cut.add(at, at + len(text.rstrip(b"\r")), number, fault or (TOO_DEEP if is_deep(text.decode(errors="replace")) else ""))
+            cut.add(
+                at,
+                at + len(text.rstrip(b"\r")),
+                number,
+                fault or (TOO_DEEP if is_deep(text.decode(errors="replace")) else ""),
+            )
         at, number = stop + 1, number + 1
     cut.faults.update(_not_objects(session, cut))
     for row in range(len(cut)):
-        if row not in cut.faults and _MAY_BE_LOST.search(line := cut.text(row)) and (lost := lost_number(line, exact)):
+        if (
+            row not in cut.faults
+            and _MAY_BE_LOST.search(line := cut.text(row))
+            and (lost := lost_number(line, exact))
+        ):
             cut.faults[row] = f"{lost[0]} holds {lost[1]}, {NO_DOUBLE}"
-        if row not in cut.faults and _NO_NAME.search(line := cut.text(row)) and (place := _nameless(line, guessed)):
+        if (
+            row not in cut.faults
+            and _NO_NAME.search(line := cut.text(row))
+            and (place := _nameless(line, guessed))
+        ):
             cut.faults[row] = f"{place} has a member without a name"
     return cut
 
@@ -68,19 +81,27 @@ def _nameless(text: str, guessed: Callable[[str], bool]) -> str:
         line = json.loads(text)
     if "" in line:
         return "the object"
-    return next((name for name, value in line.items() if guessed(name) and _NO_NAME.search(json.dumps(value))), "")
+    return next(
+        (name for name, value in line.items() if guessed(name) and _NO_NAME.search(json.dumps(value))), ""
+    )
 
 
 def _not_objects(session: duckdb.DuckDBPyConnection, cut: Cut) -> dict[int, str]:
     """Number of a line -> why it is no object."""
     rows = [row for row in range(len(cut)) if row not in cut.faults]
     texts = [cut.text(row) for row in rows]
-    session.register(_LINES, pa.table({"number": pa.array(rows, pa.int64()), "text": pa.array(texts, pa.string())}))
+    session.register(
+        _LINES, pa.table({"number": pa.array(rows, pa.int64()), "text": pa.array(texts, pa.string())})
+    )
     try:
         fault_of_row = dict(session.execute(_FAULTS).fetchall())
     finally:
         session.unregister(_LINES)
-    twice = (row for row, text in zip(rows, texts, strict=True) if row not in fault_of_row and _has_name_twice(text))
+    twice = (
+        row
+        for row, text in zip(rows, texts, strict=True)
+        if row not in fault_of_row and _has_name_twice(text)
+    )
     return fault_of_row | dict.fromkeys(twice, "a name stands twice in an object")
 
 

@@ -1,4 +1,7 @@
-"""A file of text cut into its rows: where each is, and which cannot be taken apart. Slow: it is asked where a file has bad rows."""
+"""A file of text cut into its rows: where each is, and which cannot be taken apart.
+
+Slow: it is asked where a file has bad rows.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,9 @@ class Cut:
         self.line.append(line)
 
     def text(self, row: int) -> str:
-        """A row as it is written, of a row that is too long its begin; each byte that is no UTF-8 by its number."""
+        """A row as it is written, of a row that is too long its begin; each byte that is no UTF-8 by its
+        number.
+        """
         begin, end = self.begin[row], self.end[row]
         more = f" ... and {end - begin - _SHOWN:,} bytes" if end - begin > LONGEST else ""
         return self.data[begin : begin + _SHOWN if more else end].decode(errors="backslashreplace") + more
@@ -62,13 +67,18 @@ class Cut:
 
 
 def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:
-    """The line of each row of a file without bad rows, from 1. A cell that holds a quote in its midst may lead it astray.
+    """The line of each row of a file without bad rows, from 1. A cell that holds a quote in its midst may
+    lead it astray.
 
     If `header`, the first row is none; `quote`: what line ends may stand between.
     """
     all_bytes = np.frombuffer(data, np.uint8)
     ends = np.append(np.flatnonzero(all_bytes == ord("\n")), len(data))
-    open_quotes = np.searchsorted(np.flatnonzero(all_bytes == ord(quote)), ends) % 2 if quote else np.zeros(len(ends), np.int64)
+    open_quotes = (
+        np.searchsorted(np.flatnonzero(all_bytes == ord(quote)), ends) % 2
+        if quote
+        else np.zeros(len(ends), np.int64)
+    )
     last = ends[open_quotes == 0]
     begin = np.append(0, last + 1)[: len(last)]
     returns = np.append(all_bytes, 0)[np.maximum(last - 1, 0)] == ord("\r")

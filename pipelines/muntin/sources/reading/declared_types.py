@@ -1,8 +1,10 @@
-"""The types of Parquet's columns by the schemas of their writers, where DuckDB takes them for others and says nothing.
+"""The types of Parquet's columns by the schemas of their writers, where DuckDB takes them for others and says
+nothing.
 
-Decimals of more than 38 digits become doubles. Of members whose names differ in capitals only, the second gets a new name. A duration is a
-number of its unit, so that a file in nanoseconds is another than the same in microseconds. And Spark before 3.0, or in its mode LEGACY,
-counts days before October 15, 1582 by the Julian calendar (https://spark.apache.org/docs/latest/sql-migration-guide.html).
+Decimals of more than 38 digits become doubles. Of members whose names differ in capitals only, the second
+gets a new name. A duration is a number of its unit, so that a file in nanoseconds is another than the same in
+microseconds. And Spark before 3.0, or in its mode LEGACY, counts days before October 15, 1582 by the Julian
+calendar (https://spark.apache.org/docs/latest/sql-migration-guide.html).
 """
 
 from __future__ import annotations
@@ -29,12 +31,20 @@ if TYPE_CHECKING:
 
 _MOST_DIGITS = 38
 _SPARK = b"org.apache.spark."
-_ROWS, _VERSION, _LEGACY = _SPARK + b"sql.parquet.row.metadata", _SPARK + b"version", (_SPARK + b"legacyDateTime", _SPARK + b"legacyINT96")
+_ROWS, _VERSION, _LEGACY = (
+    _SPARK + b"sql.parquet.row.metadata",
+    _SPARK + b"version",
+    (_SPARK + b"legacyDateTime", _SPARK + b"legacyINT96"),
+)
 _GREGORIAN = (3, 1)  # the first version that writes no instant by the other calendar, unless it is told to
 
 
 def check_declared(
-    session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    column_types: Mapping[str, str],
+    paths: Sequence[str],
+    used: Callable[[str], bool],
 ) -> None:
     """Refuse columns that DuckDB would read in another type."""
     for path in paths:
@@ -45,7 +55,9 @@ def check_declared(
                 if used(field.name):
                     _check_type(source, path, field)
             if _is_julian(schema.metadata or {}):
-                _check_days(session, source, path, {name: kind for name, kind in column_types.items() if used(name)})
+                _check_days(
+                    session, source, path, {name: kind for name, kind in column_types.items() if used(name)}
+                )
 
 
 def _check_apart(path: str, schema: pa.Schema, used: Callable[[str], bool]) -> None:
@@ -53,25 +65,35 @@ def _check_apart(path: str, schema: pa.Schema, used: Callable[[str], bool]) -> N
     small = [name.lower() for name in schema.names]
     for at, name in enumerate(schema.names):
         if small[at] in small[:at] and used(name):
-            raise SourceError(f"{path}: column {name!r} has the name of another, but for small and capital letters; rename it")
+            raise SourceError(
+                f"{path}: column {name!r} has the name of another, but for small and capital letters;"
+                " rename it"
+            )
 
 
 def _check_type(source: Source, path: str, field: pa.Field) -> None:
     where = f"{path}: column {field.name!r}"
     for kind in _inside(field.type):
         if pa.types.is_struct(kind) and len({each.name.lower() for each in kind}) < kind.num_fields:
-            raise SourceError(f"{where} is {field.type}, with two members whose names differ in capitals only; rename one of them")
+            raise SourceError(
+                f"{where} is {field.type}, with two members whose names differ in capitals only; rename one"
+                " of them"
+            )
         if field.name in source.types:
             continue
         if pa.types.is_decimal(kind) and kind.precision > _MOST_DIGITS:
             raise SourceError(
-                f"{where} is decimal({kind.precision},{kind.scale}), and states have {_MOST_DIGITS} digits at most; write it as "
-                f'decimal({_MOST_DIGITS},{kind.scale}), or say types={{"{field.name}": "DOUBLE"}} in {source.call}, which rounds it'
+                f"{where} is decimal({kind.precision},{kind.scale}), and states have {_MOST_DIGITS} digits at"
+                " most; write it as "
+                f'decimal({_MOST_DIGITS},{kind.scale}), or say types={{"{field.name}": "DOUBLE"}} in'
+                f" {source.call}, which rounds it"
             )
         if pa.types.is_duration(kind):
             raise SourceError(
-                f"{where} is a {field.type}, of which Parquet keeps the number alone, and other files may have another unit; say "
-                f'types={{"{field.name}": "BIGINT"}} in {source.call} for the number of this unit, or write seconds'
+                f"{where} is a {field.type}, of which Parquet keeps the number alone, and other files may"
+                " have another unit; say "
+                f'types={{"{field.name}": "BIGINT"}} in {source.call} for the number of this unit, or write'
+                " seconds"
             )
 
 
@@ -87,21 +109,28 @@ def _is_julian(facts: Mapping[bytes, bytes]) -> bool:
     if any(name in facts for name in _LEGACY):
         return True
     version = facts.get(_VERSION, b"0.0").decode().split(".")[:2]
-    return _ROWS in facts and tuple(int("0" + "".join(filter(str.isdigit, part))) for part in version) < _GREGORIAN
+    return (
+        _ROWS in facts
+        and tuple(int("0" + "".join(filter(str.isdigit, part))) for part in version) < _GREGORIAN
+    )
 
 
-def _check_days(session: duckdb.DuckDBPyConnection, source: Source, path: str, column_types: Mapping[str, str]) -> None:
+def _check_days(
+    session: duckdb.DuckDBPyConnection, source: Source, path: str, column_types: Mapping[str, str]
+) -> None:
     """Refuse times of a file whose instants depend on the calendar of its writer."""
     for name, kind in column_types.items():
         if name not in source.hive and any(map(is_time, leaves(kind))):
             column = quoted(name)
             lost = f"{column} IS NOT NULL AND TRY({since_clocks(column, kind)}) IS NULL"
             rows = session.execute(
-                f"SELECT {column}::VARCHAR FROM {scan(replace(source, types={}, columns={}), [path])} WHERE {lost} LIMIT 1"
+                f"SELECT {column}::VARCHAR FROM {scan(replace(source, types={}, columns={}), [path])} WHERE"
+                f" {lost} LIMIT 1"
             )
             for (text,) in rows.fetchall():
                 raise SourceError(
-                    f"{path}: column {name!r} holds {text}, and Spark before 3.0, or with datetimeRebaseModeInWrite=LEGACY, counts days "
-                    f"before 1582-10-15 and instants before 1900 by another calendar; write the file anew with Spark 3, or read it "
-                    f"with sources.spark(...)"
+                    f"{path}: column {name!r} holds {text}, and Spark before 3.0, or with"
+                    " datetimeRebaseModeInWrite=LEGACY, counts days before 1582-10-15 and instants before"
+                    " 1900 by another calendar; write the file anew with Spark 3, or read it with"
+                    " sources.spark(...)"
                 )

@@ -1,7 +1,8 @@
-"""Ids of events as hashes of 128 bits, which are the same in every batch, on every machine and under every version of DuckDB.
+"""Ids of events as hashes of 128 bits, which are the same in every batch, on every machine and under every
+version of DuckDB.
 
-The hash is MD5 of a text: of each column its length and its value, so that ("ab", "c") and ("a", "bc") are two ids. Of n ids, two share a
-hash with a probability of n^2 / 2^129: of ten billion ids 1.5e-19.
+The hash is MD5 of a text: of each column its length and its value, so that ("ab", "c") and ("a", "bc") are
+two ids. Of n ids, two share a hash with a probability of n^2 / 2^129: of ten billion ids 1.5e-19.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ _INSTANTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZO
 
 
 def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Taken) -> str:
-    """SQL for the id of each row that has one and whose time is taken: `ID_HIGH` and `ID_LOW` (uint64), `EVENT_TIME`, `ORDINAL`, and
-    `ID_ROW` (uint64), a hash of what the row says where rows change others; else 0.
+    """SQL for the id of each row that has one and whose time is taken: `ID_HIGH` and `ID_LOW` (uint64),
+    `EVENT_TIME`, `ORDINAL`, and `ID_ROW` (uint64), a hash of what the row says where rows change others; else
+    0.
 
-    `rows` have the columns that `staged` and `once` add; no two rows have the same id. A column of a type whose values have no text of
-    their own, as floats, is refused.
+    `rows` have the columns that `staged` and `once` add; no two rows have the same id. A column of a type
+    whose values have no text of their own, as floats, is refused.
     """
     text = " || ".join(_with_length(_text(name, columns[name])) for name in source.dedupe)
     said = _said(columns) if source.changes else "0::UBIGINT"
@@ -42,7 +44,9 @@ def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Ta
 
 
 def _said(columns: Mapping[str, str]) -> str:
-    """SQL for a hash of what a row says, which is odd if its batch does not bring the id, but changes a row that was there."""
+    """SQL for a hash of what a row says, which is odd if its batch does not bring the id, but changes a row
+    that was there.
+    """
     said = f"hash({', '.join(to_the_bit(name, kind) for name, kind in columns.items())})"
     return f"(({said} >> 1) << 1) + (NOT {BROUGHT})::UBIGINT"
 
@@ -58,7 +62,8 @@ def _text(name: str, kind: str) -> str:
     if kind.startswith("DECIMAL(") and kind.endswith(",0)"):
         return f"{column}::VARCHAR"
     raise SourceError(
-        f'dedupe_within: {name} is {kind}, whose values may be written in several ways; say another type: types={{"{name}": "VARCHAR"}}'
+        f"dedupe_within: {name} is {kind}, whose values may be written in several ways; say another type:"
+        f' types={{"{name}": "VARCHAR"}}'
     )
 
 

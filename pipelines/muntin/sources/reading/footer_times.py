@@ -1,4 +1,6 @@
-"""Facts of rows in the footers of Parquet files, before the rows are read: their number, and between which times they lie."""
+"""Facts of rows in the footers of Parquet files, before the rows are read: their number, and between which
+times they lie.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,20 @@ if TYPE_CHECKING:
 
 
 def told_extent(
-    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], columns: Mapping[str, str], times: Taken, rows: range | None
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    paths: Sequence[str],
+    columns: Mapping[str, str],
+    times: Taken,
+    rows: range | None,
 ) -> Extent | None:
-    """The extent of a split's rows by the footers; None if footers have no times, or have times that are not taken.
+    """The extent of a split's rows by the footers; None if footers have no times, or have times that are not
+    taken.
 
-    None, too, if clocks are changed between the local times of a row group: its instants need not lie between the instants of its ends, and
-    local times that come twice or never are counted by rows. A writer may err on the times: whoever relies on them must read the rows, too.
-    `rows`: of the only path, the numbers of the rows that are asked for, whole row groups; None: all.
+    None, too, if clocks are changed between the local times of a row group: its instants need not lie between
+    the instants of its ends, and local times that come twice or never are counted by rows. A writer may err
+    on the times: whoever relies on them must read the rows, too. `rows`: of the only path, the numbers of the
+    rows that are asked for, whole row groups; None: all.
     """
     if source.numbered and any(selected(source.numbered, path) for path in paths):
         return None  # a column of the name may be another
@@ -37,7 +46,9 @@ def told_extent(
     part, before = "", "0"
     if rows is not None:
         part = f"WHERE muntin_before >= {rows.start} AND muntin_before < {rows.stop}"
-        before = "sum(row_group_num_rows) OVER (PARTITION BY file_name ORDER BY row_group_id) - row_group_num_rows"
+        before = (
+            "sum(row_group_num_rows) OVER (PARTITION BY file_name ORDER BY row_group_id) - row_group_num_rows"
+        )
     query = f"""
         WITH found AS (
             SELECT file_name AS muntin_path, row_group_id AS muntin_group, row_group_num_rows AS muntin_count,
@@ -52,10 +63,15 @@ def told_extent(
         SELECT muntin_path, muntin_group, {clock}, muntin_count, {EVENT_TIME}, {times.condition}{even}
         FROM (SELECT *, {event_time(source, columns)} AS {EVENT_TIME} FROM ends)
     """
-    ends = session.execute(query).fetchall()  # counted here: DuckDB takes longer to plan a query than to answer it
+    # counted here: DuckDB takes longer to plan a query than to answer it
+    ends = session.execute(query).fetchall()
     counts = {(path, group): count for path, group, _, count, _, _ in ends}
     clocks, files = {each[:3] for each in ends}, {path for path, _ in counts}
-    if len(files) != len(paths) or not len(ends) == 2 * len(counts) == 2 * len(clocks) or not all(is_accepted for *_, is_accepted in ends):
+    if (
+        len(files) != len(paths)
+        or not len(ends) == 2 * len(counts) == 2 * len(clocks)
+        or not all(is_accepted for *_, is_accepted in ends)
+    ):
         return None
     moments = [moment for *_, moment, _ in ends]
     return Extent(sum(counts.values()), min(moments), max(moments))

@@ -1,6 +1,8 @@
-"""The rows of a table that says where windows lie: files or a Delta table, read as a whole and refused as a whole.
+"""The rows of a table that says where windows lie: files or a Delta table, read as a whole and refused as a
+whole.
 
-A row that is no span would remove a window silently: so nothing is left out, and the error names the row and the mend.
+A row that is no span would remove a window silently: so nothing is left out, and the error names the row and
+the mend.
 """
 
 from __future__ import annotations
@@ -61,7 +63,9 @@ def rows_given(table: GivenTable, resolution_us: int) -> GivenSpans:
 
 
 def _files(table: GivenTable) -> tuple[Source, list[str], str]:
-    """The source with the columns of the table, the paths of its files, and its version, where the table has one."""
+    """The source with the columns of the table, the paths of its files, and its version, where the table has
+    one.
+    """
     source = table.source
     if isinstance(source, str):
         source = files(source, event_time=table.start, all_files=True)
@@ -69,12 +73,19 @@ def _files(table: GivenTable) -> tuple[Source, list[str], str]:
         files_of_interval, _ = source_files(source, [_ALWAYS])
         paths = [file.path for file in files_of_interval[_ALWAYS]]
         if not paths and source.missing == "error":
-            raise SourceError('there is no file; of no spans there is a file without rows, or say missing="empty" in sources.files(...)')
+            raise SourceError(
+                'there is no file; of no spans there is a file without rows, or say missing="empty" in'
+                " sources.files(...)"
+            )
         return _both_times(cast("Source", source), table), paths, ""
     whole = in_full(cast("TableSource", source))
     log = log_of(whole)
     files_of_interval = table_files(whole, [_ALWAYS], _ALWAYS.start_us)
-    return _both_times(cast("Source", whole), table), [file.path for file in files_of_interval[_ALWAYS]], log.named([log.newest])
+    return (
+        _both_times(cast("Source", whole), table),
+        [file.path for file in files_of_interval[_ALWAYS]],
+        log.named([log.newest]),
+    )
 
 
 def _both_times(source: Source, table: GivenTable) -> Source:
@@ -96,12 +107,20 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> tuple[pa.T
         for name in names:
             if name not in columns:
                 raise SourceError(no_column(what, name, columns, source))
-    times = {START: instant(source, table.start, "start", columns), END: instant(source, table.end, "end", columns)}
+    times = {
+        START: instant(source, table.start, "start", columns),
+        END: instant(source, table.end, "end", columns),
+    }
     stored = (f"{quoted(name)}::{stored_type(columns[name])} AS {quoted(name)}" for name in wanted)
-    chosen, files = [*stored, *(f"{sql} AS {name}" for name, sql in times.items())], scan(source, paths, read_as)
+    chosen, files = (
+        [*stored, *(f"{sql} AS {name}" for name, sql in times.items())],
+        scan(source, paths, read_as),
+    )
 
     def text(name: str, row: int) -> str | None:
-        texts = session.execute(f"SELECT {quoted(name)}::VARCHAR FROM {files} LIMIT 1 OFFSET {row}").fetchall()
+        texts = session.execute(
+            f"SELECT {quoted(name)}::VARCHAR FROM {files} LIMIT 1 OFFSET {row}"
+        ).fetchall()
         return texts[0][0] if texts else None  # files may have changed since
 
     return session.sql(f"SELECT {', '.join(chosen)} FROM {files}").to_arrow_table(), text
@@ -111,16 +130,37 @@ def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, text: Text, 
     """The spans of the rows. A row that is no span is refused."""
     names = {START: table.start, END: table.end}
     for name, column in names.items():
-        _refuse(np.flatnonzero(rows[name].is_null().to_numpy()), column, text, f"{column} is no time", "each span has a start and an end")
+        _refuse(
+            np.flatnonzero(rows[name].is_null().to_numpy()),
+            column,
+            text,
+            f"{column} is no time",
+            "each span has a start and an end",
+        )
     start, end = (rows[name].to_numpy() for name in (START, END))
-    _refuse(np.flatnonzero(end <= start), table.end, text, f"{table.end} is not after {table.start}", "a span ends after it starts")
+    _refuse(
+        np.flatnonzero(end <= start),
+        table.end,
+        text,
+        f"{table.end} is not after {table.start}",
+        "a span ends after it starts",
+    )
     for us, column in ((start, table.start), (end, table.end)):
         what = f"{column} is no whole multiple of {spell(resolution_us)}"
-        _refuse(np.flatnonzero(us % resolution_us), column, text, what, 'say a finer resolution=, as "1s", in windows.given(...)')
+        _refuse(
+            np.flatnonzero(us % resolution_us),
+            column,
+            text,
+            what,
+            'say a finer resolution=, as "1s", in windows.given(...)',
+        )
     columns = {name: contiguous(rows[name]) for name in (*table.keys, *table.columns)}
     for name, column in columns.items():
         if pa.types.is_nested(column.type):
-            raise SourceError(f"{name} is {column.type}; keys and columns of spans are plain values: leave it out, or give a part of it")
+            raise SourceError(
+                f"{name} is {column.type}; keys and columns of spans are plain values: leave it out, or give"
+                " a part of it"
+            )
     stored = {name: column.cast(storable_type(column.type)) for name, column in columns.items()}
     times = {START: pa.array(start).view(INSTANT), END: pa.array(end).view(INSTANT)}
     spans = given_spans(pa.table(stored | times), table.keys, ", ".join(filter(None, (table.named, version))))
@@ -129,8 +169,9 @@ def _checked(table: GivenTable, resolution_us: int, rows: pa.Table, text: Text, 
         cells = ", ".join(f"{name} {value}" for name, value in at.items() if name not in (START, END))
         since, until = (spell_instant(int(each[twice[0]])) for each in (spans.start, spans.end))
         raise SourceError(
-            f"{many(len(twice), 'row')} too many, the first of the span from {since} to {until}{cells and ', ' + cells}, which stands "
-            "there twice: both would be one window; leave one out, or name a column in columns= that tells them apart"
+            f"{many(len(twice), 'row')} too many, the first of the span from {since} to"
+            f" {until}{cells and ', ' + cells}, which stands there twice: both would be one window; leave one"
+            " out, or name a column in columns= that tells them apart"
         )
     return spans
 
@@ -139,4 +180,6 @@ def _refuse(bad: Ints, column: str, text: Text, what: str, mend: str) -> None:
     if len(bad):
         value = text(column, int(bad[0]))
         more = f", and of {len(bad) - 1:,} more" if len(bad) > 1 else ""
-        raise SourceError(f"{what}: row {int(bad[0]) + 1:,}{more} ({value if value is None else repr(value)}); {mend}")
+        raise SourceError(
+            f"{what}: row {int(bad[0]) + 1:,}{more} ({value if value is None else repr(value)}); {mend}"
+        )

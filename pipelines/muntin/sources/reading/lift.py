@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 
 def frame_start(frames: FrameSet) -> str:
-    """SQL for the start of the frame that holds a row, before 1970 too: counted from a border before the year 1."""
+    """SQL for the start of the frame that holds a row, before 1970 too: counted from a border before the year
+    1.
+    """
     width, (first, *others) = frames.width_us, frames.cuts_us
     if width == 1:
         return EVENT_TIME
@@ -45,14 +47,21 @@ def frame_start(frames: FrameSet) -> str:
     start = f"(({EVENT_TIME} + {shift}) // {width} * {width} - {shift})"
     if not others:
         return start
-    later = " ".join(f"WHEN ({EVENT_TIME} + {shift}) % {width} >= {cut - first} THEN {cut - first}" for cut in reversed(others))
+    later = " ".join(
+        f"WHEN ({EVENT_TIME} + {shift}) % {width} >= {cut - first} THEN {cut - first}"
+        for cut in reversed(others)
+    )
     return f"({start} + CASE {later} ELSE 0 END)"
 
 
 def _key(name: str, kind: str) -> str:
     """A key as SQL; of floats all zeros are one key, and all NaNs."""
     column = f"{SOURCE_ROWS}.{quoted(name)}"  # DuckDB takes a bare "user" in a subquery for its function
-    return f"CASE WHEN isnan({column}) THEN 'nan'::{kind} ELSE {column} + 0 END" if kind in ("FLOAT", "DOUBLE") else column
+    return (
+        f"CASE WHEN isnan({column}) THEN 'nan'::{kind} ELSE {column} + 0 END"
+        if kind in ("FLOAT", "DOUBLE")
+        else column
+    )
 
 
 def states(
@@ -65,26 +74,35 @@ def states(
     *,
     also: Sequence[str] = (),
 ) -> str:
-    """The states, a row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
+    """The states, a row per key and frame: the keys, the frame's start in microseconds, and the fields'
+    columns.
 
-    Of frames by arrival one row per row of the source, with its time and its place in the split, `ORDINAL`. `rows` have the source's
-    columns and `EVENT_TIME`; `also`: more columns of `rows` that tell states apart.
+    Of frames by arrival one row per row of the source, with its time and its place in the split, `ORDINAL`.
+    `rows` have the source's columns and `EVENT_TIME`; `also`: more columns of `rows` that tell states apart.
     """
     if frames.by_arrival:
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     keys = _keys(pipeline, columns)
     times_of = {FIRST_EVENT: "min", LAST_EVENT: "max"} if frames.event_times else {}
-    ends = [f"{extreme}({EVENT_TIME}) AS {name}" for name, extreme in times_of.items() if name not in frames.lifts]
-    parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each, guarded).items()]
+    ends = [
+        f"{extreme}({EVENT_TIME}) AS {name}" for name, extreme in times_of.items() if name not in frames.lifts
+    ]
+    parts = [
+        f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each, guarded).items()
+    ]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
     each = [f"{frame_start(frames)} AS {FRAME}"]
     if frames.by_arrival or any(each.is_state for each in fields):
         each.append(ORDINAL)
     each += also
-    clock = [f"any_value({column}) AS {column}" for column in _of_arrival(pipeline)] if frames.by_arrival else []
+    clock = (
+        [f"any_value({column}) AS {column}" for column in _of_arrival(pipeline)] if frames.by_arrival else []
+    )
     chosen = ", ".join([*keys, *each, *ends, *clock, *lifts, *parts])
     groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))
-    return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)} GROUP BY {groups}"
+    return (
+        f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)} GROUP BY {groups}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +131,8 @@ def rows_as_states(
     *,
     also: Sequence[str] = (),
 ) -> RowStates | None:
-    """`states` of frames by arrival without groups, each value once, in row order; None if a lift cannot be computed from one row.
+    """`states` of frames by arrival without groups, each value once, in row order; None if a lift cannot be
+    computed from one row.
 
     Arguments as for `states`; `types`: column -> the SQL type that `states` has, and the stored type.
     """
@@ -127,9 +146,15 @@ def rows_as_states(
     parts, follows = once
     rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     lone = [f"{frame_start(frames)} AS {FRAME}", ORDINAL, *also, *_of_arrival(pipeline)]
-    chosen = ", ".join([*_keys(pipeline, columns), *lone, *(f"{part} AS {quoted(column)}" for column, part in parts.items())])
+    chosen = ", ".join(
+        [*_keys(pipeline, columns), *lone, *(f"{part} AS {quoted(column)}" for column, part in parts.items())]
+    )
     query = f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
-    return RowStates(query, {column: kind for column, kind in kinds.items() if column in parts or column not in lifts}, footer_for(follows))
+    return RowStates(
+        query,
+        {column: kind for column, kind in kinds.items() if column in parts or column not in lifts},
+        footer_for(follows),
+    )
 
 
 def key_columns(pipeline: Pipeline, columns: Mapping[str, str]) -> dict[str, str]:
@@ -142,14 +167,23 @@ def _keys(pipeline: Pipeline, columns: Mapping[str, str]) -> list[str]:
 
 
 def accepted_rows(
-    pipeline: Pipeline, rows: str, times: Taken, columns: Mapping[str, str], chosen: Sequence[str], keys: Mapping[str, str]
+    pipeline: Pipeline,
+    rows: str,
+    times: Taken,
+    columns: Mapping[str, str],
+    chosen: Sequence[str],
+    keys: Mapping[str, str],
 ) -> str:
-    """SQL for the accepted rows that are not left out, in order: the keys, and what is chosen of `SOURCE_ROWS`.
+    """SQL for the accepted rows that are not left out, in order: the keys, and what is chosen of
+    `SOURCE_ROWS`.
 
     Arguments as for `states`; `keys`: key -> the SQL type that it is cast to.
     """
     cast = [f"({_key(key, columns.get(key, ''))})::{kind} AS {quoted(key)}" for key, kind in keys.items()]
-    return f"SELECT {', '.join([*cast, *chosen])} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
+    return (
+        f"SELECT {', '.join([*cast, *chosen])} FROM {rows} AS {SOURCE_ROWS} WHERE"
+        f" {_condition(pipeline, times)}"
+    )
 
 
 def _of_arrival(pipeline: Pipeline) -> list[str]:
@@ -161,17 +195,28 @@ def _of_arrival(pipeline: Pipeline) -> list[str]:
 def _condition(pipeline: Pipeline, times: Taken) -> str:
     """SQL for the rows that are accepted and not left out."""
     conditions = [f"({pipeline.where})"] if pipeline.where else []
-    return " AND ".join([times.condition, *conditions, *([f"NOT {times.forgotten}"] if times.forgotten else [])])
+    return " AND ".join(
+        [times.condition, *conditions, *([f"NOT {times.forgotten}"] if times.forgotten else [])]
+    )
 
 
 def tally(rows: str, times: Taken, *, local: bool, also: Sequence[str] = ()) -> str:
-    """How many rows there are, how many are accepted, the largest and the least accepted event time, and how many have odd local times.
+    """How many rows there are, how many are accepted, the largest and the least accepted event time, and how
+    many have odd local times.
 
-    Arguments as for `states`; `local`: whether the rows have `ODD`: times that come twice are counted, and times that never were.
+    Arguments as for `states`; `local`: whether the rows have `ODD`: times that come twice are counted, and
+    times that never were.
     """
     filter_clause = f"FILTER (WHERE {times.condition})"
     odd = [f"count(*) FILTER (WHERE {ODD} = {sign})" if local else "0" for sign in (1, -1)]
     chosen = ", ".join(
-        [*also, "count(*)", f"count(*) {filter_clause}", f"max({EVENT_TIME}) {filter_clause}", f"min({EVENT_TIME}) {filter_clause}", *odd]
+        [
+            *also,
+            "count(*)",
+            f"count(*) {filter_clause}",
+            f"max({EVENT_TIME}) {filter_clause}",
+            f"min({EVENT_TIME}) {filter_clause}",
+            *odd,
+        ]
     )
     return f"SELECT {chosen} FROM {rows}" + (f" GROUP BY {', '.join(also)}" if also else "")

@@ -18,7 +18,10 @@ _ONE_ROW = f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)
 
 
 def lifts_sql(field: Field, transform: Callable[[str], str] = str) -> dict[str, str]:
-    """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes. `transform`: as for `lift_sql`."""
+    """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes.
+
+    `transform`: as for `lift_sql`.
+    """
     return {column: lift_sql(lift, transform) for column, lift in field.lifts.items()}
 
 
@@ -28,7 +31,8 @@ def facts_of(field: Field) -> str:
 
 
 def lift_sql(lift: Lift, transform: Callable[[str], str] = str) -> str:
-    """A lift as a SQL aggregate over the relation `SOURCE_ROWS`. `transform`: what becomes of each aggregate that is no query.
+    """A lift as a SQL aggregate over the relation `SOURCE_ROWS`. `transform`: what becomes of each aggregate
+    that is no query.
 
     >>> lift_sql(Narrowed("coalesce(sum(x), 0)", "y > 0"))
     'coalesce(sum(x) FILTER (WHERE (y > 0)), 0)'
@@ -60,7 +64,10 @@ def _per_group(groups: PerGroup, only: str, transform: Callable[[str], str]) -> 
         rows = _elements(groups.elements, rows)
     chosen = "".join(f", {lift_sql(lift, transform)} AS p{at}" for at, lift in enumerate(groups.lifts))
     names = "".join(f", 'p{at}': p{at}" for at in places)
-    grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {SOURCE_ROWS} WHERE ({group}) IS NOT NULL GROUP BY 1)"
+    grouped = (
+        f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {SOURCE_ROWS} WHERE ({group}) IS NOT"
+        " NULL GROUP BY 1)"
+    )
     return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"
 
 

@@ -42,7 +42,8 @@ class Mended:
     Attributes:
         source: says how `paths` are written.
         whole: the paths of all files, in order.
-        paths: of what is to be read instead, in this order: files, copies without bad rows, nothing for a bad file.
+        paths: of what is to be read instead, in this order: files, copies without bad rows, nothing for a bad
+            file.
         files: path of a copy -> path of its file.
         bad: the bad files, and the rows that copies lack.
         places: path of a copy -> of each of its rows the number in the file, from 0, and the line, from 1.
@@ -66,7 +67,9 @@ class Mended:
 
     @property
     def has_no_row_left(self) -> bool:
-        """Whether no row can be read: all are bad, or files of JSON lines are empty, which then tell no columns."""
+        """Whether no row can be read: all are bad, or files of JSON lines are empty, which then tell no
+        columns.
+        """
         left = any(path not in self.places or len(self.places[path][0]) for path in self.paths)
         return not left and (bool(self.bad) or self.source.format == "json")
 

@@ -1,7 +1,9 @@
-"""Copies of files of text without their bad rows, so that the rest is read as if the bad rows had never been written.
+"""Copies of files of text without their bad rows, so that the rest is read as if the bad rows had never been
+written.
 
-A bad row has too few or too many cells, a quote that does not close, a byte that is no UTF-8, or a cell that is not of the type that the
-definition says; a bad line is no JSON object. All are reported with their place and their text.
+A bad row has too few or too many cells, a quote that does not close, a byte that is no UTF-8, or a cell that
+is not of the type that the definition says; a bad line is no JSON object. All are reported with their place
+and their text.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ Fault = tuple[str, str | None]  # a reason, and the column that it is about
 
 
 @contextmanager
-def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Iterator[Mended]:
+def taken_apart(
+    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]
+) -> Iterator[Mended]:
     """Files without what cannot be read of them. The copies are there for as long as the context is.
 
     `used`: whether the definition may use a column of a name.
@@ -68,14 +72,26 @@ def _in_utf_8(source: Source) -> Source:
 
 def _refuse(source: Source, path: str, problem: str) -> None:
     if source.on_bad_file == "error":
-        raise SourceError(f'{path} {problem}. Mend or remove it, or say on_bad_file="quarantine" in sources.files(...)')
+        raise SourceError(
+            f'{path} {problem}. Mend or remove it, or say on_bad_file="quarantine" in sources.files(...)'
+        )
 
 
-def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, copy: str, out: Mended, used: Callable[[str], bool]) -> None:
+def _add_copy(
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    path: str,
+    copy: str,
+    out: Mended,
+    used: Callable[[str], bool],
+) -> None:
     """Copy a file of CSV or JSON, without its bad rows."""
     cut = _cut(session, source, path, used)
     faults = _written(session, out.source, cut, copy)
-    out.bad.extend(BadRow(path, why, row, cut.line[row], column, cut.text(row)) for row, (why, column) in sorted(faults.items()))
+    out.bad.extend(
+        BadRow(path, why, row, cut.line[row], column, cut.text(row))
+        for row, (why, column) in sorted(faults.items())
+    )
     if faults or not _same(Path(copy).read_bytes(), cut.data):
         out.changed.append(copy)
     good = [row for row in range(len(cut)) if row not in faults]
@@ -87,7 +103,9 @@ def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, cop
 def _add_messages(path: str, content: Content, copy: str, out: Mended) -> None:
     """Copy messages, without messages that are no rows. The line of a message is its offset."""
     Path(copy).write_bytes(content.file)
-    out.bad.extend(BadRow(path, each.reason, each.number, each.offset, each.column, each.text) for each in content.odd)
+    out.bad.extend(
+        BadRow(path, each.reason, each.number, each.offset, each.column, each.text) for each in content.odd
+    )
     if content.odd:
         out.changed.append(copy)
     out.places[copy] = content.number, content.offset
@@ -96,22 +114,34 @@ def _add_messages(path: str, content: Content, copy: str, out: Mended) -> None:
 
 
 def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows: int) -> np.ndarray | None:
-    """The line of each row of a file of text that has so many rows, from 1; of messages the offset; None where it is not known."""
+    """The line of each row of a file of text that has so many rows, from 1; of messages the offset; None
+    where it is not known.
+    """
     if messages := source.content(path):
         return messages.offset
     if source.format not in ("csv", "json"):
         return None
     how = source.dialect
     is_csv = source.format == "csv"
-    quick = lines(content(path, how.encoding), header=is_csv and not how.header, quote=how.quote if is_csv else "")
+    quick = lines(
+        content(path, how.encoding), header=is_csv and not how.header, quote=how.quote if is_csv else ""
+    )
     if len(quick) == rows:
         return quick
     cut = _cut(session, source, path)
     return np.array(cut.line, np.int64) if len(cut) == rows else None
 
 
-def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str, used: Callable[[str], bool] = lambda _: False) -> Cut:
-    """A file of text in rows; of a file without a header that can be read none. `used`: the columns whose values matter."""
+def _cut(
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    path: str,
+    used: Callable[[str], bool] = lambda _: False,
+) -> Cut:
+    """A file of text in rows; of a file without a header that can be read none.
+
+    `used`: the columns whose values matter.
+    """
 
     def exact(name: str) -> bool:
         return used(name) and not is_rounded(source.types.get(name))
@@ -120,9 +150,16 @@ def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str, used: Ca
         return used(name) and name not in source.types
 
     data = content(path, source.dialect.encoding)
-    cut = cut_json(session, data, exact, guessed) if source.format == "json" else cut_csv(data, source.separator, source.dialect)
+    cut = (
+        cut_json(session, data, exact, guessed)
+        if source.format == "json"
+        else cut_csv(data, source.separator, source.dialect)
+    )
     cut = Cut(data) if cut is None else cut
-    if NO_BYTE_OF_TEXT in cut.faults.values() and (encoding := encoding_in(path, source.dialect.encoding)) != UTF_8:
+    if (
+        NO_BYTE_OF_TEXT in cut.faults.values()
+        and (encoding := encoding_in(path, source.dialect.encoding)) != UTF_8
+    ):
         fault_text = f"bytes that are no {encoding}"
         cut.faults.update({row: fault_text for row, fault in cut.faults.items() if fault == NO_BYTE_OF_TEXT})
     return cut
@@ -145,20 +182,26 @@ def _write(cut: Cut, faults: Mapping[int, Fault], copy: str) -> list[int]:
 
 
 def _same(copy: bytes, data: bytes) -> bool:
-    """Whether a file is its copy, but for the way in which all of its lines end, the end of its last line, and empty lines at its end."""
+    """Whether a file is its copy, but for the way in which all of its lines end, the end of its last line,
+    and empty lines at its end.
+    """
     if data.count(b"\r\n") == data.count(b"\n"):
         data = data.replace(b"\r\n", b"\n")
     return copy.rstrip(b"\n") == data.removeprefix(MARK).rstrip(b"\n")
 
 
-def _miscast(session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, rows: Sequence[int], copy: str) -> dict[int, Fault]:
+def _miscast(
+    session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, rows: Sequence[int], copy: str
+) -> dict[int, Fault]:
     """The rows of a copy with a cell that is not of the type that the definition says."""
     types = in_every_file(source)
     if not types:
         return {}
     try:
         session.execute(uncast(source, copy, _REJECTS)).fetchall()
-        rejects = session.execute(f"SELECT line_byte_position, column_name FROM {_REJECTS} WHERE error_type = 'CAST'").fetchall()
+        rejects = session.execute(
+            f"SELECT line_byte_position, column_name FROM {_REJECTS} WHERE error_type = 'CAST'"
+        ).fetchall()
     except duckdb.Error:  # which the reading itself tells
         return {}
     finally:

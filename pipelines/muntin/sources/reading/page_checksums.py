@@ -1,6 +1,7 @@
 """Checksums of pages, which writers of Parquet may add (Spark does) and DuckDB does not look at.
 
-A page has a header before it, in Thrift's compact protocol: its size is field 3, its CRC-32 field 4, of which a writer has all or none.
+A page has a header before it, in Thrift's compact protocol: its size is field 3, its CRC-32 field 4, of which
+a writer has all or none.
 
 https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
@@ -42,14 +43,18 @@ def check_pages(paths: Sequence[str], used: Callable[[str], bool], rows: range |
     `rows`: of the only path, the numbers of the rows that are read, whole row groups; None: all.
     """
     for path in paths:
-        with suppress(FileNotFoundError, IsADirectoryError, PermissionError), opened(path, _FIRST) as file:  # which reading tells
+        # which reading tells
+        with suppress(FileNotFoundError, IsADirectoryError, PermissionError), opened(path, _FIRST) as file:
             file.seek(_BEGIN)
             if not _has_none(file.read(_FIRST)):
                 _check(path, file, used, rows)
 
 
 def _has_none(first: bytes) -> bool:
-    """Whether the first header of a file, which stands at its begin, has no checksum. Where other bytes stand there, the footer tells."""
+    """Whether the first header of a file, which stands at its begin, has no checksum.
+
+    Where other bytes stand there, the footer tells.
+    """
     with suppress(IndexError, ValueError):
         integers = _header(memoryview(first), most=_CRC)
         return integers.keys() == {1, 2, _SIZE}
@@ -68,14 +73,21 @@ def _check(path: str, file: IO[bytes], used: Callable[[str], bool], rows: range 
                 if used(column.path_in_schema):
                     begins = [at for at in (column.dictionary_page_offset, column.data_page_offset) if at]
                     file.seek(min(begins))
-                    _check_column(path, f"column {column.path_in_schema!r}, row group {number},", file.read(column.total_compressed_size))
+                    _check_column(
+                        path,
+                        f"column {column.path_in_schema!r}, row group {number},",
+                        file.read(column.total_compressed_size),
+                    )
 
 
 def _check_column(path: str, where: str, data: bytes) -> None:
     view = memoryview(data)
     with suppress(IndexError, KeyError, ValueError):  # a header that cannot be read, which DuckDB explains
         for page in _pages(view):
-            if page.crc is not None and zlib.crc32(view[page.begin : page.begin + page.size]) != page.crc & 0xFFFFFFFF:
+            if (
+                page.crc is not None
+                and zlib.crc32(view[page.begin : page.begin + page.size]) != page.crc & 0xFFFFFFFF
+            ):
                 raise DamagedError(path, f"a page of {where} has another checksum than its header says")
 
 
@@ -89,7 +101,8 @@ def _pages(data: memoryview) -> Iterator[_Page]:
 
 
 def _header(data: memoryview, most: int = 2**15) -> dict[int, int]:
-    """The integers of a struct by the numbers of their fields, up to `most`; 0: the bytes of the whole struct, if it was read to its end.
+    """The integers of a struct by the numbers of their fields, up to `most`; 0: the bytes of the whole
+    struct, if it was read to its end.
 
     IndexError, ValueError: the bytes are no struct.
     """

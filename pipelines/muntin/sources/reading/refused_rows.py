@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 
 def reason(source: Source, columns: Mapping[str, str], times: Taken) -> str:
     """SQL for why a row that is not accepted was refused."""
-    column, local, arrival = quoted(source.event_time), local_time(source, source.event_time, columns), undecided_arrival(source, columns)
+    column, local, arrival = (
+        quoted(source.event_time),
+        local_time(source, source.event_time, columns),
+        undecided_arrival(source, columns),
+    )
     unclear = local_times.reason(source, "event time", local, f"{EVENT_TIME} IS NULL") if local else ""
     if columns.get(source.event_time) == "VARCHAR" and not source.time_format:
-        word = "'event time names its zone by a word, of which there may be several; let it be written with its offset, as +01:00'"
+        word = (
+            "'event time names its zone by a word, of which there may be several; let it be written with its"
+            " offset, as +01:00'"
+        )
         unclear += f" WHEN {EVENT_TIME} IS NULL AND {names_zone(column)} THEN {word}"
     if arrival:
         unclear += f" {local_times.reason(source, 'arrival time', *arrival)}"
@@ -44,58 +51,77 @@ def refused(
     only: str | None = None,
     rows: range | None = None,
 ) -> str:
-    """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text, line and column.
+    """The rows that are not accepted: reason, file, position in the file, event time and the whole row as
+    text, line and column.
 
     `read_as`, `rows`: as for `scan`. `only`: a condition on the rows of the files; None: all rows count.
     """
     names, time = ", ".join(map(quoted, columns)), event_time(source, columns)
     first = rows.start if rows else 0
     return " UNION ALL ".join(
-        f"SELECT {reason(source, columns, times)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
-        f"{_as_text(source, columns)} FROM (SELECT *, {time} AS {EVENT_TIME} "
-        f"FROM (SELECT {names}, row_number() OVER () - 1 + {first} AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as, rows=rows)})) "
-        f"WHERE NOT coalesce({times.condition}, false)" + (f" AND ({only})" if only else "")
+        f"SELECT {reason(source, columns, times)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS"
+        f" position, {_as_text(source, columns)} FROM (SELECT *, {time} AS {EVENT_TIME} FROM (SELECT {names},"
+        f" row_number() OVER () - 1 + {first} AS {ROW_IN_SPLIT} FROM"
+        f" {scan(source, [path], read_as, rows=rows)})) WHERE NOT coalesce({times.condition}, false)"
+        + (f" AND ({only})" if only else "")
         for path in paths
     )
 
 
 def refused_of_kept(source: Source, table: str, columns: Mapping[str, str], times: Taken) -> str:
-    """The rows of a table that are not accepted, as `refused` gives them. The table has all rows of its files, with `FILE_PATH`."""
+    """The rows of a table that are not accepted, as `refused` gives them.
+
+    The table has all rows of its files, with `FILE_PATH`.
+    """
     position = f"{ROW_IN_SPLIT} - min({ROW_IN_SPLIT}) OVER (PARTITION BY {FILE_PATH})"
     return (
-        f"SELECT {reason(source, columns, times)} AS reason, {FILE_PATH} AS file, position, {_as_text(source, columns)} "
-        f"FROM (SELECT *, {position} AS position FROM {table}) WHERE NOT coalesce({times.condition}, false) ORDER BY {ROW_IN_SPLIT}"
+        f"SELECT {reason(source, columns, times)} AS reason, {FILE_PATH} AS file, position,"
+        f" {_as_text(source, columns)} FROM (SELECT *, {position} AS position FROM {table}) WHERE NOT"
+        f" coalesce({times.condition}, false) ORDER BY {ROW_IN_SPLIT}"
     )
 
 
 def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], times: Taken) -> str:
-    """The rows of several splits that are not accepted: `ROW_BATCH`, `ROW_IN_SPLIT`, and what `refused` gives without file and position."""
+    """The rows of several splits that are not accepted:
+
+    `ROW_BATCH`, `ROW_IN_SPLIT`, and what `refused` gives without file and position.
+    """
     return (
-        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, columns, times)} AS reason, {_as_text(source, columns)} "
-        f"FROM {rows} WHERE NOT coalesce({times.condition}, false) ORDER BY {ROW_BATCH}, {ROW_IN_SPLIT}"
+        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, columns, times)} AS reason,"
+        f" {_as_text(source, columns)} FROM {rows} WHERE NOT coalesce({times.condition}, false) ORDER BY"
+        f" {ROW_BATCH}, {ROW_IN_SPLIT}"
     )
 
 
 def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, times: Taken) -> str:
-    """The rows of a split that are not accepted or were left out: `FAULT`, `FILE_PATH`, `ROW_IN_SPLIT`, and what `refused` gives.
+    """The rows of a split that are not accepted or were left out: `FAULT`, `FILE_PATH`, `ROW_IN_SPLIT`, and
+    what `refused` gives.
 
-    `good`: the table of the rows that can be computed, where rows that are not accepted have no `FAULT`; `bad`: of the other rows.
+    `good`: the table of the rows that can be computed, where rows that are not accepted have no `FAULT`;
+    `bad`: of the other rows.
     """
     places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
     return (
-        f"SELECT {places}, {reason(source, columns, times)} AS reason, {_as_text(source, columns)} FROM {good} "
-        f"WHERE NOT coalesce({times.condition}, false) UNION ALL "
-        f"SELECT {places}, NULL, {_as_text(source, columns, whole)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
+        f"SELECT {places}, {reason(source, columns, times)} AS reason, {_as_text(source, columns)} FROM"
+        f" {good} WHERE NOT coalesce({times.condition}, false) UNION ALL SELECT {places}, NULL,"
+        f" {_as_text(source, columns, whole)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
     )
 
 
 def whole_row(columns: Iterable[str]) -> str:
     """SQL for a row as JSON."""
-    return "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))::VARCHAR"
+    return (
+        "to_json(struct_pack("
+        + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns)
+        + "))::VARCHAR"
+    )
 
 
 def _as_text(source: Source, columns: Mapping[str, str], whole: str | None = None) -> str:
-    """The event time and the whole row; and that the event time is wrong with it. Which line it is, the file's text tells."""
+    """The event time and the whole row; and that the event time is wrong with it.
+
+    Which line it is, the file's text tells.
+    """
     time = quoted(source.event_time)
     return (
         f"{time}::VARCHAR AS event_time, {whole or whole_row(columns)} AS row, NULL::BIGINT AS line, "

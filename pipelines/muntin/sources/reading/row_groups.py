@@ -34,7 +34,8 @@ class Part:
 def may_be_cut(source: Source) -> bool:
     """Whether tasks may share a file of a source.
 
-    A file is read as a whole where a bad row or its content concern the whole file, or where rows of all files are compared.
+    A file is read as a whole where a bad row or its content concern the whole file, or where rows of all
+    files are compared.
     """
     whole = source.in_one_piece or source.order or source.batch_column or source.checksum
     return source.format == "parquet" and not whole and source.on_bad_file == "error"
@@ -43,8 +44,8 @@ def may_be_cut(source: Source) -> bool:
 def rows_of(path: str, part: Part) -> range | None:
     """The numbers of a part's rows in the file; None: all rows.
 
-    The first part of a file that cannot be cut has all rows, the other parts have none: of a damaged file, for reading says what is
-    wrong, or of a file with a column named `ROW`.
+    The first part of a file that cannot be cut has all rows, the other parts have none: of a damaged file,
+    for reading says what is wrong, or of a file with a column named `ROW`.
     """
     try:
         footer = pq.read_metadata(readable_footer(path))
@@ -63,5 +64,7 @@ def _cut(sizes: list[int], rows: list[int], part: Part) -> range:
     (range(0, 3), range(3, 12))
     """
     middles = [end - size / 2 for end, size in zip(accumulate(sizes), sizes, strict=True)]
-    first, last = (bisect_left(middles, sum(sizes) * number / part.of) for number in (part.number, part.number + 1))
+    first, last = (
+        bisect_left(middles, sum(sizes) * number / part.of) for number in (part.number, part.number + 1)
+    )
     return range(sum(rows[:first]), sum(rows[:last]))

@@ -12,7 +12,17 @@ from muntin.sources.reading.dimensions.dimension import untold
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, quoted
 from muntin.sources.repeated_rows import identity
-from muntin.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, IDENTITY, ODD, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
+from muntin.states.columns import (
+    ARRIVAL_TIME,
+    EVENT_TIME,
+    FILE_NUMBER,
+    IDENTITY,
+    ODD,
+    ORDER,
+    ORDINAL,
+    ROW_BATCH,
+    ROW_IN_SPLIT,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,9 +43,15 @@ def event_time(source: Source, columns: Mapping[str, str]) -> str:
 
 
 def undecided_arrival(source: Source, columns: Mapping[str, str]) -> tuple[str, str] | None:
-    """SQL for a local time of arrival, and for whether its instant is unknown; None where each row has an instant."""
+    """SQL for a local time of arrival, and for whether its instant is unknown; None where each row has an
+    instant.
+    """
     local = local_time(source, source.arrival_time, columns) if source.arrival_time else None
-    return None if local is None or decides(source) else (local, f"{local} IS NOT NULL AND {at(source, local)} IS NULL")
+    return (
+        None
+        if local is None or decides(source)
+        else (local, f"{local} IS NOT NULL AND {at(source, local)} IS NULL")
+    )
 
 
 def is_event_time(name: str, columns: Mapping[str, str], value: str) -> bool:
@@ -49,7 +65,10 @@ def is_event_time(name: str, columns: Mapping[str, str], value: str) -> bool:
 
 
 def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) -> str:
-    """SQL for a column that is a time, in microseconds since 1970 UTC; null where it cannot be read. `what` names the column in errors."""
+    """SQL for a column that is a time, in microseconds since 1970 UTC; null where it cannot be read.
+
+    `what` names the column in errors.
+    """
     if name not in columns:
         raise SourceError(no_column(what, name, columns, source))
     column, kind, local = quoted(name), columns[name], local_time(source, name, columns)
@@ -60,13 +79,26 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     if kind in INTEGERS and source.unit:
         return _counted(f"try_cast({column} AS HUGEINT)", source.unit)
     if kind == "VARCHAR" and source.unit:
-        return _counted(f"try_cast(CASE WHEN regexp_full_match({column}, '{_WHOLE}') THEN {column} END AS HUGEINT)", source.unit)
+        return _counted(
+            f"try_cast(CASE WHEN regexp_full_match({column}, '{_WHOLE}') THEN {column} END AS HUGEINT)",
+            source.unit,
+        )
     if kind == "VARCHAR" and source.time_format:
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
-        instant_us = _finite_us(f"try_cast(CASE WHEN {tells_instant(column)} THEN {column} END AS TIMESTAMPTZ)")
-        return f"CASE WHEN regexp_matches({column}, '{OFFSET}') THEN {instant_us} ELSE {at(source, local)} END" if local else instant_us
-    mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in INTEGERS else "name a timestamp, an integer or a text column"
+        instant_us = _finite_us(
+            f"try_cast(CASE WHEN {tells_instant(column)} THEN {column} END AS TIMESTAMPTZ)"
+        )
+        return (
+            f"CASE WHEN regexp_matches({column}, '{OFFSET}') THEN {instant_us} ELSE {at(source, local)} END"
+            if local
+            else instant_us
+        )
+    mend = (
+        f'say unit="s", "ms", "us" or "ns" in {source.call}'
+        if kind in INTEGERS
+        else "name a timestamp, an integer or a text column"
+    )
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
 
 
@@ -78,7 +110,8 @@ def _counted(units: str, unit: str) -> str:
 
 
 def local_time(source: Source, name: str, columns: Mapping[str, str]) -> str | None:
-    """SQL for what the clock of `timezone=` showed, in microseconds as if it were of UTC; null where a row tells an instant, or no time.
+    """SQL for what the clock of `timezone=` showed, in microseconds as if it were of UTC; null where a row
+    tells an instant, or no time.
 
     None where there is no such clock, or the column tells instants. Arguments as for `instant`.
     """
@@ -109,7 +142,8 @@ def _finite_us(moment: str) -> str:
 
 
 def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
-    """The rows of a split with `EVENT_TIME` and, if asked, `ROW_IN_SPLIT` and `ORDINAL`, their positions as read and by arrival.
+    """The rows of a split with `EVENT_TIME` and, if asked, `ROW_IN_SPLIT` and `ORDINAL`, their positions as
+    read and by arrival.
 
     `FILE_NUMBER`, too, where the source tells it: it is asked for with these.
     """
@@ -121,9 +155,13 @@ def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bo
 
 
 def without_rows(source: Source, columns: Mapping[str, str]) -> str:
-    """A relation without rows that has the columns of a source and the columns that `staged` adds. `columns`: name -> SQL type."""
+    """A relation without rows that has the columns of a source and the columns that `staged` adds.
+
+    `columns`: name -> SQL type.
+    """
     none = ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())
-    source = replace(source, timezone=None, ambiguous="quarantine") if source.timezone else source  # for sessions of other zones
+    # for sessions of other zones
+    source = replace(source, timezone=None, ambiguous="quarantine") if source.timezone else source
     return f"(FROM ({staged(source, f'(SELECT {none})', columns, ordinal=True)}) WHERE false)"
 
 
@@ -134,17 +172,25 @@ def staged_batches(source: Source, rows: str, columns: Mapping[str, str], *, ord
     """
     order = _by_arrival(source)
     place = f"row_number() OVER (PARTITION BY {ROW_BATCH} {order})" if order else ROW_IN_SPLIT
-    return _timed(source, rows, columns, f", {place} AS {ORDINAL}" if ordinal else "", f"PARTITION BY {ROW_BATCH} ")
+    return _timed(
+        source, rows, columns, f", {place} AS {ORDINAL}" if ordinal else "", f"PARTITION BY {ROW_BATCH} "
+    )
 
 
 def _by_arrival(source: Source) -> str:
-    """The order of arrival. Rows that came at once are in the order of their source; where it has none, in the order of reading."""
+    """The order of arrival.
+
+    Rows that came at once are in the order of their source; where it has none, in the order of reading.
+    """
     first = [source.arrival_order, *source.order] if source.arrival_order else []
     return f"ORDER BY {', '.join([*map(quoted, first), ROW_IN_SPLIT])}" if first else ""
 
 
 def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, apart: str = "") -> str:
-    """The rows with their times; `place`: their positions, if asked. `apart`: by what sections are counted from 1 again."""
+    """The rows with their times; `place`: their positions, if asked.
+
+    `apart`: by what sections are counted from 1 again.
+    """
     chosen = "*"
     check_named(source, columns)
     if place and (section := source.section):
@@ -158,7 +204,13 @@ def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, ap
     if local:
         place += f", {odd(local)} AS {ODD}"
     if local and source.ambiguous == "arrival":
-        rows, chosen = by_arrival(rows, local, _by_arrival(source), f"{ROW_BATCH}, " if apart else ""), f"* EXCLUDE ({TOLD})"
+        rows, chosen = (
+            by_arrival(rows, local, _by_arrival(source), f"{ROW_BATCH}, " if apart else ""),
+            f"* EXCLUDE ({TOLD})",
+        )
         undecided = undecided_arrival(source, columns)
-        time = f"CASE WHEN {TOLD} IS NOT NULL{f' AND NOT ({undecided[1]})' if undecided else ''} THEN {TOLD} ELSE {time} END"
+        time = (
+            f"CASE WHEN {TOLD} IS NOT NULL{f' AND NOT ({undecided[1]})' if undecided else ''} THEN {TOLD}"
+            f" ELSE {time} END"
+        )
     return f"SELECT {chosen}, {time} AS {EVENT_TIME}, {EVENT_TIME} AS {ORDER}{place} FROM {rows}"

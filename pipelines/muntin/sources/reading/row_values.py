@@ -1,4 +1,6 @@
-"""The values of rows that states are made of without SQL aggregates: which columns of states can be, and the SQL of the rows."""
+"""The values of rows that states are made of without SQL aggregates: which columns of states can be, and the
+SQL of the rows.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Of(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RowValue:
-    """A column of states, and the SQL of the value of a row that it is made of; `by`: of what decides between rows, cast."""
+    """A column of states, and the SQL of the value of a row that it is made of; `by`: of what decides between
+    rows, cast.
+    """
 
     what: What
     sql: str
@@ -49,21 +53,29 @@ class RowValue:
 
     @property
     def cast(self) -> str:
-        """The value as SQL, in the type of `kind`; of what is only counted whether it is no null; the time as it is."""
+        """The value as SQL, in the type of `kind`; of what is only counted whether it is no null; the time as
+        it is.
+        """
         if self.sql == EVENT_TIME:
             return EVENT_TIME
         return f"({self.sql})::{self.kind}" if self.what != "count" else f"({self.sql}) IS NOT NULL"
 
 
 def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, Of] | None:
-    """Column of a state -> what it is made of, and the SQL of a row's value; None if a column cannot be computed from values."""
+    """Column of a state -> what it is made of, and the SQL of a row's value; None if a column cannot be
+    computed from values.
+    """
     lifts = {column: lift for each in fields for column, lift in each.lifts.items()}
     values = {column: _value(lift) for column, lift in lifts.items()}
     if frames.by_arrival or frames.lifts or any(each.is_state or each.source for each in fields):
         return None
     ends = {FIRST_EVENT: Of("least", EVENT_TIME), LAST_EVENT: Of("greatest", EVENT_TIME)}
     computable_values = {column: each for column, each in values.items() if each}
-    return (ends if frames.event_times else {}) | computable_values if len(computable_values) == len(values) else None
+    return (
+        (ends if frames.event_times else {}) | computable_values
+        if len(computable_values) == len(values)
+        else None
+    )
 
 
 def _value(lift: Lift) -> Of | None:
@@ -80,13 +92,18 @@ def _value(lift: Lift) -> Of | None:
 
 
 def typed_values(
-    values: Mapping[str, Of], of_values: Mapping[str, str], natural: Mapping[str, str], kinds: Mapping[str, str]
+    values: Mapping[str, Of],
+    of_values: Mapping[str, str],
+    natural: Mapping[str, str],
+    kinds: Mapping[str, str],
 ) -> dict[str, RowValue] | None:
     """The values with their types; None if a value is of a type that other code takes.
 
     `natural`, `kinds`: column -> the SQL type that DuckDB's aggregate has, and that of the state.
     """
-    row_value_of_column = {column: _typed(each, of_values, natural[column], kinds[column]) for column, each in values.items()}
+    row_value_of_column = {
+        column: _typed(each, of_values, natural[column], kinds[column]) for column, each in values.items()
+    }
     out = {column: each for column, each in row_value_of_column.items() if each}
     return out if len(out) == len(row_value_of_column) else None
 
@@ -100,7 +117,9 @@ def _typed(value: Of, of_values: Mapping[str, str], natural: str, kind: str) -> 
             return RowValue(what, sql)
         case ("sum", "HUGEINT", "BIGINT") if of in _COUNTED:
             return RowValue(what, sql)
-        case ("sum", "DOUBLE", "DOUBLE") | ("numbers", "DOUBLE[]", "DOUBLE[]") if of in FLOATS or what == "numbers":
+        case ("sum", "DOUBLE", "DOUBLE") | ("numbers", "DOUBLE[]", "DOUBLE[]") if (
+            of in FLOATS or what == "numbers"
+        ):
             return RowValue(what, sql, "DOUBLE")
         case _ if what in LISTS:
             return _listed(value, of, of_values.get(by)) if natural == kind else None
@@ -110,7 +129,10 @@ def _typed(value: Of, of_values: Mapping[str, str], natural: str, kind: str) -> 
 
 
 def _listed(value: Of, of: str, by: str | None) -> RowValue | None:
-    """The value of a row, of which states have lists. `of`, `by`: the types of both; `by` is None where all rows count."""
+    """The value of a row, of which states have lists.
+
+    `of`, `by`: the types of both; `by` is None where all rows count.
+    """
     if by is not None:
         return _at_extreme(value, of, by) if of in (*SIGNED, "VARCHAR") else None
     return RowValue(value.what, value.sql, of) if of in SIGNED else None
@@ -125,7 +147,8 @@ def _at_extreme(value: Of, of: str, by: str) -> RowValue | None:
 def _one_of(what: What, sql: str, of: str) -> RowValue | None:
     """The value of a row, of the values that a state keeps as they are."""
     if of == "FLOAT" and what in _OF_TIME:
-        return RowValue(what, f"({sql}) + 0::FLOAT", "DOUBLE")  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
+        # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
+        return RowValue(what, f"({sql}) + 0::FLOAT", "DOUBLE")
     if of == "TIMESTAMP WITH TIME ZONE":
         ends = f"WHEN ({sql}) > 'epoch' THEN {_ENDLESS} WHEN ({sql}) < 'epoch' THEN -{_ENDLESS}"
         return RowValue(what, f"CASE WHEN isfinite({sql}) THEN epoch_us({sql}) {ends} END")
@@ -133,14 +156,19 @@ def _one_of(what: What, sql: str, of: str) -> RowValue | None:
 
 
 def values_of_columns(values: Mapping[str, RowValue]) -> dict[str, str]:
-    """Column of a state -> the SQL of the values that fill it: what is counted shares them with another column where it can.
+    """Column of a state -> the SQL of the values that fill it: what is counted shares them with another
+    column where it can.
 
-    >>> values_of_columns({"rows": RowValue("count", "1"), "count_x": RowValue("count", "x"), "sum_x": RowValue("sum", "x")})
+    >>> values_of_columns({"rows": RowValue("count", "1"), "count_x": RowValue("count", "x"),
+    ...     "sum_x": RowValue("sum", "x")})
     {'rows': 'muntin_time', 'count_x': '(x)::BIGINT', 'sum_x': '(x)::BIGINT'}
     """
     own = {each.sql: each.cast for each in values.values() if each.what != "count" and not each.by}
     held = {EVERY_ROW: EVENT_TIME, EVENT_TIME: EVENT_TIME} | own
-    return {column: held.get(each.sql, each.cast) if each.what == "count" else each.cast for column, each in values.items()}
+    return {
+        column: held.get(each.sql, each.cast) if each.what == "count" else each.cast
+        for column, each in values.items()
+    }
 
 
 def keys_fit(pipeline: Pipeline, kinds: Mapping[str, str]) -> bool:
@@ -149,7 +177,12 @@ def keys_fit(pipeline: Pipeline, kinds: Mapping[str, str]) -> bool:
 
 
 def values_query(
-    pipeline: Pipeline, rows: str, times: Taken, columns: Mapping[str, str], values: Mapping[str, str], keys: Mapping[str, str]
+    pipeline: Pipeline,
+    rows: str,
+    times: Taken,
+    columns: Mapping[str, str],
+    values: Mapping[str, str],
+    keys: Mapping[str, str],
 ) -> str:
     """SQL for the accepted rows in order: the keys in the types of states, `EVENT_TIME`, and values."""
     chosen = [EVENT_TIME, *(f"{sql} AS {quoted(name)}" for name, sql in values.items())]

@@ -32,8 +32,13 @@ def literal(text: str) -> str:
 
 
 def files_sql(source: Source, paths: Sequence[str]) -> str:
-    """Listed files as SQL has them, each path to the letter. No path goes into SQL as what is read by another way."""
-    return f"[{', '.join(literal(address_of(source.opened_as(path), encoding_of(source))) for path in paths)}]"
+    """Listed files as SQL has them, each path to the letter.
+
+    No path goes into SQL as what is read by another way.
+    """
+    return (
+        f"[{', '.join(literal(address_of(source.opened_as(path), encoding_of(source))) for path in paths)}]"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +90,12 @@ def scan(
     rows: range | None = None,
     cast: bool = True,
 ) -> str:
-    """The table function that reads these files in order: their own rows and columns, nothing of their folders' names.
+    """The table function that reads these files in order: their own rows and columns, nothing of their
+    folders' names.
 
-    `read_as`: the types as `told_columns` gives them; without it DuckDB tells them. `named`: whether to add the column `FILE_PATH`.
-    `rows`: of a Parquet file, the only path, the numbers of the rows that are read; None: all. `cast`: whether columns are made what
-    `cast_behind` says.
+    `read_as`: the types as `told_columns` gives them; without it DuckDB tells them. `named`: whether to add
+    the column `FILE_PATH`. `rows`: of a Parquet file, the only path, the numbers of the rows that are read;
+    None: all. `cast`: whether columns are made what `cast_behind` says.
     """
     if source.message_columns:
         table = _messages(source, paths, named=named)
@@ -102,27 +108,47 @@ def scan(
 
 def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: bool, rows: range | None) -> str:
     """The table function of DuckDB."""
-    files, name = files_sql(source, paths), f"filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
+    files, name = (
+        files_sql(source, paths),
+        f"filename = {literal(FILE_PATH) if named or source.hive else 'false'}",
+    )
     if source.format == "parquet":
         return _parquet(source, paths, name, rows, named=named)
     if source.format == "csv":
         typed = _typed_csv(read_as.types or read_types(source))
         return _by_path(
-            f"read_csv({files}, {_dialect(source, looked_at=not read_as.types)}, {_AS_TEXT}, {name}{typed})", files, named=named
+            f"read_csv({files}, {_dialect(source, looked_at=not read_as.types)}, {_AS_TEXT}, {name}{typed})",
+            files,
+            named=named,
         )
     columns_sql = f"columns = {_by_name(read_as.types)}" if read_as.types else _GUESSED_JSON
-    return _by_path(f"read_json({files}, format = 'newline_delimited', {columns_sql}, {_AS_TEXT}, {name})", files, named=named)
+    return _by_path(
+        f"read_json({files}, format = 'newline_delimited', {columns_sql}, {_AS_TEXT}, {name})",
+        files,
+        named=named,
+    )
 
 
 def _parquet(source: Source, paths: Sequence[str], name: str, rows: range | None, *, named: bool) -> str:
     """The rows of files of Parquet, with the columns of their table where it knows them by number."""
     relations = list[str]()
-    for chosen, files in groupby(paths, lambda path: selected(source.numbered, path) if source.numbered else ()):
+    for chosen, files in groupby(
+        paths, lambda path: selected(source.numbered, path) if source.numbered else ()
+    ):
         table = f"read_parquet({files_sql(source, [*files])}, {_AS_IT_STANDS}, {name})"
-        columns = ", ".join([*(f"{sql} AS {quoted(column)}" for sql, column in chosen), *([FILE_PATH] if chosen and named else [])])
+        columns = ", ".join(
+            [
+                *(f"{sql} AS {quoted(column)}" for sql, column in chosen),
+                *([FILE_PATH] if chosen and named else []),
+            ]
+        )
         part = "" if rows is None else f" WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop}"
         relations.append(f"(SELECT {columns or '*'} FROM {table}{part})" if columns or part else table)
-    return relations[0] if len(relations) == 1 else f"({' UNION ALL BY NAME '.join(f'FROM {each}' for each in relations)})"
+    return (
+        relations[0]
+        if len(relations) == 1
+        else f"({' UNION ALL BY NAME '.join(f'FROM {each}' for each in relations)})"
+    )
 
 
 def _by_path(table: str, files: str, *, named: bool) -> str:
@@ -133,7 +159,10 @@ def _by_path(table: str, files: str, *, named: bool) -> str:
 
 
 def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
-    """The rows of ranges of messages. Every range has the columns of the definition, so that the first range gives them."""
+    """The rows of ranges of messages.
+
+    Every range has the columns of the definition, so that the first range gives them.
+    """
     how = f"filename = {literal(FILE_PATH) if named else 'false'}, hive_partitioning = false"
     rows = f"read_parquet({files_sql(source, paths)}, {how})"
     if named:
@@ -143,7 +172,8 @@ def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
 
 
 def with_columns(source: Source, table: str, *, named: bool = False) -> str:
-    """The table with the columns that folders give, and the columns that files may lack, null where it lacks them.
+    """The table with the columns that folders give, and the columns that files may lack, null where it lacks
+    them.
 
     `named`: whether the column `FILE_PATH` is wanted.
     """
@@ -159,9 +189,15 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
     None: the columns of a CSV file.
     """
     if source.format == "json":
-        return f"read_json({files_sql(source, [path])}, format = 'newline_delimited', columns = {_by_name(columns or {})}, {_AS_TEXT})"
+        return (
+            f"read_json({files_sql(source, [path])}, format = 'newline_delimited', columns ="
+            f" {_by_name(columns or {})}, {_AS_TEXT})"
+        )
     none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns or ())
-    own = f"read_csv({files_sql(source, [path])}, {_dialect(source, looked_at=False)}, all_varchar = true, {_AS_TEXT})"
+    own = (
+        f"read_csv({files_sql(source, [path])}, {_dialect(source, looked_at=False)}, all_varchar = true,"
+        f" {_AS_TEXT})"
+    )
     if not none:
         return own
     return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
@@ -169,11 +205,15 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
 
 def first_line(source: Source, path: str) -> str:
     """The query for the cells of the first line of a CSV file, as they are written."""
-    return f"FROM read_csv({files_sql(source, [path])}, {_dialect(source, only_header=True)}, all_varchar = true, {_AS_TEXT}) LIMIT 1"
+    return (
+        f"FROM read_csv({files_sql(source, [path])}, {_dialect(source, only_header=True)}, all_varchar ="
+        f" true, {_AS_TEXT}) LIMIT 1"
+    )
 
 
 def uncast(source: Source, path: str, rejects: str) -> str:
-    """The query that reads a CSV file's columns with a type of the definition, and notes each cell that has another in a table.
+    """The query that reads a CSV file's columns with a type of the definition, and notes each cell that has
+    another in a table.
 
     `rejects`: the name of the table. DuckDB's documentation says which columns it has.
     """
@@ -181,7 +221,10 @@ def uncast(source: Source, path: str, rejects: str) -> str:
     texts = {column for column, kind in source.types.items() if is_time(kind) or (comma and is_number(kind))}
     types = {column: "VARCHAR" if column in texts else kind for column, kind in in_every_file(source).items()}
     columns = ", ".join(f"count({quoted(column)})" for column in types)
-    notes = f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan = {literal(rejects + '_scans')}, rejects_limit = 0"
+    notes = (
+        f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan ="
+        f" {literal(rejects + '_scans')}, rejects_limit = 0"
+    )
     how = f"{_dialect(source)}, {notes}, {_IN_FILE}, compression = 'none'{_typed_csv(types)}"
     return f"SELECT {columns} FROM read_csv({files_sql(source, [path])}, {how})"
 
@@ -193,7 +236,11 @@ def said_types(source: Source) -> dict[str, str]:
 
 def in_every_file(source: Source) -> dict[str, str]:
     """`said_types` of the columns that no file may lack."""
-    return {column: kind for column, kind in said_types(source).items() if column not in (*source.columns, *source.hive)}
+    return {
+        column: kind
+        for column, kind in said_types(source).items()
+        if column not in (*source.columns, *source.hive)
+    }
 
 
 def _typed_csv(types: Mapping[str, str]) -> str:
@@ -205,17 +252,28 @@ def _by_name(types: Mapping[str, str]) -> str:
 
 
 def _dialect(source: Source, *, only_header: bool = False, looked_at: bool = True) -> str:
-    """How a CSV file is to be taken apart. Types are told from all cells, or given; nothing is left to DuckDB's judgement.
+    """How a CSV file is to be taken apart. Types are told from all cells, or given; nothing is left to
+    DuckDB's judgement.
 
-    `only_header`: whether the header is read as a row, and nothing but it. `looked_at`: whether types are told from the cells.
+    `only_header`: whether the header is read as a row, and nothing but it. `looked_at`: whether types are
+    told from the cells.
     """
     how, said = source.dialect, source.dialect.facts
     quote, names = literal(how.quote), ", ".join(map(literal, how.header))
     parts = [f"delim = {literal(source.separator)}, quote = {quote}, escape = {quote}", _YEAR_FIRST]
-    parts += [f"header = false, names = [{names}]" if how.header else f"header = {'false' if only_header else 'true'}", _ALL_LINES]
+    parts += [
+        (
+            f"header = false, names = [{names}]"
+            if how.header
+            else f"header = {'false' if only_header else 'true'}"
+        ),
+        _ALL_LINES,
+    ]
     parts += [f"sample_size = {-1 if looked_at and not only_header else 1}"]
     parts += [f"nullstr = [{', '.join(map(literal, how.null))}]"] if "null" in said else []
-    return ", ".join([*parts, *([f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else [])])
+    return ", ".join(
+        [*parts, *([f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else [])]
+    )
 
 
 def read_types(source: Source) -> dict[str, str]:
@@ -226,12 +284,17 @@ def read_types(source: Source) -> dict[str, str]:
 def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
     """Column -> what is made of it once it is read.
 
-    Of types of the definition: of CSV the columns that its reader would guess, that files may lack, or that folders give.
+    Of types of the definition: of CSV the columns that its reader would guess, that files may lack, or that
+    folders give.
     """
     said, times = dict(source.types), (source.event_time, source.arrival_time)
     if source.format == "csv":
         folders = {name: source.types[name] for name in source.hive if name in source.types}
-        said = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind} | dict(source.columns) | folders
+        said = (
+            {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind}
+            | dict(source.columns)
+            | folders
+        )
     point, out = source.dialect.decimal, {}
 
     def value_of(name: str, kind: str) -> str:
@@ -239,14 +302,22 @@ def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
 
     for name, kind in read_as.carried.items():
         lost = _LOST.get(kind, f"more than states have of a {kind}")
-        mend = f"say types={{'{name}': 'VARCHAR'}}" + (", or 'DOUBLE', which rounds it" if "DOUBLE" in kind else "")
-        out[name] = Cast(carry(value_of(name, kind), kind, source.format, cut=name in times), f"{name} holds {lost}; {mend}")
+        mend = f"say types={{'{name}': 'VARCHAR'}}" + (
+            ", or 'DOUBLE', which rounds it" if "DOUBLE" in kind else ""
+        )
+        out[name] = Cast(
+            carry(value_of(name, kind), kind, source.format, cut=name in times),
+            f"{name} holds {lost}; {mend}",
+        )
     casts = {name: in_type(value_of(name, kind), kind, cut=name in times) for name, kind in said.items()}
     return out | {name: Cast(sql, f"{name} cannot be read as {said[name]}") for name, sql in casts.items()}
 
 
 def _read_as(kind: str) -> str:
-    """The type in which a column of CSV is read. Its reader rounds 1.7 to a whole number, takes 12_5 for 125, and 01-02-24 for a day."""
+    """The type in which a column of CSV is read.
+
+    Its reader rounds 1.7 to a whole number, takes 12_5 for 125, and 01-02-24 for a day.
+    """
     return "VARCHAR" if is_number(kind) or is_time(kind) or is_nested(kind) else kind
 
 

@@ -58,7 +58,10 @@ def stored_type(kind: str) -> str:
 
 NEEDS = {
     "number": 'a number; cast it, as "x::DOUBLE"',
-    "order": 'values that have an order; ask for a text of them, as "x::VARCHAR", of intervals for seconds, as "epoch(x)"',
+    "order": (
+        'values that have an order; ask for a text of them, as "x::VARCHAR", of intervals for seconds, as'
+        ' "epoch(x)"'
+    ),
     "list": "a list",
     "difference": 'a number, a date or an instant; cast it, as "x::DOUBLE"',
     "instant": 'an instant; cast it, as "x::TIMESTAMPTZ"',
@@ -89,12 +92,17 @@ def meets(kind: str, need: str) -> bool:
 
 
 def targets_of(
-    natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str], *, hashed: Collection[str] = ()
+    natural: Mapping[str, str],
+    targets: Mapping[str, str],
+    paths: Sequence[str],
+    *,
+    hashed: Collection[str] = (),
 ) -> dict[str, str]:
-    """Column -> SQL type to cast to: the type of a batch's states in the state, or a wider type that holds both.
+    """Column -> SQL type to cast to: the type of a batch's states in the state, or a wider type that holds
+    both.
 
-    `hashed`: the columns whose fields tell values apart by a hash or a text, which types of another kind do not share. A column that no
-    type holds both ways is refused.
+    `hashed`: the columns whose fields tell values apart by a hash or a text, which types of another kind do
+    not share. A column that no type holds both ways is refused.
     """
     out = {}
     for name, kind in natural.items():
@@ -103,7 +111,8 @@ def targets_of(
         if wide is None or (name in hashed and not alike(stored_type(kind), earlier_type)):
             raise SourceError(
                 f"{', '.join(paths)}: {name} is {kind} here and {earlier_type} in earlier batches; "
-                f'cast in the definition, as agg.sum("x::DOUBLE"), or say the column\'s type in sources.files(..., types={{"x": "DOUBLE"}})'
+                f'cast in the definition, as agg.sum("x::DOUBLE"), or say the column\'s type in'
+                f' sources.files(..., types={{"x": "DOUBLE"}})'
             )
         out[name] = wide
     return out
@@ -118,7 +127,9 @@ def _fits(kind: str, target: str) -> bool:
         return all(_fits(str(one), str(other)) for one, other in parts)
     if kind.startswith("STRUCT(") and target.startswith("STRUCT("):
         here, there = members(kind), dict(members(target))
-        return [name for name, _ in here] == list(there) and all(_fits(member, there[name]) for name, member in here)
+        return [name for name, _ in here] == list(there) and all(
+            _fits(member, there[name]) for name, member in here
+        )
     if kind in SIGNED and target in SIGNED:
         return SIGNED.index(kind) <= SIGNED.index(target)
     if kind == "FLOAT":
@@ -127,15 +138,25 @@ def _fits(kind: str, target: str) -> bool:
 
 
 def stored(
-    session: duckdb.DuckDBPyConnection, query: str, kinds: Mapping[str, str] | None = None, natural: Mapping[str, str] | None = None
+    session: duckdb.DuckDBPyConnection,
+    query: str,
+    kinds: Mapping[str, str] | None = None,
+    natural: Mapping[str, str] | None = None,
 ) -> pa.Table:
     """The result of a query, in the types that states are stored with.
 
-    `kinds`: column -> SQL type, where they are settled; `natural`: column -> the SQL type that the query gives, where that may be narrower.
-    A `duckdb.ConversionException` where a value does not go into the wider type as it is.
+    `kinds`: column -> SQL type, where they are settled; `natural`: column -> the SQL type that the query
+    gives, where that may be narrower. A `duckdb.ConversionException` where a value does not go into the wider
+    type as it is.
     """
-    kinds, natural = kinds or {name: stored_type(kind) for name, kind in described(session, query).items()}, natural or {}
-    chosen = ", ".join(f"{widened(quoted(name), natural.get(name, kind), kind)} AS {quoted(name)}" for name, kind in kinds.items())
+    kinds, natural = (
+        kinds or {name: stored_type(kind) for name, kind in described(session, query).items()},
+        natural or {},
+    )
+    chosen = ", ".join(
+        f"{widened(quoted(name), natural.get(name, kind), kind)} AS {quoted(name)}"
+        for name, kind in kinds.items()
+    )
     return storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
 
 

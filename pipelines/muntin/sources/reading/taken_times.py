@@ -20,8 +20,10 @@ class Taken:
         earliest: as `latest`, the first time; None: any time is late enough.
         behind_us: `max_behind` of the definition.
         whenever: SQL that is true for rows that are taken whatever their time; "": no row is.
-        needs: what else a row needs: SQL that is true for it, and SQL for the reason why it is refused if not.
-        forgotten: SQL that is true for rows that are taken and left out of states, as their keys are forgotten; "": no row is.
+        needs: what else a row needs: SQL that is true for it, and SQL for the reason why it is refused if
+            not.
+        forgotten: SQL that is true for rows that are taken and left out of states, as their keys are
+            forgotten; "": no row is.
     """
 
     latest: int | str
@@ -52,9 +54,10 @@ class Taken:
             f"'event time is more than {spell(self.behind_us)} before the beginning of its interval'"
         )
         return (
-            f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {BEYOND - 1} THEN 'event time is outside the years 1 to 9999' "
-            f"WHEN {EVENT_TIME} > {self.latest} THEN 'event time is more than {spell(self.ahead_us)} ahead of the end of its interval'"
-            f"{'' if self.earliest is None else behind} {self.lacking}"
+            f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {BEYOND - 1} THEN 'event time is outside the years"
+            f" 1 to 9999' WHEN {EVENT_TIME} > {self.latest} THEN 'event time is more than"
+            f" {spell(self.ahead_us)} ahead of the end of its"
+            f" interval'{'' if self.earliest is None else behind} {self.lacking}"
         )
 
     @property

@@ -1,4 +1,6 @@
-"""Held and derived columns of a state that is a row; derived columns follow from held columns, which hold each value once."""
+"""Held and derived columns of a state that is a row; derived columns follow from held columns, which hold
+each value once.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,15 @@ class _OfRow:
         plain = lift.lift if isinstance(lift, Narrowed) else lift
         if not isinstance(plain, Plain) or plain.what in LISTS:
             return None
-        value, by = (f"CASE WHEN ({lift.where}) THEN {each} END" if isinstance(lift, Narrowed) else each for each in (plain.of, plain.by))
+        value, by = (
+            f"CASE WHEN ({lift.where}) THEN {each} END" if isinstance(lift, Narrowed) else each
+            for each in (plain.of, plain.by)
+        )
         if plain.by:
             extreme = at_extreme(value, natural)
-            return cls(plain.what, f"CASE WHEN ({by}) IS NOT NULL THEN {extreme} END", kind) if extreme else None
+            return (
+                cls(plain.what, f"CASE WHEN ({by}) IS NOT NULL THEN {extreme} END", kind) if extreme else None
+            )
         if natural == "FLOAT" and plain.startswith("arg_"):
             value = f"({value}) + 0::FLOAT"  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
         return cls(plain.what, value, kind)
@@ -55,47 +62,77 @@ class _OfRow:
 
     @property
     def is_number(self) -> bool:
-        """Whether the value in this type is null where the value is null, and nowhere else: JSON has a null of its own."""
+        """Whether the value in this type is null where the value is null, and nowhere else:
+
+        JSON has a null of its own.
+        """
         return self.kind in (*SIGNED, "FLOAT", "DOUBLE") or self.kind.startswith("DECIMAL")
 
 
 def at_extreme(value: str, kind: str) -> str | None:
-    """SQL of a value as DuckDB's arg_min and arg_max by a struct give it: of floats one zero, and one NaN. None: of other types."""
+    """SQL of a value as DuckDB's arg_min and arg_max by a struct give it: of floats one zero, and one NaN.
+
+    None: of other types.
+    """
     if kind in FLOATS:
         return f"CASE WHEN isnan({value}) THEN 'nan'::{kind} ELSE ({value}) + 0::{kind} END"
     return f"({value})" if is_kept(kind) else None
 
 
 def is_kept(kind: str) -> bool:
-    """Whether DuckDB's arg_min and arg_max by a struct are known to give values of a type as they are, of floats but for zeros and NaNs."""
+    """Whether DuckDB's arg_min and arg_max by a struct are known to give values of a type as they are, of
+    floats but for zeros and NaNs.
+    """
     return kind in _KEPT or kind.startswith("DECIMAL(")
 
 
 def values_once(
-    lifts: Mapping[str, Lift], natural: Mapping[str, str], kinds: Mapping[str, str], of_frame: Callable[[str], bool] = lambda _: False
+    lifts: Mapping[str, Lift],
+    natural: Mapping[str, str],
+    kinds: Mapping[str, str],
+    of_frame: Callable[[str], bool] = lambda _: False,
 ) -> tuple[dict[str, str], Follows] | None:
-    """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as `footer_for` takes it.
+    """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as
+    `footer_for` takes it.
 
-    None if a lift cannot be computed from one row. `natural`, `kinds`: column -> the SQL type that DuckDB's aggregate has, and that of
-    the state; `of_frame`: whether the SQL of a row's value gives the start of its frame in microseconds.
+    None if a lift cannot be computed from one row. `natural`, `kinds`: column -> the SQL type that DuckDB's
+    aggregate has, and that of the state; `of_frame`: whether the SQL of a row's value gives the start of its
+    frame in microseconds.
 
-    >>> lifts = {"rows": Plain("count(*)", "count", "1"), "sum": Plain("sum(x)", "sum", "x"), "max": Plain("max(x)", "greatest", "x")}
-    >>> values_once(lifts, {"rows": "BIGINT", "sum": "HUGEINT", "max": "INTEGER"}, {"rows": "BIGINT", "sum": "BIGINT", "max": "INTEGER"})
+    >>> lifts = {"rows": Plain("count(*)", "count", "1"), "sum": Plain("sum(x)", "sum", "x"),
+    ...     "max": Plain("max(x)", "greatest", "x")}
+    >>> values_once(lifts, {"rows": "BIGINT", "sum": "HUGEINT", "max": "INTEGER"}, {"rows": "BIGINT",
+    ...     "sum": "BIGINT", "max": "INTEGER"})
     ({'max': '(x)::INTEGER'}, {'rows': ('one', ''), 'sum': ('total', 'max'), 'max': None})
     """
-    rows = {column: each for column, lift in lifts.items() if (each := _OfRow.of(lift, natural[column], kinds[column]))}
+    rows = {
+        column: each
+        for column, lift in lifts.items()
+        if (each := _OfRow.of(lift, natural[column], kinds[column]))
+    }
     if len(rows) < len(lifts):
         return None
-    instants: Follows = {column: ("instant", FRAME) for column, each in rows.items() if each.is_instant and of_frame(each.value)}
+    instants: Follows = {
+        column: ("instant", FRAME)
+        for column, each in rows.items()
+        if each.is_instant and of_frame(each.value)
+    }
     others = {column: each for column, each in rows.items() if column not in instants}
     holders = _holders(others)
-    follows = {column: instants.get(column) or _follows(column, each, holders, others) for column, each in rows.items()}
-    held = {column: _held(each) for column, each in others.items() if follows[column] in (None, ("total", column))}
+    follows = {
+        column: instants.get(column) or _follows(column, each, holders, others)
+        for column, each in rows.items()
+    }
+    held = {
+        column: _held(each) for column, each in others.items() if follows[column] in (None, ("total", column))
+    }
     return held, follows
 
 
 def _holders(rows: Mapping[str, _OfRow]) -> dict[str, str]:
-    """SQL of a value in a type -> the column that holds it: a column with the value itself rather than a sum."""
+    """SQL of a value in a type -> the column that holds it: a column with the value
+    itself rather than a sum.
+    """
     ordered = sorted(rows.items(), key=lambda item: item[1].what == "sum")
     column_of_value: dict[str, str] = {}
     for column, each in ordered:
@@ -105,12 +142,16 @@ def _holders(rows: Mapping[str, _OfRow]) -> dict[str, str]:
 
 
 def _narrower(total: _OfRow, holders: Mapping[str, str]) -> str | None:
-    """The column with the same whole number in a narrower type: sums of whole numbers have 64 bits, and it becomes these exactly."""
+    """The column with the same whole number in a narrower type: sums of whole numbers have 64 bits, and it
+    becomes these exactly.
+    """
     kinds = SIGNED if total.kind == "BIGINT" else ()
     return next((holders[cast] for kind in kinds if (cast := f"({total.value})::{kind}") in holders), None)
 
 
-def _follows(column: str, each: _OfRow, holders: Mapping[str, str], rows: Mapping[str, _OfRow]) -> tuple[How, str] | None:
+def _follows(
+    column: str, each: _OfRow, holders: Mapping[str, str], rows: Mapping[str, _OfRow]
+) -> tuple[How, str] | None:
     if each.what == "count":
         return ("one", "") if each.value == EVERY_ROW else _present(each, holders.values(), rows)
     if each.what == "sum":

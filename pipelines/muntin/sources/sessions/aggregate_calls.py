@@ -1,4 +1,7 @@
-"""Narrow each aggregate call in a SQL text by a FILTER. DuckDB's parser says where the calls are; the rest of the text stays."""
+"""Narrow each aggregate call in a SQL text by a FILTER.
+
+DuckDB's parser says where the calls are; the rest of the text stays.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    Words = Sequence[tuple[int, bytes]]  # where a word of the text begins, in bytes, and the word in small letters
+    # where a word of the text begins, in bytes, and the word in small letters
+    Words = Sequence[tuple[int, bytes]]
     Edit = tuple[int, int, str]  # instead of the bytes [from, to)
 
 _SELECT = "SELECT "
@@ -58,11 +62,17 @@ def _aggregates() -> frozenset[str]:
     return frozenset(name for (name,) in any_session().execute(_NAMES).fetchall())
 
 
-def aggregate_calls(tree: Any, *, into_queries: bool = True, around: int | None = None) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
-    """The calls of aggregates in a parsed text, each with the place where its name begins; `into_queries`: in queries inside it, too.
+def aggregate_calls(
+    tree: Any,  # noqa: ANN401 - a tree of JSON
+    *,
+    into_queries: bool = True,
+    around: int | None = None,
+) -> Iterator[dict[str, Any]]:
+    """The calls of aggregates in a parsed text, each with the place where its name begins; `into_queries`: in
+    queries inside it, too.
 
-    The parser gives no place to a call that it adds. DuckDB 1.5 reads `list(x ORDER BY x)` as `list_sort(list(x))`: there the
-    place is that of the call `around`.
+    The parser gives no place to a call that it adds. DuckDB 1.5 reads `list(x ORDER BY x)` as
+    `list_sort(list(x))`: there the place is that of the call `around`.
     """
     if isinstance(tree, list):
         for each in tree:
@@ -75,7 +85,9 @@ def aggregate_calls(tree: Any, *, into_queries: bool = True, around: int | None 
 
 
 def _words(text: str) -> Words:
-    """The words of a text, by DuckDB's own rules: a string, a quoted name or a bracket is one word; a comment is none."""
+    """The words of a text, by DuckDB's own rules: a string, a quoted name or a bracket is one word; a comment
+    is none.
+    """
     import duckdb
 
     starts = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
@@ -88,7 +100,9 @@ def _first_word(text: bytes) -> bytes:
 
 
 def _edits(words: Words, start: int, condition: str) -> Iterator[Edit]:
-    """The edits that make a call narrower: a FILTER behind it, or another condition in the FILTER that it has."""
+    """The edits that make a call narrower: a FILTER behind it, or another condition in the FILTER that it
+    has.
+    """
     # sum(x) FILTER (WHERE x > 0)
     #      ^ close   ^ last     ^ end
     spelled = [word for _, word in words]

@@ -1,8 +1,10 @@
-"""A person's query within bounds of time and memory: DuckDB is interrupted beyond them, and left behind where it does not listen.
+"""A person's query within bounds of time and memory: DuckDB is interrupted beyond them, and left behind where
+it does not listen.
 
 query        runs, in a thread of its own
 bounds              time or memory is over: interrupt, and the caller goes on with the error
-                    a function that fills gigabytes, as repeat('x', 3000000000), listens to nothing: its thread ends when it likes
+                    a function that fills gigabytes, as repeat('x', 3000000000), listens to nothing: its
+                    thread ends when it likes
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Table]) -> pa.Table:
     """The result of a query, within `MUNTIN_SQL_SECONDS` and the memory of its session, which is closed."""
-    limit_s, [(memory,)] = seconds(USUAL_S), session.execute("SELECT current_setting('memory_limit')").fetchall()
+    limit_s, [(memory,)] = (
+        seconds(USUAL_S),
+        session.execute("SELECT current_setting('memory_limit')").fetchall(),
+    )
     tables: list[pa.Table] = []
     wrong: list[BaseException] = []
 
@@ -44,7 +49,11 @@ def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Tab
         finally:
             session.close()
 
-    thread, begun, most = Thread(target=work, name="muntin-query", daemon=True), monotonic(), _most() + _bytes(memory)
+    thread, begun, most = (
+        Thread(target=work, name="muntin-query", daemon=True),
+        monotonic(),
+        _most() + _bytes(memory),
+    )
     thread.start()
     try:
         while thread.is_alive() and monotonic() - begun < limit_s and _most() < most:
@@ -56,9 +65,13 @@ def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Tab
     if tables:
         return tables[0]
     if monotonic() - begun >= limit_s:
-        raise DefinitionError(f"sql: the query takes longer than {limit_s:g} s; {SECONDS}={2 * limit_s:g} lets it run longer")
+        raise DefinitionError(
+            f"sql: the query takes longer than {limit_s:g} s; {SECONDS}={2 * limit_s:g} lets it run longer"
+        )
     if _most() >= most or isinstance(wrong[0], duckdb.OutOfMemoryException):
-        raise DefinitionError(f"sql: the query takes more than {memory} of memory; {MEMORY}=16GB lets it take more")
+        raise DefinitionError(
+            f"sql: the query takes more than {memory} of memory; {MEMORY}=16GB lets it take more"
+        )
     raise wrong[0]
 
 

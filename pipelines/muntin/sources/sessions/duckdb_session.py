@@ -39,7 +39,10 @@ def kept_session(timezone: str | None) -> duckdb.DuckDBPyConnection:
 
 @contextmanager
 def careful_session(source: Source, paths: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A session that may read files, for SQL with TRY: seldom needed, and closed behind, with its tables. `paths`: of the files."""
+    """A session that may read files, for SQL with TRY: seldom needed, and closed behind, with its tables.
+
+    `paths`: of the files.
+    """
     session = connect(source.timezone, files=True, in_place=True)
     let_read(session, source, [*paths, gettempdir()])  # where copies of the files lie
     try:
@@ -55,13 +58,18 @@ def closed_session() -> duckdb.DuckDBPyConnection:
 
 
 def any_session() -> duckdb.DuckDBPyConnection:
-    """A session of this thread, for what is the same in each. To open a session takes longer than most queries."""
+    """A session of this thread, for what is the same in each.
+
+    To open a session takes longer than most queries.
+    """
     return next(iter(_sessions().values()), None) or closed_session()
 
 
 @contextmanager
 def sessions_of_a_task() -> Iterator[None]:
-    """Close this thread's sessions behind a task where memory is short: a session keeps over a hundred megabytes that it has freed."""
+    """Close this thread's sessions behind a task where memory is short: a session keeps over a hundred
+    megabytes that it has freed.
+    """
     try:
         yield
     finally:
@@ -71,16 +79,21 @@ def sessions_of_a_task() -> Iterator[None]:
 
 
 def _kept(timezone: str | None, *, files: bool) -> duckdb.DuckDBPyConnection:
-    sessions, which = _sessions(), (timezone, files, os.environ.get(MEMORY))  # who gives more memory gets it at once
+    # who gives more memory gets it at once
+    sessions, which = _sessions(), (timezone, files, os.environ.get(MEMORY))
     if which not in sessions:
         sessions[which] = connect(timezone, files=files)
     return sessions[which]
 
 
 def _close_zones(process: int) -> None:
-    """Close the sessions with a zone at the exit of a process: for functions of open sessions DuckDB's layer complains on stderr."""
+    """Close the sessions with a zone at the exit of a process: for functions of open sessions DuckDB's layer
+    complains on stderr.
+    """
     if os.getpid() == process:  # what a fork inherited may wait for threads that it does not have
-        for (timezone, *_), session in [each for sessions in of_all_threads("sessions") for each in sessions.items()]:
+        for (timezone, *_), session in [
+            each for sessions in of_all_threads("sessions") for each in sessions.items()
+        ]:
             if timezone:
                 session.close()
 
@@ -101,15 +114,21 @@ def said(wrong: duckdb.Error) -> str:
     """DuckDB's error without its view of our SQL."""
     if "Traceback (most recent call last)" in str(wrong):  # of the file layer below DuckDB
         return str(wrong).partition("\n\nLINE")[0].strip().rpartition("\n")[2].partition(": ")[2]
-    text = " ".join(re.sub(PLAIN, "", str(wrong)).split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()).rstrip(
-        "!. "
-    )
+    text = " ".join(
+        re.sub(PLAIN, "", str(wrong))
+        .split("\n\nLINE")[0]
+        .split("Candidate")[0]
+        .split("Possible solutions")[0]
+        .split()
+    ).rstrip("!. ")
     text = (
         _NO_COLUMN.sub(r'there is no column "\1"', _KIND_OF_ERROR.sub("", text))
         .removesuffix(" You might need to add explicit type casts")
         .rstrip(".")
     )
-    return _GUESS.sub(lambda match: match[0] if did_you_mean(match[1], [match[2]]) else f"{match[1]} does not exist", text)
+    return _GUESS.sub(
+        lambda match: match[0] if did_you_mean(match[1], [match[2]]) else f"{match[1]} does not exist", text
+    )
 
 
 def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
@@ -117,17 +136,23 @@ def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
     first, text = ", ".join(paths), said(wrong)
     if match := _NO_DOUBLE.search(text):
         return SourceError(
-            f"{first}: {match[1]} holds {match[2]}, which no double is, and earlier batches have doubles there; "
-            f'write the column in one type, or say types={{"{match[1]}": "DOUBLE"}} in sources.files(...), which rounds it'
+            f"{first}: {match[1]} holds {match[2]}, which no double is, and earlier batches have doubles"
+            " there; "
+            f'write the column in one type, or say types={{"{match[1]}": "DOUBLE"}} in sources.files(...),'
+            " which rounds it"
         )
     if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and (
         "INT128" in text or "verflow" in text or "out of range" in text
     ):
         return SourceError(
-            f'{first}: a sum does not fit its type ({text}); sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")'
+            f"{first}: a sum does not fit its type ({text}); sum a DECIMAL or a DOUBLE instead, as"
+            ' agg.sum("x::DECIMAL(38, 0)")'
         )
     if isinstance(wrong, duckdb.OutOfMemoryException):
-        return SourceError(f"{first}: {text}; {MEMORY} says how much memory SQL may take in a task, 80 % of the machine's unless set")
+        return SourceError(
+            f"{first}: {text}; {MEMORY} says how much memory SQL may take in a task, 80 % of the machine's"
+            " unless set"
+        )
     if isinstance(wrong, duckdb.BinderException):
         return SourceError(f"{first}: the definition does not fit the columns: {text}")
     return SourceError(f"{first} cannot be read: {text}")

@@ -1,4 +1,7 @@
-"""Text in any encoding that Python knows, as UTF-8. A byte order mark counts more than what a definition says."""
+"""Text in any encoding that Python knows, as UTF-8.
+
+A byte order mark counts more than what a definition says.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ _MARKS = {  # marks of UTF-32 begin as marks of UTF-16
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 MOST_OF_A_MARK = 4
-_WITHOUT_A_MARK = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}  # on every machine; Python goes by the machine
+# on every machine; Python goes by the machine
+_WITHOUT_A_MARK = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 _NO_TEXT = "muntin_no_text"
 
 
@@ -33,7 +37,8 @@ def mark_of(begin: bytes) -> str:
 
 
 def in_utf_8(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """The parts of a text in UTF-8, without a mark. For bytes that are none of the encoding stands 0xff, which UTF-8 never has.
+    """The parts of a text in UTF-8, without a mark. For bytes that are none of the encoding stands 0xff,
+    which UTF-8 never has.
 
     What is in UTF-8 stays as it is. `encoding`: of a text without a byte order mark.
     """
@@ -41,7 +46,8 @@ def in_utf_8(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     while len(begin) < MOST_OF_A_MARK and (more := next(rest, b"")):
         begin += more
     mark, actual_encoding = next(
-        ((mark, actual_encoding) for mark, actual_encoding in _MARKS.items() if begin.startswith(mark)), (b"", encoding)
+        ((mark, actual_encoding) for mark, actual_encoding in _MARKS.items() if begin.startswith(mark)),
+        (b"", encoding),
     )
     rest = chain([begin[len(mark) :]], rest)
     if actual_encoding == UTF_8:
@@ -55,7 +61,9 @@ def in_utf_8(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _no_text(wrong: UnicodeError) -> tuple[str | bytes, int]:
-    """A replacement for what is no text: of bytes half of a pair of UTF-16, which no text has; of such a half 0xff."""
+    """A replacement for what is no text: of bytes half of a pair of UTF-16, which no text has; of such a half
+    0xff.
+    """
     if isinstance(wrong, UnicodeDecodeError):
         return "\udcff", wrong.end
     if isinstance(wrong, UnicodeEncodeError):

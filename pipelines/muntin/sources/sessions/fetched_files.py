@@ -1,4 +1,6 @@
-"""Files of an object store that are read by parts, as DuckDB reads: small files are fetched whole, and before they are needed."""
+"""Files of an object store that are read by parts, as DuckDB reads: small files are fetched whole, and before
+they are needed.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,19 @@ if TYPE_CHECKING:
     from muntin.sources.listing import SourceFile
 
 KEPT_BYTES = 2**26
-"""Of files that a task reads several times: for their columns, for each of its frame sets, for their bad rows."""
+"""Of files that a task reads several times: for their columns, for each of its frame sets, for their bad
+rows.
+"""
 END_BYTES = 2**16
 _ENDS = 64
 _AHEAD, _AHEAD_BYTES = 8, 2**24  # files at once, and bytes of the files after the next
 
 
 class InParts(io.RawIOBase):
-    """A file that is open for reading. `part`: its bytes from a place on, so many; `size`: of the whole, in bytes."""
+    """A file that is open for reading.
+
+    `part`: its bytes from a place on, so many; `size`: of the whole, in bytes.
+    """
 
     def __init__(self, part: Callable[[int, int], bytes], size: int) -> None:
         super().__init__()
@@ -70,7 +77,9 @@ class InParts(io.RawIOBase):
 
 
 class Fetched:
-    """The contents of files that were read last, each by its path and its ETag; and the files that are read now."""
+    """The contents of files that were read last, each by its path and its ETag; and the files that are read
+    now.
+    """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, object, int], memoryview] = OrderedDict()
@@ -84,12 +93,17 @@ class Fetched:
         return look.stat(path) if look else ObjectPath(path).stat()
 
     def opened(self, path: str) -> InParts:
-        """A file for reading. Of who reads the end alone, as the footer of Parquet, the end is fetched; else a small file whole."""
+        """A file for reading.
+
+        Of who reads the end alone, as the footer of Parquet, the end is fetched; else a small file whole.
+        """
         stat = self.stat(path)
         return InParts(partial(self._part, path, stat), stat.st_size)
 
     def fetch(self, path: str) -> ObjectStat:
-        """A file as it is now; its content is kept, in the same request, if it is small and was not kept before."""
+        """A file as it is now; its content is kept, in the same request, if it is small and was not kept
+        before.
+        """
         with self._lock:
             is_kept = any(name == path for name, *_ in self._kept)
         if is_kept:
@@ -146,7 +160,9 @@ class Look:
     `sizes`: path -> bytes that are kept of it, in the order of reading; `ask` gives the facts of a file.
     """
 
-    def __init__(self, sizes: Mapping[str, int], ask: Callable[[str], ObjectStat], threads: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, sizes: Mapping[str, int], ask: Callable[[str], ObjectStat], threads: ThreadPoolExecutor
+    ) -> None:
         self._sizes, self._ask, self._threads, self._lock = list(sizes.items()), ask, threads, Lock()
         self._at = {path: at for at, path in enumerate(sizes)}
         self._asked: dict[str, Future[ObjectStat]] = {}
@@ -177,7 +193,8 @@ def fetched() -> Fetched:
 
 
 def footer_of(path: str) -> str | InParts:
-    """A Parquet file for Arrow to read its footer alone. In an object store nothing is asked for that DuckDB has asked for already.
+    """A Parquet file for Arrow to read its footer alone. In an object store nothing is asked for that DuckDB
+    has asked for already.
 
     A local file that is missing is Arrow's error.
     """
@@ -185,12 +202,18 @@ def footer_of(path: str) -> str | InParts:
 
 
 def fetched_once(files: Sequence[SourceFile]) -> AbstractContextManager[None]:
-    """Meanwhile an object store is asked for each of the files once, content and all. For who compares the files before and after."""
+    """Meanwhile an object store is asked for each of the files once, content and all.
+
+    For who compares the files before and after.
+    """
     return _looked_at({file.path: file.size for file in files}, lambda path: fetched().fetch(path))
 
 
 def asked_once(paths: Iterable[str]) -> AbstractContextManager[None]:
-    """Meanwhile an object store is asked for the facts of each of the files once. For who reads their columns, and not their rows."""
+    """Meanwhile an object store is asked for the facts of each of the files once.
+
+    For who reads their columns, and not their rows.
+    """
     return _looked_at(dict.fromkeys(paths, 0), lambda path: ObjectPath(path).stat())
 
 

@@ -1,5 +1,5 @@
-"""Facts of whole files that are told once: a run in one process asks for the types of its first file when it checks the
-definition, and again when it reads that file.
+"""Facts of whole files that are told once: a run in one process asks for the types of its first file when it
+checks the definition, and again when it reads that file.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 
 class FileFactsCache:
-    """The answers to questions about files that were asked last. Files of an object store are asked about anew: to see that one is still
-    the same is a question, too.
+    """The answers to questions about files that were asked last. Files of an object store are asked about
+    anew: to see that one is still the same is a question, too.
     """
 
     def __init__(self) -> None:

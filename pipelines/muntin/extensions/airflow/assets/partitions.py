@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from muntin.windows.tumbling import Tumbling
 
 MOST = 200
-"""So many keys a run emits, the newest of each window; runs after it emit the rest. Airflow writes an event for each while the task
-waits, five seconds at most unless `[workers] execution_api_timeout` says otherwise; 1,000 keys took 18 seconds on two busy cores."""
+"""So many keys a run emits, the newest of each window; runs after it emit the rest. Airflow writes an event
+for each while the task waits, five seconds at most unless `[workers] execution_api_timeout` says otherwise;
+1,000 keys took 18 seconds on two busy cores.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,10 @@ class Partitions:
     """The keys that a publication emits.
 
     Attributes:
-        by: "window": the starts of the windows that the published batches closed; "batch": the starts of these batches.
-        whole: spans that are emitted as a whole when one of their keys is corrected; None: only what was published.
+        by: "window": the starts of the windows that the published batches closed; "batch": the starts of
+            these batches.
+        whole: spans that are emitted as a whole when one of their keys is corrected; None: only what was
+            published.
     """
 
     by: Literal["window", "batch"]
@@ -46,8 +50,10 @@ def by_window(*, whole: Duration | Tumbling | None = None) -> Partitions:
     Of windows on a grid also for those in which nothing happened.
 
     Args:
-        whole: a span, as "1d" or `windows.tumbling("1d", timezone="Europe/Berlin")`. When a key is corrected whose span is closed, all
-            keys of the span are emitted again: Airflow forgets them once a DAG that waited for all of them has run.
+        whole: a span, as "1d" or `windows.tumbling("1d", timezone="Europe/Berlin")`. When a key is corrected
+            whose span is closed, all
+            keys of the span are emitted again: Airflow forgets them once a DAG that waited for all of them
+                has run.
 
     Raises:
         DefinitionError: `whole` is neither a duration nor a tumbling window.
@@ -56,19 +62,28 @@ def by_window(*, whole: Duration | Tumbling | None = None) -> Partitions:
 
 
 def by_batch(*, whole: Duration | Tumbling | None = None) -> Partitions:
-    """A key for each published batch: the start of its interval, as "2024-01-01T05:00:00" in UTC. `whole`: as in `by_window`."""
+    """A key for each published batch: the start of its interval, as "2024-01-01T05:00:00" in UTC.
+
+    `whole`: as in `by_window`.
+    """
     return Partitions("batch", _span(whole))
 
 
-def announced_keys(bound: Bound, partitions: Partitions, window: str, batches_us: Sequence[int], again_us: Sequence[int]) -> list[int]:
+def announced_keys(
+    bound: Bound, partitions: Partitions, window: str, batches_us: Sequence[int], again_us: Sequence[int]
+) -> list[int]:
     """The keys to emit for a window, as instants, ascending.
 
     `again_us`: the starts among `batches_us` that had been published before: corrections.
     """
     corrected = _starts(bound, window, partitions, again_us)
     spans = partitions.whole.bounds(_ints(corrected)) if partitions.whole and corrected else ((), ())
-    wholes = [_whole(bound, window, partitions, int(low), int(high)) for low, high in {*zip(*spans, strict=True)}]
-    return sorted({*_starts(bound, window, partitions, batches_us), *(start for whole in wholes for start in whole)})
+    wholes = [
+        _whole(bound, window, partitions, int(low), int(high)) for low, high in {*zip(*spans, strict=True)}
+    ]
+    return sorted(
+        {*_starts(bound, window, partitions, batches_us), *(start for whole in wholes for start in whole)}
+    )
 
 
 def key_of(start_us: int) -> str:
@@ -90,7 +105,9 @@ def _whole(bound: Bound, window: str, partitions: Partitions, low_us: int, high_
     """The keys of a span, if all of them are there."""
     from muntin.jobs.published.closed_starts import published_batches, starts_if_closed
 
-    return (published_batches if partitions.by == "batch" else starts_if_closed)(bound, window, low_us, high_us)
+    return (published_batches if partitions.by == "batch" else starts_if_closed)(
+        bound, window, low_us, high_us
+    )
 
 
 def _span(whole: Any) -> Tumbling | None:  # noqa: ANN401 - whatever a user gives
@@ -99,7 +116,10 @@ def _span(whole: Any) -> Tumbling | None:  # noqa: ANN401 - whatever a user give
 
     span = tumbling(whole) if isinstance(whole, str | int | timedelta) else whole
     if span is not None and not isinstance(span, Gapless):
-        raise DefinitionError(f'whole: {whole!r} does not cut time into spans; give "1d", or windows.tumbling("1d", timezone=...)')
+        raise DefinitionError(
+            f'whole: {whole!r} does not cut time into spans; give "1d", or windows.tumbling("1d",'
+            " timezone=...)"
+        )
     return span  # type: ignore[return-value]  # gapless kinds have `bounds`
 
 

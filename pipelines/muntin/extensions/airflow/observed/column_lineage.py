@@ -1,7 +1,7 @@
 """Columns in OpenLineage's events: which columns of the source the results of published windows are made of.
 
-Hook lineage knows no columns. So the task `publish` emits an event of its own, where the provider for OpenLineage is installed (2.20 or
-newer, which has a function for that) and says where events go.
+Hook lineage knows no columns. So the task `publish` emits an event of its own, where the provider for
+OpenLineage is installed (2.20 or newer, which has a function for that) and says where events go.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ def _with_columns(bound: Bound, window: str, table: str) -> Any:  # noqa: ANN401
 
     fields = {
         column: facets.Fields(
-            [facets.InputField(*dataset, name, [facets.Transformation(*each) for each in how]) for dataset, name, how in inputs]
+            [
+                facets.InputField(*dataset, name, [facets.Transformation(*each) for each in how])
+                for dataset, name, how in inputs
+            ]
         )
         for column, inputs in inputs_of(bound, window).items()
     }
@@ -53,8 +56,13 @@ def _with_columns(bound: Bound, window: str, table: str) -> Any:  # noqa: ANN401
     return OutputDataset(*dataset_of(address_of(table)), facets={"columnLineage": facet})
 
 
-def inputs_of(bound: Bound, window: str) -> Mapping[str, list[tuple[tuple[str, str], str, list[tuple[str, str]]]]]:
-    """Column of a window -> its inputs: dataset, column, and how it goes in. What Spark reads is no dataset that anybody knows."""
+def inputs_of(
+    bound: Bound, window: str
+) -> Mapping[str, list[tuple[tuple[str, str], str, list[tuple[str, str]]]]]:
+    """Column of a window -> its inputs: dataset, column, and how it goes in.
+
+    What Spark reads is no dataset that anybody knows.
+    """
     from muntin.jobs.inspect.column_origins import column_origins
 
     places = _places(bound)
@@ -76,7 +84,10 @@ def _places(bound: Bound) -> Mapping[str, tuple[str, str]]:
 
     sources = {name: member.source for name, member in bound.members.items()} or {"": bound.source}
     place_of_source: dict[str, str | None] = {}
-    for name, source in (*sources.items(), *((name, each.source) for name, each in bound.pipeline.lookups.items())):
+    for name, source in (
+        *sources.items(),
+        *((name, each.source) for name, each in bound.pipeline.lookups.items()),
+    ):
         if isinstance(source, WindowSource):
             place_of_source[name] = str(upstream(bound, source).table)
         elif isinstance(source, FileSource):
@@ -99,8 +110,10 @@ def folder_of_all(template: str) -> str:
 def dataset_of(address: str) -> tuple[str, str]:
     """The namespace and the name that OpenLineage's rules give to an address.
 
-    >>> dataset_of("file:///srv/a%20b"), dataset_of("s3://bucket/orders"), dataset_of("iceberg://lake/shop.orders")
-    (('file', '/srv/a b'), ('s3://bucket', 'orders'), ('iceberg://lake', 'shop.orders'))
+    >>> dataset_of("file:///srv/a%20b"), dataset_of("s3://bucket/orders")
+    (('file', '/srv/a b'), ('s3://bucket', 'orders'))
+    >>> dataset_of("iceberg://lake/shop.orders")
+    ('iceberg://lake', 'shop.orders')
     """
     parts = urlsplit(address)
     if parts.scheme == "file":

@@ -1,8 +1,9 @@
-"""Freshness: `fresh_within` of a definition as a deadline of Airflow, which tells while windows fall behind, not after.
+"""Freshness: `fresh_within` of a definition as a deadline of Airflow, which tells while windows fall behind,
+not after.
 
-interval      [ ............ ]                    fresh_within: from the start of a batch to its publication at the latest,
-queued                        x                   since until then the windows end where the batch begins
-deadline                      | <- the rest -> !
+interval      [ ............ ]                    fresh_within: from the start of a batch to its publication
+at the latest, queued                        x                   since until then the windows end where the
+batch begins deadline                      | <- the rest -> !
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ log = logging.getLogger("muntin")
 
 
 def fresh_by(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> list[Any]:
-    """The deadline of each run: what is left of `fresh_within` once an interval has ended. [] unless the definition has a target.
+    """The deadline of each run: what is left of `fresh_within` once an interval has ended. [] unless the
+    definition has a target.
 
-    It counts from when the run was queued, so that runs of old intervals have as long, and runs for assets have it, too.
-    `where`: the project's folder `home`, and the `root` of the state as `airflow_dag` has it.
+    It counts from when the run was queued, so that runs of old intervals have as long, and runs for assets
+    have it, too. `where`: the project's folder `home`, and the `root` of the state as `airflow_dag` has it.
     """
     if (within_us := pipeline.fresh_within_us) is None:
         return []
@@ -42,7 +44,11 @@ def fresh_by(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> list
         kwargs |= {"asking": {**(where or {}), "within_us": pipeline.ask_within_us}}
     left = timedelta(microseconds=within_us - (first.end_us - first.start_us))
     callback = SyncCallback("muntin.extensions.airflow.observed.freshness.tell_of_lag", kwargs=kwargs)
-    return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, left, callback, name=f"{pipeline.name} is not fresh")]
+    return [
+        DeadlineAlert(
+            DeadlineReference.DAGRUN_QUEUED_AT, left, callback, name=f"{pipeline.name} is not fresh"
+        )
+    ]
 
 
 def tell_of_lag(
@@ -55,10 +61,12 @@ def tell_of_lag(
     root: str | None = None,
     asking: Mapping[str, Any] | None = None,
 ) -> None:
-    """Send the message of windows that fall behind `fresh_within`. Airflow's executor calls it, outside of the run.
+    """Send the message of windows that fall behind `fresh_within`. Airflow's executor calls it, outside of
+    the run.
 
-    Without channels it is a line of the callback's log, beside the missed deadline that Airflow shows. A run of a backfill, and a run
-    of an old interval that is caught up, leave the newest windows as they are; and another run may have published what this run has not.
+    Without channels it is a line of the callback's log, beside the missed deadline that Airflow shows. A run
+    of a backfill, and a run of an old interval that is caught up, leave the newest windows as they are; and
+    another run may have published what this run has not.
     """
     from muntin.extensions.airflow.alerting import addresses_of, host
     from muntin.extensions.airflow.silence import interval_of_run, question_of
@@ -67,7 +75,11 @@ def tell_of_lag(
     if run["run_type"] == "backfill" or run["state"] == "success" or _is_old(run):
         return
     if windows and Freshness(within_us, _lag_us(pipeline, windows, home, root)).met:
-        log.info("%s: run %s has not published, and its windows are fresh all the same: another run has", pipeline, run["dag_run_id"])
+        log.info(
+            "%s: run %s has not published, and its windows are fresh all the same: another run has",
+            pipeline,
+            run["dag_run_id"],
+        )
         return
     question = question_of(pipeline, run["dag_run_id"], asking)
     message = host().not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us), question)
@@ -77,7 +89,9 @@ def tell_of_lag(
 
 
 def _lag_us(pipeline: str, windows: Sequence[str], home: str | None, root: str | None) -> int | None:
-    """How far the windows that readers see are behind the clock; None where nothing is published, or where it cannot be said."""
+    """How far the windows that readers see are behind the clock; None where nothing is published, or where it
+    cannot be said.
+    """
     from muntin.definition.instants import BEFORE_ALL
     from muntin.extensions.airflow.silence import root_at
     from muntin.jobs.published.window_tables import current
@@ -90,7 +104,9 @@ def _lag_us(pipeline: str, windows: Sequence[str], home: str | None, root: str |
     except Exception as wrong:  # noqa: BLE001 - who watches tells rather once too often
         log.warning("%s: what is published cannot be read: %s", pipeline, wrong)
         return None
-    known_us = min(int(each.entries.watermark_us.max()) if each and len(each.entries) else BEFORE_ALL for each in ledgers)
+    known_us = min(
+        int(each.entries.watermark_us.max()) if each and len(each.entries) else BEFORE_ALL for each in ledgers
+    )
     return None if known_us <= BEFORE_ALL // 2 else instant_us(utc_now(), "now") - known_us
 
 

@@ -35,7 +35,9 @@ def accumulated(bound: Bound, batches: Sequence[Accumulated], task: Any) -> None
 
 
 def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
-    """Report to Airflow what the task `publish` read and wrote, and whether that is fresh enough: nothing if no window was published."""
+    """Report to Airflow what the task `publish` read and wrote, and whether that is fresh enough: nothing if
+    no window was published.
+    """
     from muntin.definition.instants import instant_us
     from muntin.extensions.airflow.observed.column_lineage import emit_columns
     from muntin.jobs.published.window_tables import table_of
@@ -49,7 +51,10 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
 
 
 def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
-    """The table of the upstream's windows, the table or the topic; else files, else their folders. What Spark reads is not known."""
+    """The table of the upstream's windows, the table or the topic; else files, else their folders.
+
+    What Spark reads is not known.
+    """
     from muntin.jobs.inputs.upstream import upstream
     from muntin.sources import FileSource, SparkSource, WindowSource
 
@@ -63,7 +68,11 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
         case source if hasattr(source, "address"):
             return [source.address]
     if bound.members:
-        return [path for name, member in bound.members.items() for path in _sources(member, [_only(batch, name) for batch in batches])]
+        return [
+            path
+            for name, member in bound.members.items()
+            for path in _sources(member, [_only(batch, name) for batch in batches])
+        ]
     paths = sorted({file.path for batch in batches for file in batch.manifest})
     return paths if len(paths) <= MOST else sorted({str(path_of(path).parent) for path in paths})
 
@@ -100,4 +109,8 @@ def _collect(
 
 def address_of(path: str) -> str:
     """The address of a path of this machine; any other address as it is."""
-    return path if is_object_store(path) or path.startswith(("kafka://", "iceberg://")) else f"file://{quote(str(Path(path).absolute()))}"
+    return (
+        path
+        if is_object_store(path) or path.startswith(("kafka://", "iceberg://"))
+        else f"file://{quote(str(Path(path).absolute()))}"
+    )

@@ -20,14 +20,22 @@ _MOST = 20
 
 
 def definition_files() -> dict[str, Path]:
-    """Name of a DAG -> its file, of the files that call `airflow_dag` or `muntin_tasks`: no other file is run."""
+    """Name of a DAG -> its file, of the files that call `airflow_dag` or `muntin_tasks`: no other file is
+    run.
+    """
     from airflow.models.dag import DagModel
     from airflow.utils.session import create_session
     from sqlalchemy import select
 
     with create_session() as session:
-        dag_files = session.execute(select(DagModel.dag_id, DagModel.fileloc).where(DagModel.is_stale.is_(False))).all()
-    return {name: Path(file) for name, file in dag_files if file and not name.endswith(DAG_ENDS) and _is_ours(Path(file))}
+        dag_files = session.execute(
+            select(DagModel.dag_id, DagModel.fileloc).where(DagModel.is_stale.is_(False))
+        ).all()
+    return {
+        name: Path(file)
+        for name, file in dag_files
+        if file and not name.endswith(DAG_ENDS) and _is_ours(Path(file))
+    }
 
 
 def _is_ours(file: Path) -> bool:
@@ -45,7 +53,8 @@ def _says(file: Path, _written_ns: int, _size: int) -> bool:
 
 
 def runs_that_published(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Any]:
-    """The task `publish` that published the windows of a batch: of the tasks at work at an instant, the task whose XCom says so.
+    """The task `publish` that published the windows of a batch: of the tasks at work at an instant, the task
+    whose XCom says so.
 
     All tasks at work, if no XCom says so: a task found the windows published already, or is not done.
     """
@@ -56,13 +65,29 @@ def runs_that_published(pipeline: str, window: str, batch_us: int, published: da
 
     names = (_TASK, f"{pipeline}.{_TASK}")  # in a group, where the DAG is one of the user's
     of_dag = (TaskInstance.dag_id == pipeline, TaskInstance.task_id.in_(names))
-    at_work = (TaskInstance.start_date <= published, or_(TaskInstance.end_date.is_(None), TaskInstance.end_date >= published))
-    tasks = select(TaskInstance.run_id, TaskInstance.task_id, TaskInstance.state).where(*of_dag, *at_work).limit(_MOST)
+    at_work = (
+        TaskInstance.start_date <= published,
+        or_(TaskInstance.end_date.is_(None), TaskInstance.end_date >= published),
+    )
+    tasks = (
+        select(TaskInstance.run_id, TaskInstance.task_id, TaskInstance.state)
+        .where(*of_dag, *at_work)
+        .limit(_MOST)
+    )
     with create_session() as session:
         run = extension("page", "host").Run
-        runs_at_work = [run(run_id, task_id, str(state) if state else None) for run_id, task_id, state in session.execute(tasks).all()]
-        by_run = (XComModel.dag_id == pipeline, XComModel.task_id.in_(names), XComModel.run_id.in_([run.run_id for run in runs_at_work]))
-        values = session.execute(select(XComModel.run_id, XComModel.value).where(*by_run, XComModel.key == "return_value")).all()
+        runs_at_work = [
+            run(run_id, task_id, str(state) if state else None)
+            for run_id, task_id, state in session.execute(tasks).all()
+        ]
+        by_run = (
+            XComModel.dag_id == pipeline,
+            XComModel.task_id.in_(names),
+            XComModel.run_id.in_([run.run_id for run in runs_at_work]),
+        )
+        values = session.execute(
+            select(XComModel.run_id, XComModel.value).where(*by_run, XComModel.key == "return_value")
+        ).all()
     publishing_run_ids = {run_id for run_id, value in values if tells_of(value, window, batch_us)}
     return [run for run in runs_at_work if run.run_id in publishing_run_ids] or runs_at_work
 

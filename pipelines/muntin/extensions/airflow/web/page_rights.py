@@ -1,4 +1,7 @@
-"""Access rights of the page: Airflow authenticates only its own API, so that a plugin must check rights. Imports Airflow's web server."""
+"""Access rights of the page:
+
+Airflow authenticates only its own API, so that a plugin must check rights. Imports Airflow's web server.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Airflow's own records for the page: which runs are queued, at work or failed, which DAGs are paused, and whether the scheduler lives."""
+"""Airflow's own records for the page: which runs are queued, at work or failed, which DAGs are paused, and
+whether the scheduler lives.
+"""
 
 from __future__ import annotations
 
@@ -40,37 +42,65 @@ def around(names: Sequence[str]) -> Any:  # noqa: ANN401 - an `Around` of the pa
     )
     with create_session() as session:
         runs = session.execute(
-            select(*columns).where(DagRun.dag_id.in_(names), unended).order_by(DagRun.run_after.desc()).limit(_MOST * 4)
+            select(*columns)
+            .where(DagRun.dag_id.in_(names), unended)
+            .order_by(DagRun.run_after.desc())
+            .limit(_MOST * 4)
         ).all()
         some = {run.run_id for run in runs}
-        asked = select(*tasks).where(TaskInstance.dag_id.in_({run.dag_id for run in runs}), TaskInstance.run_id.in_(some))
+        asked = select(*tasks).where(
+            TaskInstance.dag_id.in_({run.dag_id for run in runs}), TaskInstance.run_id.in_(some)
+        )
         by_run: dict[tuple[str, str], dict[str, Any]] = {}
         for task in session.execute(asked).all():
             if (step := step_in(task.task_id, task.dag_id)) in _STEPS:
                 by_run.setdefault((task.dag_id, task.run_id), {})[step] = task
-        paused = session.scalars(select(DagModel.dag_id).where(DagModel.dag_id.in_(names), DagModel.is_paused)).all()
+        paused = session.scalars(
+            select(DagModel.dag_id).where(DagModel.dag_id.in_(names), DagModel.is_paused)
+        ).all()
     attempts_of_dag: dict[str, list[Attempt]] = {name: [] for name in names}
     for run in runs:
-        attempts_of_dag[run.dag_id].append(attempt_of(run, by_run.get((run.dag_id, run.run_id), {}), _base_url()))
+        attempts_of_dag[run.dag_id].append(
+            attempt_of(run, by_run.get((run.dag_id, run.run_id), {}), _base_url())
+        )
     return extension("page", "host").Around(attempts_of_dag, frozenset(paused), dead_parts(), in_airflow=True)
 
 
 class _Run:
-    COLUMNS = ("dag_id", "run_id", "state", "conf", "queued_at", "start_date", "end_date", "data_interval_start", "data_interval_end")
+    COLUMNS = (
+        "dag_id",
+        "run_id",
+        "state",
+        "conf",
+        "queued_at",
+        "start_date",
+        "end_date",
+        "data_interval_start",
+        "data_interval_end",
+    )
 
 
 def attempt_of(run: Any, tasks: Mapping[str, Any], base_url: str) -> Attempt:  # noqa: ANN401 - rows of Airflow's
     """A run as an attempt; `tasks`: its tasks by step."""
     phase, step = _standing(str(run.state), {name: str(task.state) for name, task in tasks.items()})
     task = tasks.get(step)
-    at = (task and (task.end_date if phase == "failed" else task.start_date)) or run.end_date or run.start_date or run.queued_at
+    at = (
+        (task and (task.end_date if phase == "failed" else task.start_date))
+        or run.end_date
+        or run.start_date
+        or run.queued_at
+    )
     began = run.start_date or run.queued_at or at
-    link = f"{base_url}/dags/{quote(run.dag_id)}/runs/{quote(run.run_id)}" + (f"/tasks/{quote(task.task_id)}" if task else "")
+    link = f"{base_url}/dags/{quote(run.dag_id)}/runs/{quote(run.run_id)}" + (
+        f"/tasks/{quote(task.task_id)}" if task else ""
+    )
     return Attempt(run.run_id, _spans(run), phase, step, _us(began), _us(at), link=link)
 
 
 def step_in(task_id: str, dag_id: str) -> str:
-    """The step of a task, which in a DAG of the user's is in a group of the pipeline's name; of another task its own name."""
+    """The step of a task, which in a DAG of the user's is in a group of the pipeline's name; of another task
+    its own name.
+    """
     return task_id.removeprefix(f"{dag_id}.")
 
 
@@ -89,7 +119,9 @@ def _next(tasks: Mapping[str, str]) -> str:
 
 
 def _spans(run: Any) -> tuple[tuple[int, int], ...]:  # noqa: ANN401 - a row of Airflow's
-    """The interval of a run: of its parameters, else its data interval; nothing where neither says: our note of the run may."""
+    """The interval of a run: of its parameters, else its data interval; nothing where neither says: our note
+    of the run may.
+    """
     asked = run.conf or {}
     if asked.get(START) and asked.get(END):
         return ((_us(datetime.fromisoformat(asked[START])), _us(datetime.fromisoformat(asked[END]))),)
@@ -119,4 +151,6 @@ def _base_url() -> str:
 
 
 def _us(moment: datetime | None) -> int:
-    return instant_us(moment if moment and moment.tzinfo else (moment or datetime.now(UTC)).replace(tzinfo=UTC), "time")
+    return instant_us(
+        moment if moment and moment.tzinfo else (moment or datetime.now(UTC)).replace(tzinfo=UTC), "time"
+    )

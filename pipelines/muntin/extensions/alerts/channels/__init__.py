@@ -1,1 +1,4 @@
-"""Channels: a message goes out, by Apprise or by a notifier of Airflow. The one place where alerts meet the network."""
+"""Channels: a message goes out, by Apprise or by a notifier of Airflow.
+
+The one place where alerts meet the network.
+"""

@@ -30,13 +30,21 @@ def of_environment(channel: str) -> list[Address]:
 
 
 def of_connection(name: str, kind: str | None, extra: Mapping[str, Any]) -> list[Address]:
-    """The addresses of a connection: its `extra` has `config`, an object or a list of objects with `path` and `tag`."""
+    """The addresses of a connection: its `extra` has `config`, an object or a list of objects with `path` and
+    `tag`.
+    """
     if kind != "apprise":
-        raise ChannelError(f"the connection {name!r} is of type {kind}; make it one of type apprise, or give a notifier of Airflow")
+        raise ChannelError(
+            f"the connection {name!r} is of type {kind}; make it one of type apprise, or give a notifier of"
+            " Airflow"
+        )
     try:
         config = extra["config"]
         parsed = json.loads(config) if isinstance(config, str) else config
         entries = [parsed] if isinstance(parsed, Mapping) else parsed
         return [(str(entry["path"]), entry.get("tag")) for entry in entries]
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise ChannelError(f'the connection {name!r} has no addresses; its extra is {{"config": [{{"path": "mailto://..."}}]}}') from None
+        raise ChannelError(
+            f'the connection {name!r} has no addresses; its extra is {{"config": [{{"path":'
+            ' "mailto://..."}]}'
+        ) from None

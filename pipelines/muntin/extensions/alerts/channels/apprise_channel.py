@@ -32,8 +32,8 @@ _SHORT = 4  # a piece of an address that is shorter hides nothing
 def send(addresses: Sequence[Address], message: Message, sent: list[int] | None = None) -> None:
     """Send a message to every address; an address of Apprise may stand for several services.
 
-    `sent`: the positions of addresses that have the message: they are left out, and addresses that take it now are added. The text of
-    a `ChannelError` holds no secret.
+    `sent`: the positions of addresses that have the message: they are left out, and addresses that take it
+    now are added. The text of a `ChannelError` holds no secret.
     """
     need("apprise")
     have: list[int] = [] if sent is None else sent
@@ -78,7 +78,11 @@ def _reported(service: Any, original: Message) -> bool:  # noqa: ANN401 - Appris
     body = forms.get(service.notify_format, message.text)
     one = apprise.Apprise()
     one.add(service)
-    return bool(one.notify(body=body, title=message.title, notify_type=message.tone, body_format=service.notify_format))
+    return bool(
+        one.notify(
+            body=body, title=message.title, notify_type=message.tone, body_format=service.notify_format
+        )
+    )
 
 
 def _html(text: str) -> str:
@@ -89,7 +93,10 @@ def _html(text: str) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[list[str]]:
-    """Collect Apprise's warnings and errors of this thread. No log gets them, nor the request paths, which may be tokens."""
+    """Collect Apprise's warnings and errors of this thread.
+
+    No log gets them, nor the request paths, which may be tokens.
+    """
     warnings: list[str] = []
     thread = get_ident()
 
@@ -117,9 +124,20 @@ def _without_secrets(text: str, addresses: Sequence[Address]) -> str:
 
 
 def _pieces(path: str) -> Iterator[str]:
-    """The parts of an address that may be secret: user, password, tokens in path and query. Some services have a token as host."""
+    """The parts of an address that may be secret: user, password, tokens in path and query.
+
+    Some services have a token as host.
+    """
     behind = path.partition("://")[2] or path
-    raw = [behind, *behind.replace("?", "/").replace("&", "/").replace("=", "/").replace(":", "/").replace("@", "/").split("/")]
+    raw = [
+        behind,
+        *behind.replace("?", "/")
+        .replace("&", "/")
+        .replace("=", "/")
+        .replace(":", "/")
+        .replace("@", "/")
+        .split("/"),
+    ]
     for piece in raw:
         if len(piece) >= _SHORT:
             yield piece

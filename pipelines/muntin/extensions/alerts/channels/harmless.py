@@ -1,7 +1,9 @@
-"""Messages without live markup: what comes of data mentions no user, leads nowhere and shows no picture, whatever a chat makes of it.
+"""Messages without live markup: what comes of data mentions no user, leads nowhere and shows no picture,
+whatever a chat makes of it.
 
-Chats read markup in texts of every format, mentions within code too, and Apprise itself looks for mentions. So the characters that
-begin markup are replaced by their likes, or parted from what follows by a space of no width.
+Chats read markup in texts of every format, mentions within code too, and Apprise itself looks for mentions.
+So the characters that begin markup are replaced by their likes, or parted from what follows by a space of no
+width.
 """
 
 from __future__ import annotations
@@ -17,24 +19,31 @@ if TYPE_CHECKING:
 
 _SPACE = "\N{ZERO WIDTH SPACE}"
 _LIVE = (
-    (re.compile(r"\\?<"), "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"),  # <!channel>, <@U1>, <http://...|text>, <b>
+    # <!channel>, <@U1>, <http://...|text>, <b>
+    (re.compile(r"\\?<"), "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"),
     (re.compile(r"\\?>"), "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"),
     (re.compile(r"@(?=\S)"), f"@{_SPACE}"),  # @everyone
     (re.compile(r"\](?=[(\[:])"), f"]{_SPACE}"),  # [text](http://...), ![text](http://...)
-    (re.compile(r"^(\s*)#", re.MULTILINE), rf"\1{_SPACE}#"),  # a heading, which Apprise makes a field of Discord's
+    # a heading, which Apprise makes a field of Discord's
+    (re.compile(r"^(\s*)#", re.MULTILINE), rf"\1{_SPACE}#"),
 )
 
 
 def plain(message: Message) -> Message:
     """The message as mail and programs get it."""
-    return replace(message, title=printable(message.title), text=lines(message.text), markdown=lines(message.markdown))
+    return replace(
+        message, title=printable(message.title), text=lines(message.text), markdown=lines(message.markdown)
+    )
 
 
 def for_chat(message: Message) -> Message:
     """The message as a chat gets it, or a notifier of Airflow's that may be one."""
     plain_message = plain(message)
     return replace(
-        plain_message, title=chat_text(plain_message.title), text=chat_text(plain_message.text), markdown=chat_text(plain_message.markdown)
+        plain_message,
+        title=chat_text(plain_message.title),
+        text=chat_text(plain_message.text),
+        markdown=chat_text(plain_message.markdown),
     )
 
 

@@ -14,14 +14,18 @@ if TYPE_CHECKING:
     from muntin.extensions.alerts.message import Message
 
 NAME = "alert"
-"""What a notifier's templates find the message by: `{{ alert.title }}`, `{{ alert.text }}`, `{{ alert.markdown }}`."""
+"""What a notifier's templates find the message by:
+
+`{{ alert.title }}`, `{{ alert.text }}`, `{{ alert.markdown }}`.
+"""
 
 
 def notify(channel: Any, message: Message, context: Mapping[str, Any]) -> None:  # noqa: ANN401 - a notifier, or a function that makes one
     """Render a copy of the notifier's templates with the message, and let the notifier send it.
 
-    The message is a value of the templates and never a template: braces in data stay braces. Nothing in it is markup of a chat or HTML. Of
-    an error of the notifier only the type is reported, as the text may hold an address.
+    The message is a value of the templates and never a template: braces in data stay braces. Nothing in it is
+    markup of a chat or HTML. Of an error of the notifier only the type is reported, as the text may hold an
+    address.
     """
     try:
         notifier = copy(channel() if isinstance(channel, type) or not hasattr(channel, "notify") else channel)

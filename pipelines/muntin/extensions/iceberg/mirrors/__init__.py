@@ -1,4 +1,7 @@
-"""Mirrors of windows in Iceberg. What the core asks of them, without a sink of a definition, is handed on here."""
+"""Mirrors of windows in Iceberg.
+
+What the core asks of them, without a sink of a definition, is handed on here.
+"""
 
 from muntin.extensions.iceberg.mirrors.bounds import bounds_of, is_cut_from
 from muntin.extensions.iceberg.mirrors.named_files import named_files, own_folder

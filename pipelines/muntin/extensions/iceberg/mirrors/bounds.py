@@ -1,4 +1,5 @@
-"""Bounds in manifests: the least and the greatest value that a mirror's own files tell of each column of each file of windows.
+"""Bounds in manifests: the least and the greatest value that a mirror's own files tell of each column of each
+file of windows.
 
 https://iceberg.apache.org/spec/#manifests
 """
@@ -12,11 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CUT = 16
-"""So many characters of a text are in a bound, unless a table says otherwise; of an upper bound the last is the next greater character."""
+"""So many characters of a text are in a bound, unless a table says otherwise; of an upper bound the last is
+the next greater character.
+"""
 
 
 def bounds_of(manifest: bytes) -> Iterator[tuple[str, str, Any]]:
-    """The address of a file, a column and a bound of it, for all bounds that a manifest holds; nothing of a list of manifests.
+    """The address of a file, a column and a bound of it, for all bounds that a manifest holds; nothing of a
+    list of manifests.
 
     Args:
         manifest: the content of a file of Avro.
@@ -35,13 +39,24 @@ def bounds_of(manifest: bytes) -> Iterator[tuple[str, str, Any]]:
         for each in (*(file["lower_bounds"] or ()), *(file["upper_bounds"] or ())):
             kind = schema.find_type(each["key"])
             if isinstance(kind, PrimitiveType):
-                yield file["file_path"], str(schema.find_column_name(each["key"])), _as_python(kind, from_bytes(kind, each["value"]))
+                yield (
+                    file["file_path"],
+                    str(schema.find_column_name(each["key"])),
+                    _as_python(kind, from_bytes(kind, each["value"])),
+                )
 
 
 def _as_python(kind: Any, bound: Any) -> Any:  # noqa: ANN401 - types of Iceberg, and values of them
-    """A bound as Arrow gives the values of its column: pyiceberg gives days and microseconds of dates and times."""
+    """A bound as Arrow gives the values of its column: pyiceberg gives days and microseconds of dates and
+    times.
+    """
     from pyiceberg.types import DateType, TimestampType, TimestamptzType, TimeType
-    from pyiceberg.utils.datetime import days_to_date, micros_to_time, micros_to_timestamp, micros_to_timestamptz
+    from pyiceberg.utils.datetime import (
+        days_to_date,
+        micros_to_time,
+        micros_to_timestamp,
+        micros_to_timestamptz,
+    )
 
     spelled: Any = {
         DateType: days_to_date,
@@ -55,7 +70,8 @@ def _as_python(kind: Any, bound: Any) -> Any:  # noqa: ANN401 - types of Iceberg
 def is_cut_from(bound: Any, text: str) -> bool:  # noqa: ANN401 - as a bound is
     """Whether a bound is what is left of a longer text.
 
-    >>> is_cut_from("a-very-long-name", "a-very-long-name-of-a-person"), is_cut_from("a-very-long-namf", "a-very-long-name-of-a-person")
+    >>> is_cut_from("a-very-long-name", "a-very-long-name-of-a-person"), is_cut_from("a-very-long-namf",
+    ...     "a-very-long-name-of-a-person")
     (True, True)
     >>> is_cut_from("short", "short"), is_cut_from("a-very-long-namx", "a-very-long-name-of-a-person")
     (False, False)

@@ -1,7 +1,8 @@
 """Columns of a mirror follow the columns of the windows.
 
-A file of Parquet has names and no field ids: the table's name mapping says which name is which field. So at any time a name stands for one
-field, for old snapshots too: a name that gets another field makes them unreadable, and they have to go.
+A file of Parquet has names and no field ids: the table's name mapping says which name is which field. So at
+any time a name stands for one field, for old snapshots too: a name that gets another field makes them
+unreadable, and they have to go.
 """
 
 from __future__ import annotations
@@ -48,13 +49,19 @@ def follow_columns(metadata: TableMetadata, wanted: pa.Schema) -> list[TableUpda
 
 
 def of_other_fields(before: TableMetadata, after: TableMetadata) -> set[int]:
-    """The numbers of the snapshots in which a name stands for another field than now: they could not be read rightly any more."""
+    """The numbers of the snapshots in which a name stands for another field than now: they could not be read
+    rightly any more.
+    """
     fields = {field.name: field.field_id for field in after.schema().fields}
     differs = {
-        schema.schema_id: any(fields.get(field.name, field.field_id) != field.field_id for field in schema.fields)
+        schema.schema_id: any(
+            fields.get(field.name, field.field_id) != field.field_id for field in schema.fields
+        )
         for schema in before.schemas
     }
-    return {each.snapshot_id for each in before.snapshots if differs.get(each.schema_id, any(differs.values()))}
+    return {
+        each.snapshot_id for each in before.snapshots if differs.get(each.schema_id, any(differs.values()))
+    }
 
 
 def documented(schema: pa.Schema) -> pa.Schema:
@@ -63,7 +70,10 @@ def documented(schema: pa.Schema) -> pa.Schema:
 
     comments = {field.name: (field.metadata or {}).get(b"comment") for field in schema}
     return pa.schema(
-        [pa.field(each.name, each.type, metadata={b"doc": text} if (text := comments[each.name]) else None) for each in schema]
+        [
+            pa.field(each.name, each.type, metadata={b"doc": text} if (text := comments[each.name]) else None)
+            for each in schema
+        ]
     )
 
 
@@ -102,7 +112,9 @@ def _fields(schema: pa.Schema) -> Mapping[str, NestedField]:
 
 
 def _widens(have: IcebergType, want: IcebergType) -> bool:
-    """Whether a type is the same, or one that Iceberg lets it become. https://iceberg.apache.org/spec/#schema-evolution."""
+    """Whether a type is the same, or one that Iceberg lets it become.
+    https://iceberg.apache.org/spec/#schema-evolution.
+    """
     from pyiceberg.types import DecimalType, DoubleType, FloatType, IntegerType, LongType
 
     if isinstance(have, DecimalType) and isinstance(want, DecimalType):

@@ -24,11 +24,17 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
 
 _LEFT = "none needed, as no snapshot names it; muntin repair FILE removes it"
-_MEND = "muntin repair FILE: makes anew what the mirror lacks; snapshots that name it go, but for those with a branch or tag"
+_MEND = (
+    "muntin repair FILE: makes anew what the mirror lacks; snapshots that name it go, but for those with a"
+    " branch or tag"
+)
 
 
 def examine(bound: Bound, sink: IcebergSink, *, deep: bool) -> Iterator[Finding]:
-    """The damage of a mirror that was filled. `deep`: whether all snapshots are looked at; else the newest."""
+    """The damage of a mirror that was filled.
+
+    `deep`: whether all snapshots are looked at; else the newest.
+    """
     folder = _folder(bound, sink)
     if not _is_filled(folder, sink):
         return
@@ -38,7 +44,9 @@ def examine(bound: Bound, sink: IcebergSink, *, deep: bool) -> Iterator[Finding]
         problems = problems_of(bound, sink, Reach(of_environment), deep=deep)
         left = _leftovers(bound, sink) if deep and not problems else []
     except (SinkError, MuntinError) as wrong:
-        yield Finding(sink.name, f"cannot be looked at ({wrong})", "let the catalog be reached, then muntin doctor FILE")
+        yield Finding(
+            sink.name, f"cannot be looked at ({wrong})", "let the catalog be reached, then muntin doctor FILE"
+        )
         return
     for path, problem in problems:
         yield Finding(path, problem, _MEND)
@@ -74,7 +82,8 @@ def repair(bound: Bound, sink: IcebergSink) -> list[AnyPath]:
         left = [path_of(path) for path in _leftovers(bound, sink)]
     except SinkError as wrong:
         raise StateError(
-            f"{problems[0][0]} {problems[0][1]}, and {sink.name} cannot be mended: {wrong}; then muntin repair FILE"
+            f"{problems[0][0]} {problems[0][1]}, and {sink.name} cannot be mended: {wrong}; then muntin"
+            " repair FILE"
         ) from wrong
     for path in left:
         path.unlink(missing_ok=True)

@@ -78,17 +78,23 @@ class IcebergSink(Declared):
         return repair(bound, self)
 
 
-def iceberg(catalog: str, table: str, *, window: str | None = None, keep_snapshots: Duration = "7d") -> IcebergSink:
-    """A table of Iceberg that has a window's results without a copy: its snapshots name the Parquet files that Delta's log names.
+def iceberg(
+    catalog: str, table: str, *, window: str | None = None, keep_snapshots: Duration = "7d"
+) -> IcebergSink:
+    """A table of Iceberg that has a window's results without a copy: its snapshots name the Parquet files
+    that Delta's log names.
 
     >>> iceberg("lake", "shop.{window}", window="day").name
     'table shop.day of catalog lake'
 
     Args:
         catalog: the name of a catalog, as pyiceberg's configuration has it; or of an Airflow connection.
-        table: its namespace and name, as "shop.{window}"; a rollup `day.by_city` is day_by_city there. It is made if it is missing.
-        window: the name of the window; left out, each window of the pipeline has a table, and the name says `{window}`.
-        keep_snapshots: how long a snapshot can be read after another one took its place. 128 snapshots are kept at most.
+        table: its namespace and name, as "shop.{window}"; a rollup `day.by_city` is day_by_city there. It is
+            made if it is missing.
+        window: the name of the window; left out, each window of the pipeline has a table, and the name says
+            `{window}`.
+        keep_snapshots: how long a snapshot can be read after another one took its place. 128 snapshots are
+            kept at most.
 
     Raises:
         DefinitionError: a name that cannot be.

@@ -1,4 +1,5 @@
-"""Bring a mirror up to date: it names the files of the windows, so it gets versions of their table, and no rows.
+"""Bring a mirror up to date: it names the files of the windows, so it gets versions of their table, and no
+rows.
 
 Delta's log decides. What the mirror has is asked of the mirror itself; what it lacks follows from both.
 """
@@ -34,7 +35,15 @@ MOST_VERSIONS = 32
 """A mirror that lacks more versions of a table gets the newest of them."""
 
 
-def mirror(bound: Bound, sink: IcebergSink, reach: Reach, patience: Patience, *, anew: bool = False, deep: bool = False) -> Sent:
+def mirror(
+    bound: Bound,
+    sink: IcebergSink,
+    reach: Reach,
+    patience: Patience,
+    *,
+    anew: bool = False,
+    deep: bool = False,
+) -> Sent:
     """Let a mirror name the files that its windows have now. `deep`: whether all its snapshots are looked at.
 
     Raises:
@@ -62,12 +71,15 @@ def mirror(bound: Bound, sink: IcebergSink, reach: Reach, patience: Patience, *,
             if before.failed or before.position != now:
                 write_note(bound, sink, Note(now, at=utc_now().isoformat()), before.position)
             version = now.version if now else None
-            return Sent(sink.name, window, version, len(mirrored.versions) if mirrored else 0, remark, what="version")
+            return Sent(
+                sink.name, window, version, len(mirrored.versions) if mirrored else 0, remark, what="version"
+            )
     raise SinkError("other runs keep writing to it")
 
 
 def problems_of(bound: Bound, sink: IcebergSink, reach: Reach, *, deep: bool) -> list[tuple[str, str]]:
-    """The lost or damaged files of a mirror itself, and its description if it says what the windows do not; nothing is changed.
+    """The lost or damaged files of a mirror itself, and its description if it says what the windows do not;
+    nothing is changed.
 
     `deep`: whether all snapshots are looked at, and the newest is held against the windows.
 
@@ -78,7 +90,12 @@ def problems_of(bound: Bound, sink: IcebergSink, reach: Reach, *, deep: bool) ->
     folder = bound.table(now.table)
     with sink.opened(bound.pipeline.name, reach) as opened:
         found: list[tuple[str, str]] = opened.problems(str(folder), deep=deep)
-        if found or not deep or (there := opened.position(str(folder))) is None or there.table != now.snapshot.identity:
+        if (
+            found
+            or not deep
+            or (there := opened.position(str(folder))) is None
+            or there.table != now.snapshot.identity
+        ):
             return found
         if there.version > now.snapshot.version or now.snapshot.schema is None:
             return []
@@ -112,7 +129,8 @@ def _lacking(bound: Bound, window: str, there: Position | None, *, anew: bool) -
 def _versions(table: AnyPath, now: Published, since: int | None) -> tuple[set[str] | None, list[Version]]:
     """The files at a version; and the versions after it that changed files.
 
-    Where the log does not say it any more, the present version alone. A version whose files are removed is passed by.
+    Where the log does not say it any more, the present version alone. A version whose files are removed is
+    passed by.
     """
     version, paths = now.snapshot.version, _of_windows(file.path for file in now.snapshot.files)
     commits = [] if since is None else commits_between(table, since, version)

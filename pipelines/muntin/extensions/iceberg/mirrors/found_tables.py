@@ -1,4 +1,6 @@
-"""The table of a mirror in its catalog: loaded, also where the newest description of it is damaged, and what is wrong with it."""
+"""The table of a mirror in its catalog: loaded, also where the newest description of it is damaged, and what
+is wrong with it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ TABLE, VERSION, MARK, PLACE = "muntin.table", "muntin.version", "muntin.mark", "
 
 
 def loaded(catalog: Catalog, name: str, place: str) -> tuple[Table | None, bool]:
-    """The table as its newest whole description says, None where there is none; and whether all its descriptions are lost.
+    """The table as its newest whole description says, None where there is none; and whether all its
+    descriptions are lost.
 
     `place`: the folder of the mirror's own files.
     """
@@ -31,7 +34,9 @@ def loaded(catalog: Catalog, name: str, place: str) -> tuple[Table | None, bool]
         return None, False
     except Exception as wrong:
         newest, damaged = newest_description(place)
-        if not damaged and not (isinstance(wrong, FileNotFoundError) and place.rpartition("://")[2] in str(wrong)):
+        if not damaged and not (
+            isinstance(wrong, FileNotFoundError) and place.rpartition("://")[2] in str(wrong)
+        ):
             raise
         if newest is None:
             return None, True
@@ -63,7 +68,12 @@ def problems_of(catalog: Catalog, name: str, place: str, *, deep: bool) -> list[
     if table.properties.get(PLACE) != place or mine is None:
         return []
     if table.current_snapshot() != mine:
-        return [(table.metadata_location, "is not as a publication left it: its newest snapshot is not the present one")]
+        return [
+            (
+                table.metadata_location,
+                "is not as a publication left it: its newest snapshot is not the present one",
+            )
+        ]
     found = damaged_files(table.snapshots() if deep else [mine], table.io, deep=deep)
     return list(dict.fromkeys((path, problem) for path, problem, _ in found))
 

@@ -1,4 +1,7 @@
-"""A mirror, reached: how far it is, and the step to where the windows are. One commit to the catalog is a step: all of it or nothing."""
+"""A mirror, reached: how far it is, and the step to where the windows are.
+
+One commit to the catalog is a step: all of it or nothing.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,9 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a table of windows: its number, the name of its commit ("": not known), the paths of its files with windows."""
+    """A version of a table of windows: its number, the name of its commit ("": not known), the paths of its
+    files with windows.
+    """
 
     number: int
     mark: str
@@ -68,7 +73,8 @@ class Mirrored:
         folder: its address.
         schema: its columns; a comment is in the metadata of its field.
         description: what it says of itself.
-        before: the paths that it had at the version that the mirror has; None: they are not known, and the mirror is asked.
+        before: the paths that it had at the version that the mirror has; None: they are not known, and the
+            mirror is asked.
         versions: the versions that the mirror lacks, ascending; the last is the present version.
     """
 
@@ -89,7 +95,8 @@ def opened(sink: IcebergSink, pipeline: str, reach: Reach) -> Iterator[Mirror]:
         MissingPackageError: pyiceberg is not installed.
     """
     with catalog_of(sink.catalog, reach.connection, down=SinkError, refused=BlockedError) as catalog:
-        logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)  # it warns of each column that has no range, as floats with NaN
+        # it warns of each column that has no range, as floats with NaN
+        logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)
         yield Mirror(catalog, sink, pipeline)
 
 
@@ -110,7 +117,10 @@ class Mirror:
     _unread: set[int] = field(default_factory=set, init=False)
 
     def problems(self, folder: str, *, deep: bool) -> list[tuple[str, str]]:
-        """The lost and damaged files of its own, each with what is wrong; nothing is changed. Arguments: as of `position`."""
+        """The lost and damaged files of its own, each with what is wrong; nothing is changed.
+
+        Arguments: as of `position`.
+        """
         return problems_of(self.catalog, self.sink.table, place_of(self.sink, folder), deep=deep)
 
     def leftovers(self, folder: str) -> list[str]:
@@ -124,8 +134,8 @@ class Mirror:
         """How far it is; None: there is no table, or nobody has filled it.
 
         Args:
-            folder: the address of the table of windows. Where the mirror's own files were lost with it, it is made again; a description
-                that is damaged makes way for the one before.
+            folder: the address of the table of windows. Where the mirror's own files were lost with it, it is
+                made again; a description that is damaged makes way for the one before.
             deep: whether all snapshots are looked at; else the newest, which the next is made from.
         """
         from muntin.extensions.iceberg.mirrors.own_files import damaged_files
@@ -137,7 +147,10 @@ class Mirror:
             return None
         lost = "" if mine == self._table.current_snapshot() else "another program wrote to it"
         if deep or next(damaged_files([mine], self._table.io, deep=False), None):
-            self._unread = {each.snapshot_id for _, _, each in damaged_files(self._table.snapshots(), self._table.io, deep=deep)}
+            self._unread = {
+                each.snapshot_id
+                for _, _, each in damaged_files(self._table.snapshots(), self._table.io, deep=deep)
+            }
         if mine.snapshot_id in self._unread:
             lost = "files of its own were lost or damaged"
         return Position(
@@ -149,7 +162,8 @@ class Mirror:
         )
 
     def differs(self, folder: str, paths: set[str] | None, schema: pa.Schema | None) -> list[tuple[str, str]]:
-        """The description, if its newest snapshot has other files or other columns than the windows; after `position`.
+        """The description, if its newest snapshot has other files or other columns than the windows; after
+        `position`.
 
         Args:
             folder: of the table of windows.
@@ -161,7 +175,9 @@ class Mirror:
         table = self._table
         if table is None:
             return []
-        if paths is not None and paths_of(newest_own(table), table.io) != {f"{folder}/{path}" for path in paths}:
+        if paths is not None and paths_of(newest_own(table), table.io) != {
+            f"{folder}/{path}" for path in paths
+        }:
             return [(table.metadata_location, "names other files than the windows have")]
         other = schema is not None and follow_columns(table.metadata, schema)
         return [(table.metadata_location, "has other columns than the windows")] if other else []
@@ -191,7 +207,10 @@ class Mirror:
         try:
             made = self.catalog.commit_table(table, alone, tuple(self._updates(table, mirrored, at)))
         except CommitStateUnknownException:
-            raise SinkError(f"catalog {self.sink.catalog} gave no answer to a commit; the next run looks whether it has it") from None
+            raise SinkError(
+                f"catalog {self.sink.catalog} gave no answer to a commit; the next run looks whether it"
+                " has it"
+            ) from None
         except CommitFailedException:
             raise MovedError from None
         remove_outlived(table, made.metadata)
@@ -203,7 +222,8 @@ class Mirror:
         if self._table is not None and not anew:
             if why := not_ours(self._table, mirrored.identity):
                 raise BlockedError(
-                    f"{self.sink.name} {why}; drop it, name another table, or let it be replaced: muntin sinks FILE --send --anew"
+                    f"{self.sink.name} {why}; drop it, name another table, or let it be replaced: muntin"
+                    " sinks FILE --send --anew"
                 )
             return self._table
         if self._table is not None or self._lost:
@@ -217,7 +237,9 @@ class Mirror:
         self._make_namespace(self.sink.table.rpartition(".")[0])
         properties = self._properties(mirrored) | {"comment": mirrored.description}
         try:
-            return self.catalog.create_table(self.sink.table, documented(mirrored.schema), mirrored.folder, properties=properties)
+            return self.catalog.create_table(
+                self.sink.table, documented(mirrored.schema), mirrored.folder, properties=properties
+            )
         except TableAlreadyExistsError:
             raise MovedError from None
 
@@ -230,12 +252,21 @@ class Mirror:
 
     def _properties(self, mirrored: Mirrored) -> dict[str, str]:
         """The properties that the table has, and keeps."""
-        names = {TABLE: mirrored.identity, "muntin.pipeline": self.pipeline, "muntin.window": str(self.sink.window)}
+        names = {
+            TABLE: mirrored.identity,
+            "muntin.pipeline": self.pipeline,
+            "muntin.window": str(self.sink.window),
+        }
         return {**_SETTINGS, **names, PLACE: place_of(self.sink, mirrored.folder)}
 
     def _updates(self, table: Table, mirrored: Mirrored, at: datetime) -> Iterator[TableUpdate]:
         """Updates for everything that the table lacks."""
-        from pyiceberg.table.update import AddSnapshotUpdate, SetPropertiesUpdate, SetSnapshotRefUpdate, update_table_metadata
+        from pyiceberg.table.update import (
+            AddSnapshotUpdate,
+            SetPropertiesUpdate,
+            SetSnapshotRefUpdate,
+            update_table_metadata,
+        )
 
         from muntin.extensions.iceberg.mirrors.snapshots import Snapshots, paths_of
 
@@ -247,13 +278,22 @@ class Mirror:
         newest = newest_own(table)
         mine = None if newest is None or newest.snapshot_id in self._unread else newest
         known = mine is None or mirrored.before is None
-        have = paths_of(mine, table.io) if known else {f"{mirrored.folder}/{path}" for path in mirrored.before or ()}
+        have = (
+            paths_of(mine, table.io)
+            if known
+            else {f"{mirrored.folder}/{path}" for path in mirrored.before or ()}
+        )
         snapshots, made = Snapshots(metadata, table.io, place_of(self.sink, mirrored.folder), mine), []
         for version in mirrored.versions:
             paths = {f"{mirrored.folder}/{path}" for path in version.paths}
             try:
-                made.append(snapshots.next(paths - have, have - paths, {VERSION: str(version.number), MARK: version.mark}))
-            except ValueError:  # of a definition before, with columns that the windows lack now: it is passed by
+                made.append(
+                    snapshots.next(
+                        paths - have, have - paths, {VERSION: str(version.number), MARK: version.mark}
+                    )
+                )
+            # of a definition before, with columns that the windows lack now: it is passed by
+            except ValueError:
                 if version is mirrored.versions[-1]:
                     raise
             else:
@@ -261,22 +301,33 @@ class Mirror:
         yield from (AddSnapshotUpdate(snapshot=each) for each in made)
         yield SetSnapshotRefUpdate(ref_name="main", type="branch", snapshot_id=made[-1].snapshot_id)
         moved = table.properties.get(PLACE) != properties[PLACE]
-        unread = {each.snapshot_id for each in table.snapshots()} if moved else of_other_fields(table.metadata, metadata)
+        unread = (
+            {each.snapshot_id for each in table.snapshots()}
+            if moved
+            else of_other_fields(table.metadata, metadata)
+        )
         yield from self._expired(table, made, at, unread)
 
-    def _expired(self, table: Table, made: Sequence[Snapshot], at: datetime, unread: set[int]) -> Iterator[TableUpdate]:
-        """Snapshots go that were replaced too long ago, and those that could not be read as they were any more."""
+    def _expired(
+        self, table: Table, made: Sequence[Snapshot], at: datetime, unread: set[int]
+    ) -> Iterator[TableUpdate]:
+        """Snapshots go that were replaced too long ago, and those that could not be read as they were any
+        more.
+        """
         from pyiceberg.table.update import RemoveSnapshotsUpdate
 
         refs = {name: ref.snapshot_id for name, ref in table.metadata.refs.items() if name != "main"}
         if lost := sorted(name for name, number in refs.items() if number in unread):
             raise BlockedError(
-                f"{self.sink.name} has {', '.join(lost)}, which could not be read as it was any more: columns have other types "
-                f"now, or files lie elsewhere; remove the branch or tag, or name another table"
+                f"{self.sink.name} has {', '.join(lost)}, which could not be read as it was any more: columns"
+                " have other types now, or files lie elsewhere; remove the branch or tag, or name another"
+                " table"
             )
         ascending = [*sorted(table.snapshots(), key=lambda each: each.sequence_number or 0), *made]
         oldest_ms = at.timestamp() * 1000 - self.sink.keep_us / 1000
         old = [each for each, after in pairwise(ascending) if after.timestamp_ms < oldest_ms]
-        gone = {*(each.snapshot_id for each in (*old, *ascending[:-MOST_SNAPSHOTS])), *self._unread} - {*refs.values()} | unread
+        gone = {*(each.snapshot_id for each in (*old, *ascending[:-MOST_SNAPSHOTS])), *self._unread} - {
+            *refs.values()
+        } | unread
         if gone:
             yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))

@@ -29,12 +29,26 @@ def named_files(catalog: str, table: str, reach: Reach) -> set[str]:
         except NoSuchTableError:
             return set()
         try:
-            manifests = {each.manifest_path: each for snapshot in found.snapshots() for each in snapshot.manifests(found.io)}
-            data = {entry.data_file.file_path for each in manifests.values() for entry in each.fetch_manifest_entry(found.io)}
+            manifests = {
+                each.manifest_path: each
+                for snapshot in found.snapshots()
+                for each in snapshot.manifests(found.io)
+            }
+            data = {
+                entry.data_file.file_path
+                for each in manifests.values()
+                for entry in each.fetch_manifest_entry(found.io)
+            }
         except Exception as wrong:  # whatever a damaged file makes of the reader
             raise OSError(f"a file of the table's own cannot be read ({wrong})") from wrong
         lists = {snapshot.manifest_list for snapshot in found.snapshots()}
-        return data | {*manifests} | lists | {found.metadata_location} | {each.metadata_file for each in found.metadata.metadata_log}
+        return (
+            data
+            | {*manifests}
+            | lists
+            | {found.metadata_location}
+            | {each.metadata_file for each in found.metadata.metadata_log}
+        )
 
 
 def own_folder(catalog: str, table: str) -> str:

@@ -1,4 +1,5 @@
-"""A mirror's own files: manifests and lists of them under names that say their content, and descriptions of the table as JSON.
+"""A mirror's own files: manifests and lists of them under names that say their content, and descriptions of
+the table as JSON.
 
 _iceberg/<mirror>/<digest>-m0.avro, snap-<snapshot>-0-<digest>.avro, 00007-<uuid>.metadata.json
 """
@@ -80,10 +81,14 @@ def _digest(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-def damaged_files(snapshots: Iterable[Snapshot], io: FileIO, *, deep: bool) -> Iterator[tuple[str, str, Snapshot]]:
-    """The address of each lost or damaged file that a snapshot names, what is wrong with it, and the snapshot.
+def damaged_files(
+    snapshots: Iterable[Snapshot], io: FileIO, *, deep: bool
+) -> Iterator[tuple[str, str, Snapshot]]:
+    """The address of each lost or damaged file that a snapshot names, what is wrong with it, and the
+    snapshot.
 
-    `deep`: whether manifests are held against their lists, too, as earlier versions gave them names without a digest.
+    `deep`: whether manifests are held against their lists, too, as earlier versions gave them names without a
+    digest.
     """
     known = dict[str, str]()
     for snapshot in snapshots:
@@ -104,7 +109,10 @@ def damaged_files(snapshots: Iterable[Snapshot], io: FileIO, *, deep: bool) -> I
 
 
 def torn_leftovers(place: str, snapshots: Sequence[Snapshot], io: FileIO) -> list[str]:
-    """The damaged lists and manifests in a folder that no snapshot names. The files of snapshots must be whole."""
+    """The damaged lists and manifests in a folder that no snapshot names.
+
+    The files of snapshots must be whole.
+    """
     lists = {each.manifest_list for each in snapshots}
     named = lists | {each.manifest_path for one in lists for each in read_manifest_list(io.new_input(one))}
     found = (f"{place}/{name}" for name in names_in(place) if name.endswith(".avro"))
@@ -118,7 +126,9 @@ def _problem_of_manifest(io: FileIO, manifest: ManifestFile, *, deep: bool) -> s
         return "is gone"
     if size != manifest.manifest_length:
         return f"is damaged: it has {size:,} bytes instead of {manifest.manifest_length:,}"
-    return _problem_of_content(io, manifest.manifest_path) or (_problem_of_entries(io, manifest) if deep else "")
+    return _problem_of_content(io, manifest.manifest_path) or (
+        _problem_of_entries(io, manifest) if deep else ""
+    )
 
 
 def _problem_of_content(io: FileIO, place: str) -> str:
@@ -140,12 +150,17 @@ def _problem_of_entries(io: FileIO, manifest: ManifestFile) -> str:
         return f"is damaged: it cannot be read ({type(wrong).__name__})"
     counts = [sum(each.status == status for each in entries) for status in ManifestEntryStatus]
     said = [manifest.existing_files_count, manifest.added_files_count, manifest.deleted_files_count]
-    strange = any(each.status == ManifestEntryStatus.ADDED and each.snapshot_id != manifest.added_snapshot_id for each in entries)
+    strange = any(
+        each.status == ManifestEntryStatus.ADDED and each.snapshot_id != manifest.added_snapshot_id
+        for each in entries
+    )
     return _OTHER.replace("its name", "its list") if counts != said or strange else ""
 
 
 def newest_description(place: str) -> tuple[str | None, list[str]]:
-    """The newest whole description of a table in a folder, None if there is none; and the damaged descriptions that are newer."""
+    """The newest whole description of a table in a folder, None if there is none; and the damaged
+    descriptions that are newer.
+    """
     from pyiceberg.exceptions import ValidationError
     from pyiceberg.table.metadata import TableMetadataUtil
 

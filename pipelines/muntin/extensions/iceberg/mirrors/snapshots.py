@@ -1,4 +1,5 @@
-"""Snapshots of a mirror: which files are new, which are gone. Manifests without a file that is gone stay, until there are many.
+"""Snapshots of a mirror: which files are new, which are gone. Manifests without a file that is gone stay,
+until there are many.
 
 https://iceberg.apache.org/spec/#manifests
 """
@@ -8,8 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyiceberg.io.pyarrow import parquet_file_to_data_file
-from pyiceberg.manifest import ManifestEntry, ManifestEntryStatus, ManifestFile, write_manifest, write_manifest_list
-from pyiceberg.table.snapshots import Operation, Snapshot, SnapshotSummaryCollector, Summary, update_snapshot_summaries
+from pyiceberg.manifest import (
+    ManifestEntry,
+    ManifestEntryStatus,
+    ManifestFile,
+    write_manifest,
+    write_manifest_list,
+)
+from pyiceberg.table.snapshots import (
+    Operation,
+    Snapshot,
+    SnapshotSummaryCollector,
+    Summary,
+    update_snapshot_summaries,
+)
 
 from muntin.extensions.iceberg.mirrors.own_files import Kept
 
@@ -30,7 +43,11 @@ def paths_of(snapshot: Snapshot | None, io: FileIO) -> set[str]:
     """The addresses of the files of a snapshot."""
     if snapshot is None:
         return set()
-    return {entry.data_file.file_path for each in snapshot.manifests(io) for entry in each.fetch_manifest_entry(io)}
+    return {
+        entry.data_file.file_path
+        for each in snapshot.manifests(io)
+        for entry in each.fetch_manifest_entry(io)
+    }
 
 
 class Snapshots:
@@ -100,13 +117,19 @@ class Snapshots:
         kept = Kept()
         with write_manifest(_FORMAT, spec, schema, kept, number, _PACKED) as writer:
             for file in added:
-                writer.add(ManifestEntry.from_args(status=ManifestEntryStatus.ADDED, snapshot_id=number, data_file=file))
+                writer.add(
+                    ManifestEntry.from_args(
+                        status=ManifestEntryStatus.ADDED, snapshot_id=number, data_file=file
+                    )
+                )
             for entry in entries:
                 (writer.delete if entry.data_file.file_path in gone else writer.existing)(entry)
         kept.keep(self._io, lambda digest: f"{self._folder}/{digest}-m0.avro")
         return [writer.to_manifest_file()]
 
-    def _summary(self, added: Sequence[DataFile], removed: Sequence[DataFile], properties: Mapping[str, str]) -> Summary:
+    def _summary(
+        self, added: Sequence[DataFile], removed: Sequence[DataFile], properties: Mapping[str, str]
+    ) -> Summary:
         """How many files and rows came and went."""
         counts, schema = SnapshotSummaryCollector(), self._metadata.schema()
         for file in added:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IcebergSource(TableSource):
-    """A table of Iceberg. See `iceberg`. `path`: how errors call it. `numbered` is empty until the table's own schema is known."""
+    """A table of Iceberg.
+
+    See `iceberg`. `path`: how errors call it. `numbered` is empty until the table's own schema is known.
+    """
 
     catalog: str = ""
     table: str = ""
@@ -65,20 +68,23 @@ def iceberg(
     changes_within: Duration | None = None,
     on_change: OnChange | None = None,
 ) -> IcebergSource:
-    """A table of Iceberg, read by snapshot and without Spark: a batch is what was added to the table in its interval.
+    """A table of Iceberg, read by snapshot and without Spark: a batch is what was added to the table in its
+    interval.
 
-    A snapshot belongs to the interval in which it became the table's current one. The batch of the schedule's first interval holds, too,
-    what the table held before. A compaction adds no rows. Columns that older files lack are null there.
+    A snapshot belongs to the interval in which it became the table's current one. The batch of the schedule's
+    first interval holds, too, what the table held before. A compaction adds no rows. Columns that older files
+    lack are null there.
 
-    The other arguments are as of `table`. With `changes=True` the files count that snapshots add and remove (copy-on-write), and the table
-    must keep snapshots longer than `changes_within`.
+    The other arguments are as of `table`. With `changes=True` the files count that snapshots add and remove
+    (copy-on-write), and the table must keep snapshots longer than `changes_within`.
 
     Args:
-        catalog: the name of a catalog, as pyiceberg's configuration has it; or of an Airflow connection, as for `sinks.iceberg`.
+        catalog: the name of a catalog, as pyiceberg's configuration has it; or of an Airflow connection, as
+            for `sinks.iceberg`.
         table: its namespace and name, as "shop.orders".
         event_time: the column with the time of an event.
-        on_change: where changes are not read, what a snapshot is that removes or changes rows, and a table that is put back: an "error",
-            or to "skip".
+        on_change: where changes are not read, what a snapshot is that removes or changes rows, and a table
+            that is put back: an "error", or to "skip".
 
     Raises:
         DefinitionError: a name that cannot be, and as of `table`.

@@ -41,34 +41,48 @@ def check_fields(source: TableSource, metadata: TableMetadata) -> None:
     """Refuse a table that cannot be read as the source says.
 
     Raises:
-        SourceError: it lacks a column that the source names, has a field that is not null where a file lacks it, or may forget snapshots
-            while their rows may still change.
+        SourceError: it lacks a column that the source names, has a field that is not null where a file lacks
+            it, or may forget snapshots while their rows may still change.
     """
     fields = metadata.schema().fields
-    check_columns(source, [each.name for each in fields], [each.name for each in fields if str(each.field_type).startswith("timestamptz")])
+    check_columns(
+        source,
+        [each.name for each in fields],
+        [each.name for each in fields if str(each.field_type).startswith("timestamptz")],
+    )
     for each in fields:
         if each.initial_default is not None:
             raise SourceError(
-                f"{source.path}: {each.name} is {each.initial_default!r} where a file lacks it (initial-default), which {source.call} "
-                f"cannot read; read the table with sources.spark(...)"
+                f"{source.path}: {each.name} is {each.initial_default!r} where a file lacks it"
+                f" (initial-default), which {source.call} cannot read; read the table with sources.spark(...)"
             )
-    kept_us, within_us = int(metadata.properties.get(_KEPT, _USUAL_MS)) * 1000, source.changes.within_us if source.changes else 0
+    kept_us, within_us = (
+        int(metadata.properties.get(_KEPT, _USUAL_MS)) * 1000,
+        source.changes.within_us if source.changes else 0,
+    )
     if kept_us < within_us:
         raise SourceError(
-            f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps snapshots for {spell(kept_us)} "
-            f"({_KEPT}); say a shorter changes_within=, or let the table keep them some days longer: "
-            f"ALTER TABLE ... SET TBLPROPERTIES ('{_KEPT}' = '{(-(-within_us // DAY_US) + 2) * _DAY_MS}')"
+            f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps"
+            f" snapshots for {spell(kept_us)} ({_KEPT}); say a shorter changes_within=, or let the table keep"
+            f" them some days longer: ALTER TABLE ... SET TBLPROPERTIES ('{_KEPT}' ="
+            f" '{(-(-within_us // DAY_US) + 2) * _DAY_MS}')"
         )
 
 
 def with_columns_of(source: TableSource, metadata: TableMetadata) -> TableSource:
     """The source with the columns that older files may lack.
 
-    A column by which the table is partitioned as it is, is none of these: files that came from Hive have it in the names of folders alone.
+    A column by which the table is partitioned as it is, is none of these: files that came from Hive have it
+    in the names of folders alone.
     """
     from pyiceberg.transforms import IdentityTransform
 
-    folders = {part.source_id for spec in metadata.partition_specs for part in spec.fields if isinstance(part.transform, IdentityTransform)}
+    folders = {
+        part.source_id
+        for spec in metadata.partition_specs
+        for part in spec.fields
+        if isinstance(part.transform, IdentityTransform)
+    }
     fields = [each for each in metadata.schema().fields if each.field_id not in folders]
     columns = {each.name: kind for each in fields if (kind := _sql(each.field_type))}
     columns |= {CHANGE: "VARCHAR"} if source.changes else {}
@@ -85,11 +99,18 @@ def numbered_fields(metadata: TableMetadata) -> tuple[NumberedField, ...]:
         names[each.field_id] = tuple(each.names)
         stack += each.fields
     by_name = mapping is None and _one_name_a_field(metadata)
-    return _numbered(metadata.schema().fields, lambda field: (field.name,) if by_name else names.get(field.field_id, ()))
+    return _numbered(
+        metadata.schema().fields, lambda field: (field.name,) if by_name else names.get(field.field_id, ())
+    )
 
 
-def _numbered(fields: Sequence[NestedField], names: Callable[[NestedField], tuple[str, ...]]) -> tuple[NumberedField, ...]:
-    return tuple(NumberedField(each.field_id, each.name, names(each), _numbered(_inner(each.field_type), names)) for each in fields)
+def _numbered(
+    fields: Sequence[NestedField], names: Callable[[NestedField], tuple[str, ...]]
+) -> tuple[NumberedField, ...]:
+    return tuple(
+        NumberedField(each.field_id, each.name, names(each), _numbered(_inner(each.field_type), names))
+        for each in fields
+    )
 
 
 def _inner(kind: IcebergType) -> Sequence[NestedField]:
@@ -99,7 +120,9 @@ def _inner(kind: IcebergType) -> Sequence[NestedField]:
 
 
 def _one_name_a_field(metadata: TableMetadata) -> bool:
-    """Whether no name ever stood for another field, by all schemas that the table had: none of them is forgotten."""
+    """Whether no name ever stood for another field, by all schemas that the table had: none of them is
+    forgotten.
+    """
     if {each.schema_id for each in metadata.schemas} != {*range(metadata.current_schema_id + 1)}:
         return False
     pairs = {pair for schema in metadata.schemas for pair in _names(schema).items()}

@@ -7,8 +7,9 @@ log         1      2      3        4                       2
 a commit    adds   adds   adds     puts the table back:    puts it back
                                    3 is no part of it
 
-The table's snapshot log says which snapshot was current, and since when. What lies between two entries, as snapshots of one
-transaction, follows from their parents. Snapshots expire: the log begins behind the last that is lacking.
+The table's snapshot log says which snapshot was current, and since when. What lies between two entries, as
+snapshots of one transaction, follows from their parents. Snapshots expire: the log begins behind the last
+that is lacking.
 """
 
 from __future__ import annotations
@@ -61,21 +62,32 @@ def snapshot_log(source: IcebergSource) -> SnapshotLog:
         try:
             table = catalog.load_table(source.table)
         except NoSuchTableError as wrong:
-            raise SourceError(f"{source.path}: there is no such table; mend its name in {source.call}") from wrong
+            raise SourceError(
+                f"{source.path}: there is no such table; mend its name in {source.call}"
+            ) from wrong
     kept = kept_snapshots(table.metadata)
-    if not kept and (table.metadata.snapshots or getattr(table.metadata, "last_sequence_number", 0)):  # the first format has none
-        raise SourceError(f"{source.path}: it had rows, and has no current snapshot; finish what replaces it, or put it back to a snapshot")
+    # the first format has none
+    if not kept and (table.metadata.snapshots or getattr(table.metadata, "last_sequence_number", 0)):
+        raise SourceError(
+            f"{source.path}: it had rows, and has no current snapshot; finish what replaces it, or put it"
+            " back to a snapshot"
+        )
     made_us = {version: each.made_us for version, each in enumerate(kept)}
     return SnapshotLog(f"{source.path} {table.metadata.table_uuid}", made_us, table, kept)
 
 
 def _connection(name: str) -> Connection:
-    mend = f"name the catalog in pyiceberg's configuration (PYICEBERG_CATALOG__{name.upper()}__URI), or set it to a connection"
+    mend = (
+        f"name the catalog in pyiceberg's configuration (PYICEBERG_CATALOG__{name.upper()}__URI), or set it"
+        " to a connection"
+    )
     return connection_of_environment(name, SourceError, mend)
 
 
 def kept_snapshots(metadata: TableMetadata) -> list[Kept]:
-    """The snapshots that were current one after the other, as far back as none is lacking, and when each became it."""
+    """The snapshots that were current one after the other, as far back as none is lacking, and when each
+    became it.
+    """
     there = {each.snapshot_id: each for each in metadata.snapshots}
     found: list[Kept] = []
     seen: set[int] = set()
@@ -95,7 +107,9 @@ def kept_snapshots(metadata: TableMetadata) -> list[Kept]:
 
 
 def _entries(metadata: TableMetadata, there: Mapping[int, Snapshot]) -> list[tuple[int, int]]:
-    """When which snapshot became the current one, ms and its number; by its ancestors where the table does not log it."""
+    """When which snapshot became the current one, ms and its number; by its ancestors where the table does
+    not log it.
+    """
     entries = [(each.timestamp_ms, each.snapshot_id) for each in metadata.snapshot_log]
     if metadata.current_snapshot_id in (None, *(number for _, number in entries[-1:])):
         return entries
@@ -108,7 +122,10 @@ def _entries(metadata: TableMetadata, there: Mapping[int, Snapshot]) -> list[tup
 
 @dataclass(frozen=True, slots=True)
 class SnapshotLog(Log):
-    """The snapshots of a table; a version is the place of a snapshot among those that are kept. `root`: its name and UUID."""
+    """The snapshots of a table; a version is the place of a snapshot among those that are kept.
+
+    `root`: its name and UUID.
+    """
 
     table: Table = field(repr=False)
     kept: Sequence[Kept]
@@ -118,7 +135,10 @@ class SnapshotLog(Log):
 
     @property
     def whole(self) -> bool:
-        """Whether it begins with the table's first snapshot. Those of the first format have no numbers: nobody can tell."""
+        """Whether it begins with the table's first snapshot.
+
+        Those of the first format have no numbers: nobody can tell.
+        """
         first = [each.snapshot for each in self.kept[:1]]
         return all(each.parent_snapshot_id is None and each.sequence_number == 1 for each in first)
 
@@ -144,19 +164,34 @@ class SnapshotLog(Log):
         return _S3.sub("s3://", _LOCAL.sub("", added.path))
 
     def commit(self, version: int) -> Commit:
-        """The files that a snapshot added and removed; where it puts the table back, what makes the difference to the one before."""
+        """The files that a snapshot added and removed; where it puts the table back, what makes the
+        difference to the one before.
+        """
         from pyiceberg.manifest import ManifestEntryStatus
 
         snapshot, operation = self.kept[version].snapshot, self._operation(version)
         if self.kept[version].back:
-            before, now = ({each.path: each for each in self._live(place)} for place in (version - 1, version))
-            added, gone = ([of[path] for path in of if path not in other] for of, other in ((now, before), (before, now)))
+            before, now = (
+                {each.path: each for each in self._live(place)} for place in (version - 1, version)
+            )
+            added, gone = (
+                [of[path] for path in of if path not in other] for of, other in ((now, before), (before, now))
+            )
         else:
-            own = [each for each in self._entries(snapshot, own=True) if each.snapshot_id == snapshot.snapshot_id]
+            own = [
+                each for each in self._entries(snapshot, own=True) if each.snapshot_id == snapshot.snapshot_id
+            ]
             added = [_added(each) for each in own if each.status == ManifestEntryStatus.ADDED]
             gone = [_added(each) for each in own if each.status == ManifestEntryStatus.DELETED]
         if operation == "replace":
-            return Commit(version, operation, added, frozenset(each.path for each in gone), frozenset(), data_removed=False)
+            return Commit(
+                version,
+                operation,
+                added,
+                frozenset(each.path for each in gone),
+                frozenset(),
+                data_removed=False,
+            )
         removed, new = (frozenset(each.path for each in some) for some in (gone, added))
         changed = bool(gone) or self.kept[version].back or any(each.marked for each in added)
         return Commit(version, operation, added, removed, new, data_removed=changed, gone=gone)
@@ -176,13 +211,20 @@ class SnapshotLog(Log):
             address = self.address(each)
             if each.marked:
                 raise SourceError(
-                    f"{source.path}: rows are marked as deleted (by {address}), which {source.call} cannot read; read the table with "
-                    f"sources.spark(...), or rewrite it (rewrite_data_files) and let it be changed by write.delete.mode=copy-on-write"
+                    f"{source.path}: rows are marked as deleted (by {address}), which {source.call} cannot"
+                    " read; read the table with sources.spark(...), or rewrite it (rewrite_data_files) and"
+                    " let it be changed by write.delete.mode=copy-on-write"
                 )
             if each.format != "PARQUET":
-                raise SourceError(f"{source.path}: {address} is a file of {each.format}; read the table with sources.spark(...)")
+                raise SourceError(
+                    f"{source.path}: {address} is a file of {each.format}; read the table with"
+                    " sources.spark(...)"
+                )
             if not address.startswith("/") and not is_object_store(address):
-                raise SourceError(f"{source.path}: {address} lies where Muntin cannot read; read the table with sources.spark(...)")
+                raise SourceError(
+                    f"{source.path}: {address} lies where Muntin cannot read; read the table with"
+                    " sources.spark(...)"
+                )
 
     def _operation(self, version: int) -> str:
         """The name of what made a version."""
@@ -197,11 +239,14 @@ class SnapshotLog(Log):
         return [_added(each) for each in sorted(entries, key=lambda entry: entry.sequence_number or 0)]
 
     def _entries(self, snapshot: Snapshot, *, own: bool = False) -> Iterator[ManifestEntry]:
-        """The files that a snapshot names, by older manifests first. `own`: of its own manifests, and those that it removed, too."""
+        """The files that a snapshot names, by older manifests first.
+
+        `own`: of its own manifests, and those that it removed, too.
+        """
         if not snapshot.manifest_list:
             raise SourceError(
-                f"{self.root}: snapshot {snapshot.snapshot_id} has no list of manifests, as old writers of the first format left it out; "
-                f"read the table with sources.spark(...)"
+                f"{self.root}: snapshot {snapshot.snapshot_id} has no list of manifests, as old writers of"
+                " the first format left it out; read the table with sources.spark(...)"
             )
         try:
             for manifest in reversed(snapshot.manifests(self.table.io)):
@@ -209,8 +254,8 @@ class SnapshotLog(Log):
                     yield from manifest.fetch_manifest_entry(self.table.io, discard_deleted=not own)
         except (OSError, ValueError) as wrong:
             raise SourceError(
-                f"{self.root}: what snapshot {snapshot.snapshot_id} says of its files cannot be read ({wrong}); bring it back, or "
-                f"let the catalog's properties say how its store is reached"
+                f"{self.root}: what snapshot {snapshot.snapshot_id} says of its files cannot be read"
+                f" ({wrong}); bring it back, or let the catalog's properties say how its store is reached"
             ) from wrong
 
 

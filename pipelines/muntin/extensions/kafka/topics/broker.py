@@ -27,7 +27,8 @@ class Topic:
         identity: what the broker calls it; another one if it is made again.
         low: partition -> the first offset that is still there.
         high: partition -> the offset behind the last that can be read: messages of open transactions cannot.
-        stays_us: for how long messages stay by their time, in microseconds; -1 for ever; None: not known, or messages go by size, too.
+        stays_us: for how long messages stay by their time, in microseconds; -1 for ever; None: not known, or
+            messages go by size, too.
     """
 
     identity: str
@@ -63,7 +64,9 @@ class Broker:
 
         name = self.source.topic
         with worded(self.source, self.client, self.told):
-            description = self._answer(self.client.describe_topics(TopicCollection([name]), request_timeout=ANSWER_S)[name])
+            description = self._answer(
+                self.client.describe_topics(TopicCollection([name]), request_timeout=ANSWER_S)[name]
+            )
             partitions = sorted(each.id for each in description.partitions)
             low, high = (
                 {at: each.offset for at, each in until_led(partial(self._asked, partitions, spec)).items()}
@@ -72,13 +75,18 @@ class Broker:
         return Topic(str(description.topic_id), low, high, self._stays_us())
 
     def first_at(self, instants_us: Sequence[int], topic: Topic) -> dict[int, dict[int, First]]:
-        """Instant -> partition -> the first message of this time or later; where no such message is, the end of the partition."""
+        """Instant -> partition -> the first message of this time or later; where no such message is, the end
+        of the partition.
+        """
         from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
         out: dict[int, dict[int, First]] = {}
         with worded(self.source, self.client, self.told):
             for begin in range(0, len(instants_us), _AT_ONCE):
-                some = {us: OffsetSpec.for_timestamp(max(0, -(-us // 1000))) for us in instants_us[begin : begin + _AT_ONCE]}
+                some = {
+                    us: OffsetSpec.for_timestamp(max(0, -(-us // 1000)))
+                    for us in instants_us[begin : begin + _AT_ONCE]
+                }
                 out |= until_led(partial(self._firsts, some, topic))
         return out
 
@@ -121,6 +129,8 @@ class Broker:
 def _first(answers: Mapping[int, Any], topic: Topic) -> dict[int, First]:
     first_of_partition = {at: each for at, each in sorted(answers.items()) if each.offset >= 0}
     return {
-        at: First(first_of_partition[at].offset, first_of_partition[at].timestamp * 1000) if at in first_of_partition else First(high)
+        at: First(first_of_partition[at].offset, first_of_partition[at].timestamp * 1000)
+        if at in first_of_partition
+        else First(high)
         for at, high in topic.high.items()
     }

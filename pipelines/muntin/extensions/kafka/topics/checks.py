@@ -20,14 +20,20 @@ _BROKERS = re.compile(r"[^\s,:/@]+:\d+(,[^\s,:/@]+:\d+)*")
 
 
 def check_address(broker: object, topic: object) -> None:
-    """Refuse what is no address of a broker, or no name of a topic. An address with a password is not repeated."""
+    """Refuse what is no address of a broker, or no name of a topic.
+
+    An address with a password is not repeated.
+    """
     if not isinstance(broker, str) or not _BROKERS.fullmatch(broker):
         shown = repr(broker) if "@" not in str(broker) else "the address"
         raise DefinitionError(
-            f'sources.kafka: {shown} is no address of a broker; write "broker:9092", and give credentials by connection="kafka_default"'
+            f'sources.kafka: {shown} is no address of a broker; write "broker:9092", and give credentials by'
+            ' connection="kafka_default"'
         )
     if not isinstance(topic, str) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
-        raise DefinitionError(f"sources.kafka: {topic!r} is no name of a topic: letters, digits, '.', '_' and '-'")
+        raise DefinitionError(
+            f"sources.kafka: {topic!r} is no name of a topic: letters, digits, '.', '_' and '-'"
+        )
 
 
 def checked_fields(value: str, columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -38,14 +44,21 @@ def checked_fields(value: str, columns: Mapping[str, str] | None) -> dict[str, s
         return {}
     if not columns:
         raise DefinitionError(
-            f'columns: say which fields of a value are read, and their SQL types, as columns={{"amount": "DOUBLE", "at": "TIMESTAMPTZ"}}; '
-            f"to guess them from some messages of {value} would give other results with other messages"
+            'columns: say which fields of a value are read, and their SQL types, as columns={"amount":'
+            f' "DOUBLE", "at": "TIMESTAMPTZ"}}; to guess them from some messages of {value} would give other'
+            " results with other messages"
         )
     small = [name.lower() for name in columns]
     for name in columns:
-        if not isinstance(name, str) or not name or name.lower().startswith(("kafka_", "muntin_")) or small.count(name.lower()) > 1:
+        if (
+            not isinstance(name, str)
+            or not name
+            or name.lower().startswith(("kafka_", "muntin_"))
+            or small.count(name.lower()) > 1
+        ):
             raise DefinitionError(
-                f"columns: {name!r} is not possible; names differ in more than capitals, and begin not with kafka_ or muntin_"
+                f"columns: {name!r} is not possible; names differ in more than capitals, and begin not with"
+                " kafka_ or muntin_"
             )
     return dict(columns)
 
@@ -54,21 +67,27 @@ def check_column(what: str, name: object, columns: Sequence[str]) -> None:
     """Refuse a column that messages do not have; `what` names it."""
     if name not in columns:
         near = did_you_mean(str(name), columns)
-        raise DefinitionError(f"{what}: no column {name!r} in the messages; there are {', '.join(columns)}{near}")
+        raise DefinitionError(
+            f"{what}: no column {name!r} in the messages; there are {', '.join(columns)}{near}"
+        )
 
 
 def check_schema(value: str, registry: str | None, schema: object) -> None:
     """Refuse a registry or a schema that values cannot have, or need and lack."""
     if registry is not None and not str(registry).startswith(("http://", "https://", "mock://")):
-        raise DefinitionError(f'registry: {registry!r} is no address of a schema registry; write "http://registry:8081"')
+        raise DefinitionError(
+            f'registry: {registry!r} is no address of a schema registry; write "http://registry:8081"'
+        )
     if registry is not None and "@" in registry:
         raise DefinitionError(
-            'registry: the address holds a password; put "registry.basic.auth.user.info" into the extra of the connection'
+            'registry: the address holds a password; put "registry.basic.auth.user.info" into the extra of'
+            " the connection"
         )
     if value == "avro":
         if registry is None and schema is None:
             raise DefinitionError(
-                'value="avro" needs registry="http://registry:8081", or the schema of all messages as schema=\'{"type": ...}\''
+                'value="avro" needs registry="http://registry:8081", or the schema of all messages as'
+                " schema='{\"type\": ...}'"
             )
         if schema is not None:
             _check_json(schema)
@@ -83,4 +102,6 @@ def _check_json(schema: object) -> None:
     try:
         json.loads(schema)  # type: ignore[arg-type]
     except (ValueError, TypeError):
-        raise DefinitionError(f"schema: {str(schema)[:60]!r} is no JSON; give the schema of Avro as a text") from None
+        raise DefinitionError(
+            f"schema: {str(schema)[:60]!r} is no JSON; give the schema of Avro as a text"
+        ) from None

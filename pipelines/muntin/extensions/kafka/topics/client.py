@@ -1,4 +1,6 @@
-"""Clients of a broker: short waits, no retries for minutes, and errors in one sentence with the address and the mend."""
+"""Clients of a broker: short waits, no retries for minutes, and errors in one sentence with the address and
+the mend.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,13 @@ ANSWER_S = 6
 """Seconds until a question must be answered."""
 _LOOK_S = 0.02
 _AGAIN_S = 0.2
-_LED_ELSEWHERE = ("NOT_LEADER_FOR_PARTITION", "LEADER_NOT_AVAILABLE", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH", "KAFKA_STORAGE_ERROR")
+_LED_ELSEWHERE = (
+    "NOT_LEADER_FOR_PARTITION",
+    "LEADER_NOT_AVAILABLE",
+    "FENCED_LEADER_EPOCH",
+    "UNKNOWN_LEADER_EPOCH",
+    "KAFKA_STORAGE_ERROR",
+)
 _FINAL = ("_AUTHENTICATION", "_SSL")
 _WAITS = {
     "socket.timeout.ms": "5000",
@@ -38,7 +46,8 @@ Found = TypeVar("Found")
 _SILENT = logging.getLogger("muntin.kafka")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
-# What makes a reading exact, whatever a connection says: no group, no commit of offsets, no jump to another offset, whole transactions.
+# What makes a reading exact, whatever a connection says: no group, no commit of offsets, no jump to another
+# offset, whole transactions.
 _EXACT = {
     "group.id": "muntin",
     "enable.auto.commit": "false",
@@ -54,7 +63,10 @@ _EXACT = {
 
 @dataclass
 class Told:
-    """Messages of librdkafka that are no answers: why it cannot connect. The first message of each code is kept."""
+    """Messages of librdkafka that are no answers: why it cannot connect.
+
+    The first message of each code is kept.
+    """
 
     codes: dict[str, str] = field(default_factory=dict)
 
@@ -71,7 +83,9 @@ def to_ask(source: KafkaSource) -> tuple[Any, Told]:
     thread_clients = of_this_thread("admin client")
     if thread_clients.get("which") != which:
         error_log = Told()
-        thread_clients.update(asking=(_made(source, AdminClient, {"error_cb": error_log}), error_log), which=which)
+        thread_clients.update(
+            asking=(_made(source, AdminClient, {"error_cb": error_log}), error_log), which=which
+        )
     client, error_log = thread_clients["asking"]
     error_log.codes.clear()
     return client, error_log
@@ -79,7 +93,12 @@ def to_ask(source: KafkaSource) -> tuple[Any, Told]:
 
 def told_apart(source: KafkaSource) -> tuple[object, ...]:
     """The key of a thread's clients: the process, the broker, and the credentials."""
-    return os.getpid(), source.broker, source.connection, source.connection and os.environ.get(variable_of(source.connection))
+    return (
+        os.getpid(),
+        source.broker,
+        source.connection,
+        source.connection and os.environ.get(variable_of(source.connection)),
+    )
 
 
 def to_consume(source: KafkaSource, how: Mapping[str, str] | None = None) -> tuple[Any, Told]:
@@ -94,17 +113,29 @@ def to_consume(source: KafkaSource, how: Mapping[str, str] | None = None) -> tup
 def _made(source: KafkaSource, client: Any, more: dict[str, Any]) -> Any:  # noqa: ANN401 - of a package that is not always installed
     from confluent_kafka import KafkaException
 
-    theirs = {name: value for name, value in settings(source.connection).items() if not name.startswith((REGISTRY, "bootstrap.servers"))}
+    theirs = {
+        name: value
+        for name, value in settings(source.connection).items()
+        if not name.startswith((REGISTRY, "bootstrap.servers"))
+    }
     try:
         return client({**_WAITS, **theirs, "bootstrap.servers": source.broker, **more}, logger=_SILENT)
     except (KafkaException, ValueError, TypeError) as wrong:
         said = wrong.args[0].str() if isinstance(wrong, KafkaException) else type(wrong).__name__
-        shown = said if not any(value and value in said for name, value in theirs.items() if "password" in name) else "a setting is wrong"
-        raise BrokerError(f"kafka {source.broker}: {shown}; mend the extra of the connection {source.connection!r}") from None
+        shown = (
+            said
+            if not any(value and value in said for name, value in theirs.items() if "password" in name)
+            else "a setting is wrong"
+        )
+        raise BrokerError(
+            f"kafka {source.broker}: {shown}; mend the extra of the connection {source.connection!r}"
+        ) from None
 
 
 def until_led(ask: Callable[[], Found]) -> Found:
-    """The answer to a question, asked again while partitions change their leaders, as after a broker was restarted."""
+    """The answer to a question, asked again while partitions change their leaders, as after a broker was
+    restarted.
+    """
     from confluent_kafka import KafkaException
 
     end_s = time.monotonic() + ANSWER_S / 2
@@ -118,7 +149,9 @@ def until_led(ask: Callable[[], Found]) -> Found:
 
 
 def answer(client: Any, error_log: Told, future: Any) -> Any:  # noqa: ANN401 - of a package that is not always installed
-    """The answer to a question; an error as soon as the broker refuses, whereas librdkafka would ask again and again."""
+    """The answer to a question; an error as soon as the broker refuses, whereas librdkafka would ask again
+    and again.
+    """
     from confluent_kafka import KafkaError, KafkaException
 
     while not future.done():
@@ -136,14 +169,17 @@ def worded(source: KafkaSource, client: Any, error_log: Told) -> Iterator[None]:
     try:
         yield
     except KafkaException as wrong:
-        with client:  # and close it: freed later, while an answer comes in, it would let librdkafka abort the process
+        # and close it: freed later, while an answer comes in, it would let librdkafka abort the process
+        with client:
             client.poll(0)  # which calls `error_log`
         of_this_thread("admin client").clear()
         raise broker_error(source, wrong.args[0].name(), error_log, wrong.args[0].str()) from None
 
 
 def broker_error(source: KafkaSource, code: str, error_log: Told, said: str = "") -> BrokerError:
-    """The error for a code of librdkafka's, or for what it reported before: a broker that is not reached times out."""
+    """The error for a code of librdkafka's, or for what it reported before: a broker that is not reached
+    times out.
+    """
     text_of_code = {code: said, **error_log.codes}
     name = next((each for each in _PROBLEMS if each in text_of_code), "")
     problem = _PROBLEMS.get(name, "it answers " + " ".join((said or code).split())[:200])
@@ -152,15 +188,23 @@ def broker_error(source: KafkaSource, code: str, error_log: Told, said: str = ""
 
 
 _REFUSED = "the credentials of connection={connection!r} are refused; mend its login and password"
-_SILENT_BROKER = "the broker does not answer; see to the address, the network, and whether it wants TLS (connection={connection!r})"
+_SILENT_BROKER = (
+    "the broker does not answer; see to the address, the network, and whether it wants TLS"
+    " (connection={connection!r})"
+)
 _PROBLEMS = {
     "UNKNOWN_TOPIC_OR_PART": "there is no topic {topic!r}; make it, or mend the name in sources.kafka(...)",
     "UNKNOWN_TOPIC_ID": "the topic {topic!r} is gone; make it, or mend the name in sources.kafka(...)",
     "INVALID_TOPIC_EXCEPTION": "{topic!r} cannot be the name of a topic; mend it in sources.kafka(...)",
-    "TOPIC_AUTHORIZATION_FAILED": "connection={connection!r} may not read the topic {topic!r}; let it READ and DESCRIBE the topic",
+    "TOPIC_AUTHORIZATION_FAILED": (
+        "connection={connection!r} may not read the topic {topic!r}; let it READ and DESCRIBE the topic"
+    ),
     "SASL_AUTHENTICATION_FAILED": _REFUSED,
     "_AUTHENTICATION": _REFUSED,
-    "_SSL": "TLS fails, as its certificate is not known or it has none; mend ssl.ca.location or security.protocol of {connection!r}",
+    "_SSL": (
+        "TLS fails, as its certificate is not known or it has none; mend ssl.ca.location or security.protocol"
+        " of {connection!r}"
+    ),
     "_RESOLVE": "there is no such host; mend the address in sources.kafka(...)",
     "_TRANSPORT": _SILENT_BROKER,
     "_ALL_BROKERS_DOWN": _SILENT_BROKER,

@@ -1,6 +1,8 @@
-"""The settings of a connection: in the environment, as Airflow has connections. No error of this module repeats a value.
+"""The settings of a connection: in the environment, as Airflow has connections. No error of this module
+repeats a value.
 
-A connection of type kafka has settings of librdkafka in its extra: https://docs.confluent.io/platform/current/clients/librdkafka/html/md_CONFIGURATION.html
+A connection of type kafka has settings of librdkafka in its extra:
+https://docs.confluent.io/platform/current/clients/librdkafka/html/md_CONFIGURATION.html
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ def settings(connection: str | None) -> dict[str, str]:
     if connection is None:
         return {}
     mend = (
-        f"connection={connection!r} names it: set it to a connection of type kafka, as "
-        '{"conn_type": "kafka", "login": "...", "password": "...", "extra": {"security.protocol": "SASL_SSL"}}'
+        f'connection={connection!r} names it: set it to a connection of type kafka, as {{"conn_type":'
+        ' "kafka", "login": "...", "password": "...", "extra": {"security.protocol": "SASL_SSL"}}'
     )
     airflow_connection = connection_of_environment(connection, BrokerError, mend)
     return of_parts(airflow_connection.login, airflow_connection.password, airflow_connection.extra)
@@ -32,8 +34,9 @@ def settings(connection: str | None) -> dict[str, str]:
 def of_parts(login: str | None, password: str | None, extra: Mapping[str, Any]) -> dict[str, str]:
     """The settings that a connection stands for.
 
-    >>> of_parts("me", "secret", {"security.protocol": "SASL_SSL"})
-    {'security.protocol': 'SASL_SSL', 'sasl.username': 'me', 'sasl.password': 'secret', 'sasl.mechanism': 'PLAIN'}
+    >>> of_parts("me", "secret", {"security.protocol": "SASL_SSL"})  # doctest: +NORMALIZE_WHITESPACE
+    {'security.protocol': 'SASL_SSL', 'sasl.username': 'me', 'sasl.password': 'secret', 'sasl.mechanism':
+    'PLAIN'}
     """
     client_settings = {str(name): _text(value) for name, value in extra.items()}
     if login and password:

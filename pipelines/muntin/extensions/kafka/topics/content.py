@@ -68,7 +68,8 @@ class _Kept:
             cached_content, (at_s, wrong) = self.found.get(which), self.refused.get(which, (0.0, None))
         if cached_content is not None:
             return cached_content
-        if wrong is not None and monotonic() - at_s < _AGAIN_S:  # a task that searches bad rows would wait once more
+        # a task that searches bad rows would wait once more
+        if wrong is not None and monotonic() - at_s < _AGAIN_S:
             raise wrong
         try:
             content = _content(source, address)
@@ -99,7 +100,15 @@ def _content(source: KafkaSource, address: str) -> Content:
 
 def reading(source: KafkaSource) -> str:
     """The name of a way of reading messages, by which this process finds it when DuckDB opens an address."""
-    facts = [source.broker, source.topic, source.value, source.key, sorted(source.fields.items()), source.connection, source.registry]
+    facts = [
+        source.broker,
+        source.topic,
+        source.value,
+        source.key,
+        sorted(source.fields.items()),
+        source.connection,
+        source.registry,
+    ]
     name = blake2b(repr([*facts, source.schema]).encode(), digest_size=8).hexdigest()
     _READINGS[name] = source
     return name
@@ -125,7 +134,9 @@ def file_system() -> AbstractFileSystem:
             range_content = content(_READINGS[name], wanted.address)
             if range_content.odd:
                 first = range_content.odd[0]
-                raise SourceError(f"offset {first.offset:,} of {wanted.topic}/{wanted.partition}: {first.reason}")
+                raise SourceError(
+                    f"offset {first.offset:,} of {wanted.topic}/{wanted.partition}: {first.reason}"
+                )
             return io.BytesIO(range_content.file)
 
         def glob(self, path: str, **_: object) -> list[str]:

@@ -33,8 +33,8 @@ _AT_ONCE, _WAIT_S, _SILENCE_S = 20_000, 0.2, 8.0
 def messages(source: KafkaSource, wanted: Range) -> pa.Table:
     """The messages of a range, in order, with the columns `MESSAGES`.
 
-    Offsets without a message, as compaction and transactions leave them, are passed over: reading ends by position, not by count. Messages
-    that are gone are a `SourceError`.
+    Offsets without a message, as compaction and transactions leave them, are passed over: reading ends by
+    position, not by count. Messages that are gone are a `SourceError`.
     """
     if wanted.low == wanted.high:
         return MESSAGES.empty_table()
@@ -64,7 +64,8 @@ def _read(source: KafkaSource, client: Any, error_log: Told, wanted: Range) -> p
             raise broker_error(source, "_TIMED_OUT", error_log)
         if some and some[-1].error() is not None and at < wanted.high:
             raise SourceError(
-                f"{wanted.address}: the topic ends at offset {at:,}, before the range does; was it made again? Nothing was read of it"
+                f"{wanted.address}: the topic ends at offset {at:,}, before the range does; was it made"
+                " again? Nothing was read of it"
             )
     return _table(kafka_messages)
 
@@ -81,10 +82,17 @@ def _table(kafka_messages: Sequence[Any]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=MESSAGES)
 
 
-def _refused(source: KafkaSource, wanted: Range, at: int, error_log: Told, error: Any) -> SourceError | BrokerError:  # noqa: ANN401 - as above
+def _refused(
+    source: KafkaSource,
+    wanted: Range,
+    at: int,
+    error_log: Told,
+    error: Any,  # noqa: ANN401 - as above
+) -> SourceError | BrokerError:
     if error.name() in ("_AUTO_OFFSET_RESET", "OFFSET_OUT_OF_RANGE"):
         return SourceError(
-            f"{wanted.address}: the messages from offset {at:,} on are not in the topic; its retention removed them, or it was made again"
+            f"{wanted.address}: the messages from offset {at:,} on are not in the topic; its retention"
+            " removed them, or it was made again"
         )
     return broker_error(source, error.name(), error_log, error.str())
 

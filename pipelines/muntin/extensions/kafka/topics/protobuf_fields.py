@@ -1,4 +1,7 @@
-"""The fields of a message of Protobuf as plain values, each as it is: Protobuf's own JSON cuts 32-bit floats to their shortest text."""
+"""The fields of a message of Protobuf as plain values, each as it is:
+
+Protobuf's own JSON cuts 32-bit floats to their shortest text.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,16 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 _GIVEN = "google.protobuf."
-_WRAPPERS = tuple(f"{_GIVEN}{kind}Value" for kind in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"))
+_WRAPPERS = tuple(
+    f"{_GIVEN}{kind}Value"
+    for kind in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
+)
 
 
 def fields_of(message: Message) -> dict[str, Any]:
-    """Name -> value of the fields: enums by name, times as texts; a field that a message may lack is there only where it is set."""
+    """Name -> value of the fields: enums by name, times as texts; a field that a message may lack is there
+    only where it is set.
+    """
     there = {field.name for field, _ in message.ListFields()}
     fields = [field for field in message.DESCRIPTOR.fields if field.name in there or not field.has_presence]
     return {field.name: _whole(field, getattr(message, field.name)) for field in fields}

@@ -1,4 +1,7 @@
-"""Ranges of offsets of a partition, and their addresses: `kafka://orders/3/100-20000` is what the offsets from 100 to 19999 hold."""
+"""Ranges of offsets of a partition, and their addresses:
+
+`kafka://orders/3/100-20000` is what the offsets from 100 to 19999 hold.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ PIECE = 50_000
 """Offsets of the largest range that is read at once."""
 MESSAGE_BYTES = 256
 """What a message counts as where work is dealt out by bytes; its size is unknown before it is read."""
-_ADDRESS = re.compile(r"kafka://(?:(?P<reading>[0-9a-f]{16})@)?(?P<topic>[^/@]+)/(?P<partition>\d+)/(?P<low>\d+)-(?P<high>\d+)")
+_ADDRESS = re.compile(
+    r"kafka://(?:(?P<reading>[0-9a-f]{16})@)?(?P<topic>[^/@]+)/(?P<partition>\d+)/(?P<low>\d+)-(?P<high>\d+)"
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -65,4 +70,6 @@ def parsed(address: str) -> tuple[str, Range]:
     match = _ADDRESS.fullmatch(address)
     if match is None:
         raise ValueError(address)
-    return match["reading"] or "", Range(match["topic"], int(match["partition"]), int(match["low"]), int(match["high"]))
+    return match["reading"] or "", Range(
+        match["topic"], int(match["partition"]), int(match["low"]), int(match["high"])
+    )

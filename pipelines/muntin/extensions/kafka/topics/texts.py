@@ -45,7 +45,10 @@ def told(source: KafkaSource, values: pa.ChunkedArray) -> tuple[pa.Array, Faults
     if source.value in ("avro", "protobuf"):
         reads = _avro(source) if source.value == "avro" else _protobuf(source)
         blobs = {name: kind for name, kind in spelled(source.fields).items() if "BLOB" in kind}
-        return _each(values, lambda value: json.dumps(_with_blobs(reads(value), blobs), default=_plain, ensure_ascii=False))
+        return _each(
+            values,
+            lambda value: json.dumps(_with_blobs(reads(value), blobs), default=_plain, ensure_ascii=False),
+        )
     return texts(values)
 
 
@@ -84,7 +87,10 @@ def _avro(source: KafkaSource) -> Callable[[bytes], Any]:
         behind_header = dual_schema_id_deserializer(*message)
         return behind_header
 
-    framed = _asking(source, AvroDeserializer(_registry(source), source.schema, conf={"schema.id.deserializer": content_of}))
+    framed = _asking(
+        source,
+        AvroDeserializer(_registry(source), source.schema, conf={"schema.id.deserializer": content_of}),
+    )
     return lambda value: _whole(framed(value), behind_header)
 
 
@@ -95,7 +101,8 @@ def _protobuf(source: KafkaSource) -> Callable[[bytes], Any]:
         return lambda value: fields_of(source.schema.FromString(value))  # type: ignore[attr-defined]
     from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer
 
-    framed = _asking(source, ProtobufDeserializer(source.schema, {"use.deprecated.format": False}))  # the class says all
+    # the class says all
+    framed = _asking(source, ProtobufDeserializer(source.schema, {"use.deprecated.format": False}))
     return lambda value: fields_of(framed(value))
 
 
@@ -127,15 +134,20 @@ def _asking(source: KafkaSource, deserializer: Any) -> Callable[[bytes], Any]:  
 
 def _unreached(source: KafkaSource, said: str) -> BrokerError:
     return BrokerError(
-        f"the schema registry {source.registry} does not answer ({said}); see to its address and the network, and to the credentials in "
-        f"the connection {source.connection!r} ({REGISTRY}basic.auth.user.info). Nothing was read"
+        f"the schema registry {source.registry} does not answer ({said}); see to its address and the network,"
+        f" and to the credentials in the connection {source.connection!r} ({REGISTRY}basic.auth.user.info)."
+        " Nothing was read"
     )
 
 
 def _registry(source: KafkaSource) -> Any:  # noqa: ANN401 - as above
     from confluent_kafka.schema_registry import SchemaRegistryClient
 
-    theirs = {name.removeprefix(REGISTRY): value for name, value in settings(source.connection).items() if name.startswith(REGISTRY)}
+    theirs = {
+        name.removeprefix(REGISTRY): value
+        for name, value in settings(source.connection).items()
+        if name.startswith(REGISTRY)
+    }
     return SchemaRegistryClient({"url": source.registry, "timeout": _REGISTRY_S, "max.retries": 0, **theirs})
 
 
@@ -147,7 +159,10 @@ def _whole(message_value: Any, content: io.BytesIO) -> Any:  # noqa: ANN401 - wh
 
 
 def _with_blobs(record: Any, blobs: Mapping[str, str]) -> Any:  # noqa: ANN401 - a record, or what else the bytes say
-    """A record whose bytes and texts are spelled as SQL reads bytes, where a type has a BLOB. `blobs`: field -> such a type."""
+    """A record whose bytes and texts are spelled as SQL reads bytes, where a type has a BLOB.
+
+    `blobs`: field -> such a type.
+    """
     if not blobs or not isinstance(record, dict):
         return record
     return record | {name: _with_blob(record[name], kind) for name, kind in blobs.items() if name in record}

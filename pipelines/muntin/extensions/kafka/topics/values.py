@@ -1,4 +1,6 @@
-"""Messages become rows: the fields of their values in the types that the definition says, and what is no row, with the reason."""
+"""Messages become rows: the fields of their values in the types that the definition says, and what is no row,
+with the reason.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ class Decoded:
     """The rows of a range.
 
     Attributes:
-        rows: the rows that can be read: the fields, `kafka_key`, `kafka_partition`, `kafka_offset` and `kafka_timestamp`.
+        rows: the rows that can be read: the fields, `kafka_key`, `kafka_partition`, `kafka_offset` and
+            `kafka_timestamp`.
         number: of each of these rows in its range, from 0.
         offset: of each of these rows.
         odd: the messages that are no rows.

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from muntin.extensions.page.pictures.drawing import Drawing, Mark
 
 LINES = 20  # readers cannot tell more lines apart
-Aggregates = Annotated[list[str] | None, typer.Argument(metavar="AGGREGATE...", help="The aggregates to draw.", show_default=False)]
+Aggregates = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="AGGREGATE...", help="The aggregates to draw.", show_default=False),
+]
 Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to; .png, .svg, .pdf or .html.")]
 
 
@@ -63,19 +66,33 @@ def plot(
             raise DefinitionError(_which(pipeline, table, f"muntin plot {file} {window}", f"--root {folder}"))
         lines = _lines(table, pipeline.keys_of(window), names)
         if not lines:
-            raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {folder}")
+            raise StateError(
+                f"no window of {window!r} to draw; see which there are with: muntin show {file} {window}"
+                f" --root {folder}"
+            )
         from muntin.extensions.page.pictures.files import write_picture
 
         write_picture(_drawing(lines[:LINES], names, f"{pipeline.name}: {window}"), out)
     drawn = min(len(lines), LINES)
     if as_json:
-        return say_json({"out": str(out.absolute()), "windows": len(table), "lines": drawn, "left_out": len(lines) - drawn})
+        return say_json(
+            {
+                "out": str(out.absolute()),
+                "windows": len(table),
+                "lines": drawn,
+                "left_out": len(lines) - drawn,
+            }
+        )
     left = f"; {many(len(lines) - drawn, 'key')} left out, choose with --key" if len(lines) > drawn else ""
-    return say_what_was_done(f"{out.absolute()}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}")
+    return say_what_was_done(
+        f"{out.absolute()}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}"
+    )
 
 
 def _which(pipeline: "Pipeline", table: "pa.Table", command: str, root: str) -> str:
-    """The question which aggregates to draw: the aggregates that can be drawn, and a command that draws one."""
+    """The question which aggregates to draw: the aggregates that can be drawn, and a
+    command that draws one.
+    """
     possible = [name for name in (*pipeline.aggregates, *pipeline.derive) if _is_number(table[name].type)]
     if not possible:
         return f"pipeline {pipeline.name!r} has no aggregate that is a number: there is nothing to draw"
@@ -85,7 +102,9 @@ def _which(pipeline: "Pipeline", table: "pa.Table", command: str, root: str) -> 
 def _is_number(kind: "pa.DataType") -> bool:
     from pyarrow import types
 
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind))
+    return bool(
+        types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)
+    )
 
 
 def _check(pipeline: "Pipeline", names: list[str]) -> None:
@@ -93,7 +112,9 @@ def _check(pipeline: "Pipeline", names: list[str]) -> None:
         if name not in pipeline.aggregates and name not in pipeline.derive:
             there = (*pipeline.aggregates, *pipeline.derive)
             near = did_you_mean(name, there)
-            raise DefinitionError(f"no aggregate {name!r} in pipeline {pipeline.name!r}; there are {', '.join(there)}{near}")
+            raise DefinitionError(
+                f"no aggregate {name!r} in pipeline {pipeline.name!r}; there are {', '.join(there)}{near}"
+            )
 
 
 def _lines(table: "pa.Table", keys: Sequence[str], names: list[str]) -> list[tuple[str, "pa.Table"]]:
@@ -122,15 +143,29 @@ def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) 
         for row, (picture, name) in enumerate(zip(pictures, names, strict=True)):
             for at, (label, rows) in enumerate(lines):
                 values = [float("nan") if value is None else float(value) for value in rows[name].to_pylist()]
-                style = {"color": _colour(at, colours), "linewidth": 1.2, "marker": "." if len(rows) < LINES else None}
-                picture.plot(rows["window_end"].to_pylist(), values, label=legend_label(label), gid=f"l{row}-{at}", **style)
+                style = {
+                    "color": _colour(at, colours),
+                    "linewidth": 1.2,
+                    "marker": "." if len(rows) < LINES else None,
+                }
+                picture.plot(
+                    rows["window_end"].to_pylist(),
+                    values,
+                    label=legend_label(label),
+                    gid=f"l{row}-{at}",
+                    **style,
+                )
             picture.set_ylabel(name)
             picture.grid(visible=True, linewidth=0.6)
         pictures[0].set_title(title)
         pictures[-1].set_xlabel("window_end (UTC)")
         if lines[0][0]:
             pictures[0].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-        return {f"l{row}-{at}": Mark(label or name) for row, name in enumerate(names) for at, (label, _) in enumerate(lines)}
+        return {
+            f"l{row}-{at}": Mark(label or name)
+            for row, name in enumerate(names)
+            for at, (label, _) in enumerate(lines)
+        }
 
     return Drawing(11, 1.2 + 2.8 * len(names), draw, title)
 

@@ -30,12 +30,22 @@ if TYPE_CHECKING:
 
 _BATCHES = 24
 _Painted = Callable[[str, str], str]
-Last = Annotated[int, typer.Option("--last", min=1, metavar="BATCHES", help="So many batches, missing ones too.")]
-Until = Annotated[
-    datetime | None, typer.Option("--to", parser=opt.instant, metavar="INSTANT", help="Only batches that end at or before it.")
+Last = Annotated[
+    int, typer.Option("--last", min=1, metavar="BATCHES", help="So many batches, missing ones too.")
 ]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Draw a picture instead; .png, .svg, .pdf or .html.")]
-_LEGEND = "[==) closed window   [//) open window   [--) batch   [~~) not published yet   [..) missing   ! late rows"
+Until = Annotated[
+    datetime | None,
+    typer.Option(
+        "--to", parser=opt.instant, metavar="INSTANT", help="Only batches that end at or before it."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Draw a picture instead; .png, .svg, .pdf or .html."),
+]
+_LEGEND = (
+    "[==) closed window   [//) open window   [--) batch   [~~) not published yet   [..) missing   ! late rows"
+)
 _MARGIN = 10  # "windows   "
 _INKS = {"=": "blue", "/": "yellow", ".": "red", "!": "yellow", "~": "yellow"}
 _FILLS = {"published": "-", "read": "~", "waiting": "~", "missing": "."}
@@ -54,8 +64,8 @@ def timeline(
 ) -> None:
     """Draw the batches, and the windows of a key above them.
 
-    Closed and open windows, late rows, missing intervals. Without --key it is the key of the newest window; without WINDOW
-    all windows are drawn.
+    Closed and open windows, late rows, missing intervals. Without --key it is the key of the newest window;
+    without WINDOW all windows are drawn.
 
     Example:
       muntin timeline dags/flights.py last_6_hours --root state --key JFK --last 12
@@ -82,7 +92,11 @@ def timeline(
 
 
 def _timelines(
-    at: "Seen", windows: "Sequence[str]", named: "Mapping[str, str | None] | None", count: int, until: datetime | None
+    at: "Seen",
+    windows: "Sequence[str]",
+    named: "Mapping[str, str | None] | None",
+    count: int,
+    until: datetime | None,
 ) -> "list[Timeline]":
     """One timeline a window, all of one key; rollups of the part of it that they have."""
     from muntin.extensions.page.views.seen import chosen_key
@@ -92,7 +106,11 @@ def _timelines(
     for window in windows:
         columns = at.pipeline.keys_of(window)
         has_all_columns = named is not None and {*columns} <= {*named}
-        key = tuple(named[column] for column in columns) if named and has_all_columns else chosen_key(at, window, {})
+        key = (
+            tuple(named[column] for column in columns)
+            if named and has_all_columns
+            else chosen_key(at, window, {})
+        )
         named = named if key is None or has_all_columns else dict(zip(columns, key, strict=True))
         end = None if until is None else number_at(at, window, instant_us(until, "--to"))
         timelines.append(timeline(at, window, key, count=count, end=end))
@@ -106,7 +124,9 @@ def _block(at: "Seen", shown: "Timeline") -> str:
     if not shown.batches:
         return f"{head}: no batch was read yet"
     left = f"\n{many(shown.left_out, 'window')} left out: no room" if shown.left_out else ""
-    return "\n".join([head, *text_timeline(shown, shutil.get_terminal_size((100, 24)).columns, coloured)]) + left
+    return (
+        "\n".join([head, *text_timeline(shown, shutil.get_terminal_size((100, 24)).columns, coloured)]) + left
+    )
 
 
 def _draw(shown: "Sequence[Timeline]", out: Path) -> None:
@@ -117,7 +137,9 @@ def _draw(shown: "Sequence[Timeline]", out: Path) -> None:
     if not drawn:
         return say("no batch was read yet: nothing is drawn")
     write_picture(timelines(drawn), out)
-    return say_what_was_done(f"{out.absolute()}: {many(len(drawn), 'timeline')} over {many(len(drawn[0].batches), 'batch')}")
+    return say_what_was_done(
+        f"{out.absolute()}: {many(len(drawn), 'timeline')} over {many(len(drawn[0].batches), 'batch')}"
+    )
 
 
 def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
@@ -137,9 +159,18 @@ def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
         }
         for one in shown.batches
     ]
-    windows = [{"start": moment(bar.start_us), "end": moment(bar.end_us), "closed_by": moment(bar.closed_us)} for bar in shown.bars]
+    windows = [
+        {"start": moment(bar.start_us), "end": moment(bar.end_us), "closed_by": moment(bar.closed_us)}
+        for bar in shown.bars
+    ]
     key = None if shown.key is None else dict(zip(at.pipeline.keys_of(shown.window), shown.key, strict=True))
-    return {"window": shown.window, "key": key, "batches": batches, "windows": windows, "left_out": shown.left_out}
+    return {
+        "window": shown.window,
+        "key": key,
+        "batches": batches,
+        "windows": windows,
+        "left_out": shown.left_out,
+    }
 
 
 def text_timeline(shown: "Timeline", width: int, painted: _Painted = lambda text, _: text) -> list[str]:
@@ -148,7 +179,8 @@ def text_timeline(shown: "Timeline", width: int, painted: _Painted = lambda text
         windows   [======)
                      [======)            closed: [===)
                         [//////)         open:   [///)
-        batches   [--)[--)[!-)[..)[~~)   published [--), late rows [!-), missing [..), read and not published [~~)
+        batches   [--)[--)[!-)[..)[~~)   published [--), late rows [!-), missing [..), read and not published
+        [~~)
 
     `width`: columns of the terminal; `painted`: a text and a colour -> the text in this colour.
     """
@@ -165,9 +197,17 @@ def text_timeline(shown: "Timeline", width: int, painted: _Painted = lambda text
         _put(batches, column(batch.start_us), column(batch.end_us), _FILLS[batch.standing])
         if batch.late:
             batches[min(room - 1, (column(batch.start_us) + column(batch.end_us)) // 2)] = "!"
-    lines = [f"{'' if at else 'windows':{_MARGIN}}{_in_colours(lane, painted)}" for at, lane in enumerate(reversed(lanes))]
-    axis = "".join(_spaced([(column(batch.start_us), spell_instant(batch.start_us)) for batch in shown.batches], room))
-    return [line.rstrip() for line in (*lines, f"{'batches':{_MARGIN}}{_in_colours(batches, painted)}", " " * _MARGIN + axis)]
+    lines = [
+        f"{'' if at else 'windows':{_MARGIN}}{_in_colours(lane, painted)}"
+        for at, lane in enumerate(reversed(lanes))
+    ]
+    axis = "".join(
+        _spaced([(column(batch.start_us), spell_instant(batch.start_us)) for batch in shown.batches], room)
+    )
+    return [
+        line.rstrip()
+        for line in (*lines, f"{'batches':{_MARGIN}}{_in_colours(batches, painted)}", " " * _MARGIN + axis)
+    ]
 
 
 def _put(cells: list[str], first: int, end: int, fill: str) -> None:

@@ -19,15 +19,23 @@ if TYPE_CHECKING:
     from muntin.extensions.page.installation import Known
     from muntin.files.paths import AnyPath
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="The Python files that define pipelines.", show_default=False)]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where to listen on 127.0.0.1; 0: a free port.")]
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="The Python files that define pipelines.", show_default=False),
+]
+Port = Annotated[
+    int,
+    typer.Option(
+        "--port", min=0, max=65535, metavar="PORT", help="Where to listen on 127.0.0.1; 0: a free port."
+    ),
+]
 
 
 def ui(file: Files, root: opt.Root = None, port: Port = 0) -> None:
     """Show pipelines as a web page.
 
-    The same page as in Airflow, on 127.0.0.1, for whoever opens the printed link. It changes nothing, except by a form that
-    publishes what a suite holds. Ctrl-C ends it.
+    The same page as in Airflow, on 127.0.0.1, for whoever opens the printed link. It changes nothing, except
+    by a form that publishes what a suite holds. Ctrl-C ends it.
 
     Example:
       muntin ui dags/flights.py --root state
@@ -55,7 +63,9 @@ def _bind(listening: socket.socket, port: int) -> None:
         listening.bind(("127.0.0.1", port))
         listening.listen()
     except OSError as wrong:
-        raise DefinitionError(f"--port {port}: {wrong.strerror or wrong}; take another, or 0 for a free one") from wrong
+        raise DefinitionError(
+            f"--port {port}: {wrong.strerror or wrong}; take another, or 0 for a free one"
+        ) from wrong
 
 
 def publish(pipeline_place: "Known", verdict: str, reason: str) -> None:
@@ -66,7 +76,9 @@ def publish(pipeline_place: "Known", verdict: str, reason: str) -> None:
 
     if pipeline_place.pipeline is None:
         raise DefinitionError(f"{pipeline_place.name}: its file cannot be run; see muntin check")
-    publish_and_tell(pipeline_place.pipeline, root=pipeline_place.root, verdict=verdict, by=getuser(), reason=reason)
+    publish_and_tell(
+        pipeline_place.pipeline, root=pipeline_place.root, verdict=verdict, by=getuser(), reason=reason
+    )
 
 
 def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int) -> "ASGIApp":
@@ -80,7 +92,10 @@ def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int)
     names: dict[str, Path] = {}
     for name, place in ((name, file.absolute()) for file in files for name in names_in(file)):
         if names.setdefault(name, place) != place:
-            raise DefinitionError(f"{names[name]} and {place} each define a pipeline of the name {name!r}; show them one at a time")
+            raise DefinitionError(
+                f"{names[name]} and {place} each define a pipeline of the name {name!r}; show them one at a"
+                " time"
+            )
     installation = Installation(lambda: names, root.absolute() if root else None, Path.cwd())
     app = page_app(
         installation,

@@ -64,8 +64,16 @@ def legend_label(text: str) -> str:
     return f"\N{ZERO WIDTH NON-JOINER}{text}" if text.startswith("_") else text
 
 
-def saved(drawing: Drawing, kind: str, colours: Mapping[str, str], **how: Any) -> tuple[bytes, Mapping[str, Mark]]:  # noqa: ANN401 - matplotlib's
-    """The drawing as a file of this kind ("svg", "png", "pdf"), and the marks of its parts. `how`: further arguments of `savefig`."""
+def saved(
+    drawing: Drawing,
+    kind: str,
+    colours: Mapping[str, str],
+    **how: Any,  # noqa: ANN401 - matplotlib's
+) -> tuple[bytes, Mapping[str, Mark]]:
+    """The drawing as a file of this kind ("svg", "png", "pdf"), and the marks of its parts.
+
+    `how`: further arguments of `savefig`.
+    """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -54,4 +54,7 @@ def _html(drawing: Drawing) -> str:
     style = files("muntin.extensions.page").joinpath("static", "page.css").read_text(encoding="utf-8")
     title = escape(drawing.title)
     head = f'<head><meta charset="utf-8"><title>{title}</title><style>\n{style}</style></head>'
-    return f'<!doctype html>\n<html lang="en">{head}\n<body><h1>{title}</h1>\n<figure>{drawn(drawing)}</figure></body></html>\n'
+    return (
+        "<!doctype html>\n<html"
+        f' lang="en">{head}\n<body><h1>{title}</h1>\n<figure>{drawn(drawing)}</figure></body></html>\n'
+    )

@@ -27,7 +27,16 @@ def results_picture(name: str, lines: Sequence[Series]) -> str:
             values = [nan if value is None else value for value in line.values]
             marker = "o" if len(values) <= _DOTS else None
             where = [from_us(us) for us in line.end_us]
-            axes.plot(where, values, color=colours[f"s{at}"], linewidth=1.4, marker=marker, markersize=3, label=label(line), gid=f"l{at}")
+            axes.plot(
+                where,
+                values,
+                color=colours[f"s{at}"],
+                linewidth=1.4,
+                marker=marker,
+                markersize=3,
+                label=label(line),
+                gid=f"l{at}",
+            )
         _frame(axes, named=len(lines) > 1 or bool(lines and lines[0].key))
         return {f"l{at}": Mark(label(line)) for at, line in enumerate(lines)}
 

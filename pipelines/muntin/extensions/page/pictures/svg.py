@@ -1,6 +1,8 @@
-"""The SVG of a drawing inside of a page: colours are names of the stylesheet, and marks say more under the pointer.
+"""The SVG of a drawing inside of a page: colours are names of the stylesheet, and marks say more under the
+pointer.
 
-matplotlib gets a colour of its own for each name, which is no colour of any picture, and the SVG gets the name in its place.
+matplotlib gets a colour of its own for each name, which is no colour of any picture, and the SVG gets the
+name in its place.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 
     from muntin.extensions.page.pictures.drawing import Drawing, Mark
 
-_COLOURS = {name: f"#{0x0BAD00 + number:06x}" for number, name in enumerate(LIGHT)}  # name in the stylesheet -> what stands for it
+# name in the stylesheet -> what stands for it
+_COLOURS = {name: f"#{0x0BAD00 + number:06x}" for number, name in enumerate(LIGHT)}
 _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 
 

@@ -24,7 +24,10 @@ _FACES = {"published": "batch", "read": "waiting", "waiting": "waiting", "missin
 
 
 def timelines(shown: Sequence[Timeline], leads: Leads = lambda _: None) -> Drawing:
-    """The timelines of some windows, stacked. `leads`: the address of a window's explanation, None where it has none."""
+    """The timelines of some windows, stacked.
+
+    `leads`: the address of a window's explanation, None where it has none.
+    """
     heights = [_REST + _LANE * _lanes(one) for one in shown]
 
     def draw(figure: Any, colours: Mapping[str, str]) -> dict[str, Mark]:  # noqa: ANN401 - matplotlib's
@@ -52,8 +55,14 @@ class _Paper:
     number: str
 
     def timeline(self, shown: Timeline, leads: Leads) -> dict[str, Mark]:
-        marks = {f"b{self.number}{at}": self.batch(f"b{self.number}{at}", batch) for at, batch in enumerate(shown.batches)}
-        marks |= {f"w{self.number}{at}": self.window(f"w{self.number}{at}", bar, shown, leads(bar)) for at, bar in enumerate(shown.bars)}
+        marks = {
+            f"b{self.number}{at}": self.batch(f"b{self.number}{at}", batch)
+            for at, batch in enumerate(shown.batches)
+        }
+        marks |= {
+            f"w{self.number}{at}": self.window(f"w{self.number}{at}", bar, shown, leads(bar))
+            for at, bar in enumerate(shown.bars)
+        }
         self.frame(shown)
         return marks
 
@@ -64,14 +73,26 @@ class _Paper:
         self.bar(gid, (batch.start_us, batch.end_us, -1.6), face, edge, "////" if missing else None)
         if batch.late:
             middle, edge = from_us((batch.start_us + batch.end_us) // 2), self.colours["paper"]
-            self.axes.plot([middle], [-1.6 + _HEIGHT / 2], marker="v", markersize=6, color=self.colours["warn"], markeredgecolor=edge)
+            self.axes.plot(
+                [middle],
+                [-1.6 + _HEIGHT / 2],
+                marker="v",
+                markersize=6,
+                color=self.colours["warn"],
+                markeredgecolor=edge,
+            )
         return Mark(batch_reported(batch))
 
     def window(self, gid: str, bar: Bar, shown: Timeline, leads: str | None) -> Mark:
         opened = bar.closed_us is None
         face, edge = ("paper", "open") if opened else ("window", "paper")
-        inside = max(bar.start_us, shown.low_us), min(max(bar.end_us, bar.start_us + shown.least_us), shown.high_us)
-        self.bar(gid, (*inside, bar.lane), self.colours[face], self.colours[edge], "/////" if opened else None)
+        inside = (
+            max(bar.start_us, shown.low_us),
+            min(max(bar.end_us, bar.start_us + shown.least_us), shown.high_us),
+        )
+        self.bar(
+            gid, (*inside, bar.lane), self.colours[face], self.colours[edge], "/////" if opened else None
+        )
         closed = "open" if bar.closed_us is None else f"closed by batch {spell_instant(bar.closed_us)}"
         return Mark(f"window [{spell_instant(bar.start_us)}, {spell_instant(bar.end_us)}): {closed}", leads)
 
@@ -80,7 +101,13 @@ class _Paper:
         from matplotlib.patches import Rectangle
 
         start, end = date2num(from_us(place[0])), date2num(from_us(place[1]))
-        style: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 0.9, "hatch": hatch, "gid": gid}
+        style: dict[str, Any] = {
+            "facecolor": face,
+            "edgecolor": edge,
+            "linewidth": 0.9,
+            "hatch": hatch,
+            "gid": gid,
+        }
         self.axes.add_artist(Rectangle((start, place[2]), end - start, _HEIGHT, **style))
 
     def frame(self, shown: Timeline) -> None:
@@ -106,5 +133,7 @@ def batch_reported(batch: ListedBatch) -> str:
     if batch.standing == "missing":
         return f"missing interval {span}"
     late = f", {many(batch.late, 'late row')}" if batch.late else ""
-    outcome = f"closed {many(batch.windows, 'window')}{late}" if batch.standing == "published" else batch.standing
+    outcome = (
+        f"closed {many(batch.windows, 'window')}{late}" if batch.standing == "published" else batch.standing
+    )
     return f"batch {span}: {outcome}"

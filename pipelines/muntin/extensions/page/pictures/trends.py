@@ -22,7 +22,9 @@ _GAP = 0.12  # of a bar
 
 def trend_pictures(trends: Sequence[Trend]) -> dict[str, str]:
     """Name with unit -> SVG."""
-    return {f"{each.name} [{each.unit}]" if each.unit else each.name: drawn(_picture(each)) for each in trends}
+    return {
+        f"{each.name} [{each.unit}]" if each.unit else each.name: drawn(_picture(each)) for each in trends
+    }
 
 
 def _picture(trend: Trend) -> Drawing:
@@ -46,7 +48,9 @@ def _bars(axes: Any, trend: Trend, values: np.ndarray, colour: str, at: int, nam
 
     starts = date2num([from_us(us) for us in trend.start_us.tolist()])
     wide = (date2num([from_us(us) for us in trend.end_us.tolist()]) - starts) / len(trend.values)
-    axes.bar(starts + at * wide, values, wide * (1 - _GAP), align="edge", color=colour, linewidth=0, label=name)
+    axes.bar(
+        starts + at * wide, values, wide * (1 - _GAP), align="edge", color=colour, linewidth=0, label=name
+    )
 
 
 def _frame(axes: Any, low: Any, high: Any, *, named: bool, whole: bool) -> None:  # noqa: ANN401 - matplotlib's

@@ -1,4 +1,6 @@
-"""Surroundings of pipelines: the runs that Airflow knows, paused DAGs, and parts of Airflow that are dead; nothing without Airflow."""
+"""Surroundings of pipelines: the runs that Airflow knows, paused DAGs, and parts of Airflow that are dead;
+nothing without Airflow.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Dead:
-    """A part of Airflow that gives no sign of life; its last heartbeat, microseconds since 1970, None: there never was one."""
+    """A part of Airflow that gives no sign of life; its last heartbeat, microseconds since 1970, None: there
+    never was one.
+    """
 
     part: str
     heartbeat_us: int | None

@@ -50,12 +50,18 @@ def states_of(at: Seen, now_us: int, around: Around) -> BatchStates:
 def batch_table(at: Seen, skip: int, states: BatchStates) -> BatchTable:
     """A page of the batches."""
     state_of_batch = {each.start_us: each for each in states.told}
-    listed = {start: end for start, end, _ in listed_batches(pending_window(at.bound, next(iter(at.pipeline.windows))))}
+    listed = {
+        start: end
+        for start, end, _ in listed_batches(pending_window(at.bound, next(iter(at.pipeline.windows))))
+    }
     every = sorted({**listed, **{each.start_us: each.end_us for each in states.told}}.items())
     some = every[max(0, len(every) - skip - ROWS) : len(every) - skip] if skip < len(every) else []
     reports = batch_reports(at.bound, [Interval(start, end) for start, end in some])
     by_start = {instant_us(report.interval_start, "batch"): report for report in reports}
-    rows = tuple(BatchRow(state_of_batch.get(start) or states.settled(start, end), by_start.get(start)) for start, end in reversed(some))
+    rows = tuple(
+        BatchRow(state_of_batch.get(start) or states.settled(start, end), by_start.get(start))
+        for start, end in reversed(some)
+    )
     more = skip + ROWS
     return BatchTable(tuple(at.pipeline.windows), rows, len(every), more if more < len(every) else None)
 

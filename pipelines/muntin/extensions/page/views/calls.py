@@ -48,19 +48,45 @@ class Call:
 
 
 def calls(
-    pipeline_place: Known, pipeline: Pipeline, now: PipelineStatus, reports: Sequence[BatchReport], around: Around, now_us: int
+    pipeline_place: Known,
+    pipeline: Pipeline,
+    now: PipelineStatus,
+    reports: Sequence[BatchReport],
+    around: Around,
+    now_us: int,
 ) -> tuple[Call, ...]:
     """Everything of a pipeline that needs a person, the gravest first."""
-    urgent_calls = [*_of_batches(pipeline_place, now, around), *_of_unpublished(pipeline_place, now, around), *_of_freshness(now)]
-    urgent_calls += [*_of_silence(pipeline_place, now, around, now_us), *_of_holes(pipeline_place, pipeline, now, around)]
-    return (*urgent_calls, *_of_forgetting(pipeline_place, now), *_of_sinks(pipeline_place, now), *_of_refused(reports))
+    urgent_calls = [
+        *_of_batches(pipeline_place, now, around),
+        *_of_unpublished(pipeline_place, now, around),
+        *_of_freshness(now),
+    ]
+    urgent_calls += [
+        *_of_silence(pipeline_place, now, around, now_us),
+        *_of_holes(pipeline_place, pipeline, now, around),
+    ]
+    return (
+        *urgent_calls,
+        *_of_forgetting(pipeline_place, now),
+        *_of_sinks(pipeline_place, now),
+        *_of_refused(reports),
+    )
 
 
 def _of_batches(pipeline_place: Known, now: PipelineStatus, around: Around) -> list[Call]:
     """The batches that failed, and the batches that a suite holds."""
     batch_stretches = stretches(now.states.of(*NEED_A_PERSON)) if now.states else []
     left = len(batch_stretches) - _MOST
-    more = [Call(f"{many(left, 'earlier stretch')} of batches failed or held", "see them in the table of batches")] if left > 0 else []
+    more = (
+        [
+            Call(
+                f"{many(left, 'earlier stretch')} of batches failed or held",
+                "see them in the table of batches",
+            )
+        ]
+        if left > 0
+        else []
+    )
     return [_of_stretch(pipeline_place, each, around) for each in reversed(batch_stretches[-_MOST:])] + more
 
 
@@ -73,22 +99,43 @@ def _of_stretch(pipeline_place: Known, each: Stretch, around: Around) -> Call:
         if held
         else "mend that, then run it again"
     )
-    if held and any((run.step, run.phase, run.link) == (ASK, "queued", one.link) for run in around.of(pipeline_place.name) or ()):
-        do = "a question waits in Airflow, under Required Actions; or mend the data or the suite, then read the batch again"
+    if held and any(
+        (run.step, run.phase, run.link) == (ASK, "queued", one.link)
+        for run in around.of(pipeline_place.name) or ()
+    ):
+        do = (
+            "a question waits in Airflow, under Required Actions; or mend the data or the suite, then read"
+            " the batch again"
+        )
     what = "held by a suite" if held else f"failed at {one.step}"
     step = "accumulate" if held or one.step == "check" else one.step
     last_us = each.batches[-1].start_us
-    command = _cleared(pipeline_place, each, last_us, step) if around.in_airflow and one.link else _run(pipeline_place, each, last_us)
-    return Call(f"{count}{span} {what}", do, command, one.link, (*([one.reason] if one.reason else []), *one.checks), one.verdict)
+    command = (
+        _cleared(pipeline_place, each, last_us, step)
+        if around.in_airflow and one.link
+        else _run(pipeline_place, each, last_us)
+    )
+    return Call(
+        f"{count}{span} {what}",
+        do,
+        command,
+        one.link,
+        (*([one.reason] if one.reason else []), *one.checks),
+        one.verdict,
+    )
 
 
 def _cleared(pipeline_place: Known, each: Stretch, last_us: int, step: str | None) -> str | None:
-    """The command by which Airflow does the runs of a stretch again: runs by hand have no logical date to be named by."""
+    """The command by which Airflow does the runs of a stretch again: runs by hand have no logical date to be
+    named by.
+    """
     if not any(f"/runs/{kind}__" in (each.one.link or "") for kind in ("manual", "asset_triggered")):
         return clear(pipeline_place, each.start_us, last_us, step)
     if len(each.batches) == 1:
         return begin(pipeline_place, each.start_us)
-    return again(pipeline_place, each.start_us, each.end_us, last_us).airflow or begin(pipeline_place, last_us)
+    return again(pipeline_place, each.start_us, each.end_us, last_us).airflow or begin(
+        pipeline_place, last_us
+    )
 
 
 def _run(pipeline_place: Known, each: Stretch, last_us: int) -> str | None:
@@ -104,15 +151,28 @@ def _of_unpublished(pipeline_place: Known, now: PipelineStatus, around: Around) 
     how = again(pipeline_place, left[0].start_us, left[-1].end_us, left[-1].start_us)
     command = how.airflow if around.in_airflow else how.command
     return [
-        Call(f"{many(len(left), 'batch')} read and not published", "no run is at work on them; the next run publishes them, or", command)
+        Call(
+            f"{many(len(left), 'batch')} read and not published",
+            "no run is at work on them; the next run publishes them, or",
+            command,
+        )
     ]
 
 
 def _of_freshness(now: PipelineStatus) -> list[Call]:
     if now.fresh is None or now.fresh.met:
         return []
-    behind = "nothing is published" if now.fresh.lag_us is None else f"windows are {lasting(now.fresh.lag_us)} behind"
-    return [Call(f"not fresh: {behind}, the target is {lasting(now.fresh.within_us)}", "see which batch waits, and for what")]
+    behind = (
+        "nothing is published"
+        if now.fresh.lag_us is None
+        else f"windows are {lasting(now.fresh.lag_us)} behind"
+    )
+    return [
+        Call(
+            f"not fresh: {behind}, the target is {lasting(now.fresh.within_us)}",
+            "see which batch waits, and for what",
+        )
+    ]
 
 
 def _of_holes(pipeline_place: Known, pipeline: Pipeline, now: PipelineStatus, around: Around) -> list[Call]:
@@ -123,15 +183,24 @@ def _of_holes(pipeline_place: Known, pipeline: Pipeline, now: PipelineStatus, ar
         return []
     named = ", ".join(instant(low) for low, _ in holes[:_TOLD]) + (", ..." if len(holes) > _TOLD else "")
     waiting = f"; {many(len(now.waiting), 'batch')} waiting for it" if now.waiting else ""
-    how = again(pipeline_place, holes[0][0], pipeline.intervals.after(holes[0][0]), holes[0][0], reprocess=False)
+    how = again(
+        pipeline_place, holes[0][0], pipeline.intervals.after(holes[0][0]), holes[0][0], reprocess=False
+    )
     command = how.airflow or how.command if around.in_airflow or not how.command else how.command
-    return [Call(f"{many(len(holes), 'interval')} missing: {named}{waiting}", "run it, as by a backfill", command)]
+    return [
+        Call(f"{many(len(holes), 'interval')} missing: {named}{waiting}", "run it, as by a backfill", command)
+    ]
 
 
 def _of_refused(reports: Sequence[BatchReport]) -> list[Call]:
     if not (refused := sum(report.rows_quarantined for report in reports)):
         return []
-    return [Call(f"{many(refused, 'row')} quarantined in the last {many(len(reports), 'batch')}", "see the reasons under Quarantine")]
+    return [
+        Call(
+            f"{many(refused, 'row')} quarantined in the last {many(len(reports), 'batch')}",
+            "see the reasons under Quarantine",
+        )
+    ]
 
 
 def _of_forgetting(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
@@ -139,23 +208,38 @@ def _of_forgetting(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
         return []
     what = f"something may be left of {many(now.unforgotten, 'key')} to be forgotten"
     listed = f"muntin forget {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))}"
-    return [Call(what, "run muntin forget with these keys again; without a key it lists the requests", listed)]
+    return [
+        Call(what, "run muntin forget with these keys again; without a key it lists the requests", listed)
+    ]
 
 
 def _of_sinks(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
-    command = f"muntin sinks {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))} --send"
+    command = (
+        f"muntin sinks {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))} --send"
+    )
     do = "the next run tries again; so does"
-    calls = [Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command) for each in now.sinks if each.failed]
+    calls = [
+        Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command)
+        for each in now.sinks
+        if each.failed
+    ]
     left = [(len(each.misfits), each) for each in now.sinks if each.misfits]
     names = command.removesuffix(" --send")
     return calls + [
-        Call(f"{many(count, 'window')} of {each.window} not as published at {each.sink}", "named, with column and reason, by", names)
+        Call(
+            f"{many(count, 'window')} of {each.window} not as published at {each.sink}",
+            "named, with column and reason, by",
+            names,
+        )
         for count, each in left
     ]
 
 
 def _of_silence(pipeline_place: Known, now: PipelineStatus, around: Around, now_us: int) -> list[Call]:
-    """The call for a pipeline that kept up with its schedule, and stopped. A pipeline that works through the past never kept up."""
+    """The call for a pipeline that kept up with its schedule, and stopped.
+
+    A pipeline that works through the past never kept up.
+    """
     last = now.states.last if now.states and now.states.keeps_up else None
     if last is None or now.states is None or now.states.of("running", *NEED_A_PERSON):
         return []

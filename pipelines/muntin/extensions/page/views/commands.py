@@ -28,19 +28,37 @@ class Again:
     form: dict[str, str]
 
 
-def again(pipeline_place: Known, first_us: int, end_us: int, last_us: int, *, reprocess: bool = True) -> Again:
-    """How the batches from the first to the last run again. `last_us`: start of the last batch; `reprocess`: whether they ran before."""
+def again(
+    pipeline_place: Known, first_us: int, end_us: int, last_us: int, *, reprocess: bool = True
+) -> Again:
+    """How the batches from the first to the last run again.
+
+    `last_us`: start of the last batch; `reprocess`: whether they ran before.
+    """
     command = None
     if pipeline_place.file:
         said = pipeline_place.pipeline.intervals.argument if pipeline_place.pipeline else spell_instant
         stretch = ["--start", said(first_us), "--end", said(end_us)]
-        command = " ".join(map(quote, ["muntin", "run", str(pipeline_place.file), "--root", str(pipeline_place.root), *stretch]))
+        command = " ".join(
+            map(
+                quote,
+                ["muntin", "run", str(pipeline_place.file), "--root", str(pipeline_place.root), *stretch],
+            )
+        )
     if pipeline_place.pipeline is None or pipeline_place.pipeline.origin.upstream is not None:
         return Again(command, None, {})
-    words = ["--from-date", _iso(first_us), "--to-date", _iso(last_us), *(["--reprocess-behavior", "completed"] if reprocess else [])]
+    words = [
+        "--from-date",
+        _iso(first_us),
+        "--to-date",
+        _iso(last_us),
+        *(["--reprocess-behavior", "completed"] if reprocess else []),
+    ]
     airflow = " ".join(map(quote, ["airflow", "backfill", "create", "--dag-id", pipeline_place.name, *words]))
     runs = "All Runs" if reprocess else "Missing Runs"
-    return Again(command, airflow, {"From": _filled(first_us), "To": _filled(last_us), "Reprocess Behavior": runs})
+    return Again(
+        command, airflow, {"From": _filled(first_us), "To": _filled(last_us), "Reprocess Behavior": runs}
+    )
 
 
 def _iso(us: int) -> str:
@@ -53,13 +71,37 @@ def _filled(us: int) -> str:
 
 
 def begin(pipeline_place: Known, start_us: int) -> str:
-    """The command that begins a run of a batch by hand: a run without a logical date is cleared by no command."""
+    """The command that begins a run of a batch by hand: a run without a logical date is cleared by no
+    command.
+    """
     return " ".join(
-        map(quote, ["airflow", "dags", "trigger", pipeline_place.name, "--conf", json.dumps({"interval_start": _iso(start_us)})])
+        map(
+            quote,
+            [
+                "airflow",
+                "dags",
+                "trigger",
+                pipeline_place.name,
+                "--conf",
+                json.dumps({"interval_start": _iso(start_us)}),
+            ],
+        )
     )
 
 
 def clear(pipeline_place: Known, first_us: int, last_us: int, step: str | None) -> str:
-    """The command that lets Airflow do the runs of batches again, from a step on. Their logical dates are the starts of their intervals."""
-    words = ["airflow", "tasks", "clear", pipeline_place.name, "--start-date", _iso(first_us), "--end-date", _iso(last_us)]
+    """The command that lets Airflow do the runs of batches again, from a step on.
+
+    Their logical dates are the starts of their intervals.
+    """
+    words = [
+        "airflow",
+        "tasks",
+        "clear",
+        pipeline_place.name,
+        "--start-date",
+        _iso(first_us),
+        "--end-date",
+        _iso(last_us),
+    ]
     return " ".join(map(quote, [*words, *(["--task-regex", step, "--downstream"] if step else []), "--yes"]))

@@ -1,4 +1,6 @@
-"""One window explained: what it is made of, what came too late, which batch and which run closed it; or why there is none."""
+"""One window explained: what it is made of, what came too late, which batch and which run closed it; or why
+there is none.
+"""
 
 from __future__ import annotations
 
@@ -86,13 +88,25 @@ class Reported:
     why_none: str | None
 
 
-def reported(at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, ends: datetime | None = None) -> Reported:
-    """Explain the windows of a key that hold an instant; `ends`: only the window that starts then and ends at this instant."""
+def reported(
+    at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, ends: datetime | None = None
+) -> Reported:
+    """Explain the windows of a key that hold an instant; `ends`: only the window that starts then and ends at
+    this instant.
+    """
     schema = at.bound.store.snapshot(at.bound.frames_of(window).table).schema
     names = () if schema is None else at.pipeline.keys_of(window)
-    values = [value_of(name, text, schema.field(name).type).as_py() for name, text in zip(names, key, strict=False) if schema]
+    values = [
+        value_of(name, text, schema.field(name).type).as_py()
+        for name, text in zip(names, key, strict=False)
+        if schema
+    ]
     explanation = explain(at.pipeline, window, root=at.known.root, key=values or key, at=moment)
-    this = [one for one in explanation.windows if ends and one.window["window_start"] == moment and one.window["window_end"] == ends]
+    this = [
+        one
+        for one in explanation.windows
+        if ends and one.window["window_start"] == moment and one.window["window_end"] == ends
+    ]
     windows = tuple(_reported(at, window, one, runs) for one in this or explanation.windows)
     return Reported(window, key, moment, windows, explanation.why_none)
 

@@ -50,14 +50,33 @@ def held(at: Seen, verdict: str, around: Around) -> Held:
     if one is None:
         raise StateError(unknown(verdict, every))
     others = tuple(window.window for window in one.staged.windows if window.window not in one.reports)
-    runs = together(attempts(at.bound.folder), around.of(at.name))  # a run by hand says its start alone, and its note the rest
+    # a run by hand says its start alone, and its note the rest
+    runs = together(attempts(at.bound.folder), around.of(at.name))
     waiting = [run for run in runs if (run.step, run.phase) == (ASK, "queued")]
     last_end_us = at.pipeline.intervals.after(one.starts[-1])
     link = next((run.link for run in reversed(waiting) if run.covers(one.starts[-1], last_end_us)), None)
     reports = tuple(one.reports.values())
-    return Held(one.name, one.starts[0], one.starts[-1], len(one.starts), reports, others, _command(at.known, verdict), link)
+    return Held(
+        one.name,
+        one.starts[0],
+        one.starts[-1],
+        len(one.starts),
+        reports,
+        others,
+        _command(at.known, verdict),
+        link,
+    )
 
 
 def _command(pipeline_place: Known, verdict: str) -> str:
-    words = ["muntin", "publish", str(pipeline_place.file or "FILE"), "--root", str(pipeline_place.root), "--despite", verdict, "--reason"]
+    words = [
+        "muntin",
+        "publish",
+        str(pipeline_place.file or "FILE"),
+        "--root",
+        str(pipeline_place.root),
+        "--despite",
+        verdict,
+        "--reason",
+    ]
     return f"{' '.join(map(quote, words))} '...'"

@@ -46,8 +46,10 @@ class Line:
         shown: whether it has pages of its own: it has a definition and a state.
         batches: how many were read.
         watermark_us: how far time is known; of several windows the earliest.
-        lag_us: how long ago that is; None of a pipeline that works through the past, which no clock says anything about.
-        opened: how many windows are open; None: too many states would have to be read to count them, or nothing is published.
+        lag_us: how long ago that is; None of a pipeline that works through the past, which no clock says
+            anything about.
+        opened: how many windows are open; None: too many states would have to be read to count them, or
+            nothing is published.
         open_us: since when a window is open; None: no window is open, or it is unknown.
         published_us: when something was last published.
         holes: how many intervals are missing.
@@ -82,8 +84,12 @@ class Line:
 
 def overview(pipeline_places: Mapping[str, Known], now_us: int, around: Around = NOTHING) -> list[Line]:
     """A line for each pipeline, in the order given; pipelines that need a person come first."""
-    with ThreadPoolExecutor(_AT_ONCE) as threads:  # each waits for disks; in the context of the request, which knows the reader's clock
-        asked = [threads.submit(copy_context().run, line, each, now_us, around) for each in pipeline_places.values()]
+    # each waits for disks; in the context of the request, which knows the reader's clock
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        asked = [
+            threads.submit(copy_context().run, line, each, now_us, around)
+            for each in pipeline_places.values()
+        ]
         lines = [each.result() for each in asked]
     return sorted(lines, key=lambda each: not each.calls)
 
@@ -91,27 +97,46 @@ def overview(pipeline_places: Mapping[str, Known], now_us: int, around: Around =
 def line(pipeline_place: Known, now_us: int, around: Around = NOTHING) -> Line:
     """The line of one pipeline."""
     if pipeline_place.pipeline is None:
-        what = f"its file {pipeline_place.file} cannot be run" if pipeline_place.file else "only its state is there: no file defines it"
+        what = (
+            f"its file {pipeline_place.file} cannot be run"
+            if pipeline_place.file
+            else "only its state is there: no file defines it"
+        )
         return Line(
-            pipeline_place.name, calls=(Call(what, "see what is wrong, and mend it", f"muntin check {pipeline_place.file or 'FILE'}"),)
+            pipeline_place.name,
+            calls=(
+                Call(what, "see what is wrong, and mend it", f"muntin check {pipeline_place.file or 'FILE'}"),
+            ),
         )
     try:
         bound = bind(pipeline_place.pipeline, pipeline_place.root)
         if not bound.folder.is_dir():
             return _unborn(pipeline_place, bound)
-        now = status(pipeline_place.pipeline, root=pipeline_place.root, now_us=now_us, others=around.of(pipeline_place.name))
+        now = status(
+            pipeline_place.pipeline,
+            root=pipeline_place.root,
+            now_us=now_us,
+            others=around.of(pipeline_place.name),
+        )
         return _line(pipeline_place, pipeline_place.pipeline, bound, now, around, now_us)
     except MuntinError as wrong:
         return Line(pipeline_place.name, calls=(Call("it cannot be read", str(wrong)),))
 
 
-def _line(pipeline_place: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, around: Around, now_us: int) -> Line:
-    since, counts = [_us(window.open_since) for window in now.windows if window.open_since], [window.open for window in now.windows]
+def _line(
+    pipeline_place: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, around: Around, now_us: int
+) -> Line:
+    since, counts = (
+        [_us(window.open_since) for window in now.windows if window.open_since],
+        [window.open for window in now.windows],
+    )
     reports, verdicts = _last_reports(bound), _last_verdicts(bound)
     worst = max(verdicts, key=lambda each: (_GRAVE.get(each["status"], 0), each["recorded_at"]), default=None)
     published_us = now.states.published_us if now.states else None
     watermark_us = None if now.watermark is None else _us(now.watermark)
-    late, refused = (sum(getattr(report, name) for report in reports) for name in ("rows_late", "rows_quarantined"))
+    late, refused = (
+        sum(getattr(report, name) for report in reports) for name in ("rows_late", "rows_quarantined")
+    )
     return Line(
         pipeline_place.name,
         shown=True,
@@ -132,7 +157,9 @@ def _line(pipeline_place: Known, pipeline: Pipeline, bound: Bound, now: Pipeline
 
 
 def _lag(now: PipelineStatus, watermark_us: int | None, now_us: int) -> int | None:
-    """How long ago the watermark is, of a pipeline that keeps up, that says how fresh it should be, or that is less than a week behind."""
+    """How long ago the watermark is, of a pipeline that keeps up, that says how fresh it should be, or that
+    is less than a week behind.
+    """
     if watermark_us is None:
         return None
     lag_us, keeps_up = now_us - watermark_us, now.states is not None and now.states.keeps_up
@@ -140,12 +167,17 @@ def _lag(now: PipelineStatus, watermark_us: int | None, now_us: int) -> int | No
 
 
 def _unborn(pipeline_place: Known, bound: Bound) -> Line:
-    """A pipeline without a state under its definition: it never ran, which needs no person, or its definition was changed."""
+    """A pipeline without a state under its definition: it never ran, which needs no person, or its definition
+    was changed.
+    """
     earlier = newest_earlier(bound)
     if earlier is None:
         return Line(pipeline_place.name)
     command = f"muntin rebuild {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))}"
-    return Line(pipeline_place.name, calls=(Call("its definition has changed what states hold", "read the batches again", command),))
+    return Line(
+        pipeline_place.name,
+        calls=(Call("its definition has changed what states hold", "read the batches again", command),),
+    )
 
 
 _GRAVE = {"passed": 0, "warning": 1, "failed": 2}

@@ -1,4 +1,6 @@
-"""The plan of a run or a backfill of a range: its batches, the windows that may change, and how to begin it."""
+"""The plan of a run or a backfill of a range: its batches, the windows that may change,
+and how to begin it.
+"""
 
 from __future__ import annotations
 
@@ -57,18 +59,32 @@ class Planned:
 
 
 def planned(at: Seen, start: datetime, end: datetime) -> Planned:
-    """The plan of a run of `[start, end)`. Neither files nor suites are opened. More than `MOST` batches are refused."""
+    """The plan of a run of `[start, end)`.
+
+    Neither files nor suites are opened. More than `MOST` batches are refused.
+    """
     intervals = at.pipeline.intervals.intervals(instant_us(start, "from"), instant_us(end, "to"))
     if len(intervals) > MOST:
-        raise DefinitionError(f"{len(intervals):,} batches are too many for a page, which plans {MOST}; muntin plan takes any range")
+        raise DefinitionError(
+            f"{len(intervals):,} batches are too many for a page, which plans {MOST}; muntin plan takes any"
+            " range"
+        )
     run_plan = plan(at.pipeline, root=at.known.root, start=start, end=end, validate=False, check=False)
-    how = again(at.known, intervals[0].start_us, intervals[-1].end_us, intervals[-1].start_us) if intervals else None
+    how = (
+        again(at.known, intervals[0].start_us, intervals[-1].end_us, intervals[-1].start_us)
+        if intervals
+        else None
+    )
     return Planned(run_plan, tuple(_touched(at, run_plan, name) for name in at.pipeline.windows), how)
 
 
 def _touched(at: Seen, run_plan: Plan, window: str) -> Touched:
     starts, counts = run_plan.windows[window], run_plan.counts[window]
     rows = windows_of_batches(at.bound, window, starts, limit=ROWS)
-    bounds = (instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH))
+    bounds = (
+        instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH)
+    )
     named = zip(keys_of(at, window, rows), *bounds, strict=True) if len(rows) else ()
-    return Touched(window, at.pipeline.keys_of(window), len(starts), counts.published, counts.expected, tuple(named))
+    return Touched(
+        window, at.pipeline.keys_of(window), len(starts), counts.published, counts.expected, tuple(named)
+    )

@@ -27,12 +27,16 @@ WINDOWS = 400
 PICTURES = 6
 """So many aggregates on a page."""
 _WIDER, _USUAL = 1.5, 5
-"""A gap is wider than so many times the distance of two windows; of windows at no even distance, so many times the usual one."""
+"""A gap is wider than so many times the distance of two windows; of windows at no even distance, so many
+times the usual one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The values of a key: ends of windows in microseconds, ascending; a value for each, None where the result is null, or in a gap."""
+    """The values of a key: ends of windows in microseconds, ascending; a value for each, None where the
+    result is null, or in a gap.
+    """
 
     key: Key
     end_us: tuple[int, ...]
@@ -41,7 +45,9 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The lines of some aggregates; `aggregates`: all that can be drawn; `skipped`: how many of them come before."""
+    """The lines of some aggregates; `aggregates`: all that can be drawn; `skipped`: how many of them come
+    before.
+    """
 
     window: str
     lines: Mapping[str, tuple[Series, ...]]
@@ -56,16 +62,27 @@ def results(at: Seen, window: str, asked: Asked, *, skip: int = 0) -> Results:
     numbers = tuple(name for name in names if tables and any(_is_number(table, name) for _, table in tables))
     shown = numbers[skip : skip + PICTURES]
     apart = apart_us(at.bound.windows[window], at.pipeline.intervals.first_us)
-    return Results(window, {name: tuple(_series(key, table, name, apart) for key, table in tables) for name in shown}, numbers, skip)
+    return Results(
+        window,
+        {name: tuple(_series(key, table, name, apart) for key, table in tables) for name in shown},
+        numbers,
+        skip,
+    )
 
 
 def _keys(at: Seen, window: str, asked: Asked) -> Sequence[Key]:
     """The keys of the newest windows that are asked for, in their order."""
     rows = some_windows(at.bound, window, asked, limit=20 * KEYS).rows
-    return sorted(dict.fromkeys(keys_of(at, window, rows)), key=lambda key: [text or "" for text in key])[:KEYS] if len(rows) else []
+    return (
+        sorted(dict.fromkeys(keys_of(at, window, rows)), key=lambda key: [text or "" for text in key])[:KEYS]
+        if len(rows)
+        else []
+    )
 
 
-def _of_key(at: Seen, window: str, key: Key, start: datetime | None, end: datetime | None) -> tuple[Key, pa.Table]:
+def _of_key(
+    at: Seen, window: str, key: Key, start: datetime | None, end: datetime | None
+) -> tuple[Key, pa.Table]:
     asked = Asked(dict(zip(at.pipeline.keys_of(window), key, strict=True)), start, end)
     return key, some_windows(at.bound, window, asked, limit=WINDOWS).rows.sort_by("window_end")
 
@@ -78,12 +95,19 @@ def _is_number(table: pa.Table, name: str) -> bool:
 
 
 def _series(key: Key, table: pa.Table, name: str, apart_us: int) -> Series:
-    """The values of a key; where windows are missing between two, a null, so that no line leads over the gap."""
-    ends, values = instants(table["window_end"]), [None if value is None else float(value) for value in table[name].to_pylist()]
+    """The values of a key; where windows are missing between two, a null, so that no line
+    leads over the gap.
+    """
+    ends, values = (
+        instants(table["window_end"]),
+        [None if value is None else float(value) for value in table[name].to_pylist()],
+    )
     gaps = _gaps(ends, apart_us)
     for at in reversed(gaps):
         values.insert(at, None)
-    return Series(key, tuple(np.insert(ends, gaps, [ends[at - 1] + 1 for at in gaps]).tolist()), tuple(values))
+    return Series(
+        key, tuple(np.insert(ends, gaps, [ends[at - 1] + 1 for at in gaps]).tolist()), tuple(values)
+    )
 
 
 def _gaps(ends: Ints, apart_us: int) -> list[int]:

@@ -51,12 +51,21 @@ class Seen:
 def seen(pipeline_place: Known) -> Seen:
     """Read a pipeline's state for a page."""
     if pipeline_place.pipeline is None:
-        raise StateError(f"{pipeline_place.name}: no definition of it can be run; muntin check FILE says what is wrong")
-    return Seen(pipeline_place, pipeline_place.pipeline, as_readers_know(bind_existing(pipeline_place.pipeline, pipeline_place.root)))
+        raise StateError(
+            f"{pipeline_place.name}: no definition of it can be run; muntin check FILE says what is wrong"
+        )
+    return Seen(
+        pipeline_place,
+        pipeline_place.pipeline,
+        as_readers_know(bind_existing(pipeline_place.pipeline, pipeline_place.root)),
+    )
 
 
 def chosen_key(at: Seen, window: str, asked: Mapping[str, str]) -> Key | None:
-    """The key that a query names, as texts; else that of the newest window, or of the newest state. None: there is no state yet."""
+    """The key that a query names, as texts; else that of the newest window, or of the newest state.
+
+    None: there is no state yet.
+    """
     named = key_of(asked, len(at.pipeline.keys_of(window)))
     if named is not None:
         return tuple(named)

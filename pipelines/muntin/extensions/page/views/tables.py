@@ -27,7 +27,9 @@ ROWS = 50
 
 @dataclass(frozen=True, slots=True)
 class WindowRow:
-    """A published window: its key as texts, its bounds and the start of the batch that closed it (microseconds), its results."""
+    """A published window: its key as texts, its bounds and the start of the batch that closed it
+    (microseconds), its results.
+    """
 
     key: Key
     start_us: int
@@ -38,7 +40,9 @@ class WindowRow:
 
 @dataclass(frozen=True, slots=True)
 class WindowTable:
-    """Some windows; `columns`: names of their results; `total`: how many are published, `more`: where the next page begins."""
+    """Some windows; `columns`: names of their results; `total`: how many are published, `more`: where the
+    next page begins.
+    """
 
     window: str
     columns: tuple[str, ...]
@@ -51,12 +55,24 @@ def window_table(at: Seen, window: str, asked: Asked, begin: Place | None) -> Wi
     """A page of a window's published table."""
     page = some_windows(at.bound, window, asked, limit=ROWS, begin=begin)
     rows, columns = page.rows, _result_columns(at, window, page.rows.column_names)
-    values = zip(*(values_of(rows[name]) for name in columns), strict=True) if columns else iter([()] * len(rows))
-    bounds = (instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH))
-    window_rows = [WindowRow(*each) for each in zip(keys_of(at, window, rows), *bounds, values, strict=True)] if len(rows) else []
+    values = (
+        zip(*(values_of(rows[name]) for name in columns), strict=True) if columns else iter([()] * len(rows))
+    )
+    bounds = (
+        instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH)
+    )
+    window_rows = (
+        [WindowRow(*each) for each in zip(keys_of(at, window, rows), *bounds, values, strict=True)]
+        if len(rows)
+        else []
+    )
     ledger = published(at.bound.store, window).ledger
     return WindowTable(
-        window, tuple(columns), tuple(window_rows), int(ledger.entries.published.sum()) if ledger else 0, place_text(page.after)
+        window,
+        tuple(columns),
+        tuple(window_rows),
+        int(ledger.entries.published.sum()) if ledger else 0,
+        place_text(page.after),
     )
 
 
@@ -87,13 +103,17 @@ def refused_table(at: Seen, begin: Place | None) -> RefusedTable:
     page = refused_rows(at.bound, limit=ROWS, begin=begin)
     if not len(page.rows):
         return RefusedTable((), None)
-    rows = page.rows.set_column(page.rows.column_names.index(BATCH), BATCH, pa.array(instants(page.rows[BATCH]))).to_pylist()
+    rows = page.rows.set_column(
+        page.rows.column_names.index(BATCH), BATCH, pa.array(instants(page.rows[BATCH]))
+    ).to_pylist()
     return RefusedTable(tuple(rows), place_text(page.after))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The last verdicts on a window, the newest first; `suite`: the name of its file, None where the window has none."""
+    """The last verdicts on a window, the newest first; `suite`: the name of its file, None where the window
+    has none.
+    """
 
     window: str
     suite: str | None
@@ -104,6 +124,8 @@ def verdicts(at: Seen) -> list[Verdicts]:
     """The last verdicts on each window."""
     suites = at.pipeline.expectations
     return [
-        Verdicts(name, str(suites[name]) if name in suites else None, tuple(last_verdicts(at.bound.folder, name)))
+        Verdicts(
+            name, str(suites[name]) if name in suites else None, tuple(last_verdicts(at.bound.folder, name))
+        )
         for name in at.pipeline.windows
     ]

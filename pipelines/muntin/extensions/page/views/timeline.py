@@ -36,7 +36,10 @@ LANES = 16
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A window; instants in microseconds. `closed_us`: start of the batch that closed it; None: it is open. `lane`: its row, from below."""
+    """A window; instants in microseconds.
+
+    `closed_us`: start of the batch that closed it; None: it is open. `lane`: its row, from below.
+    """
 
     start_us: int
     end_us: int
@@ -83,7 +86,9 @@ class Timeline:
         return min(last + length, max([last, *(bar.end_us for bar in self.bars)]))
 
 
-def timeline(at: Seen, window: str, key: Key | None, *, count: int = BATCHES, end: int | None = None) -> Timeline:
+def timeline(
+    at: Seen, window: str, key: Key | None, *, count: int = BATCHES, end: int | None = None
+) -> Timeline:
     """The timeline of a key. `end`: number of the last batch plus one; None: up to the newest."""
     bound = one_row_each(at.bound, window)
     todo = pending_window(bound, window)
@@ -102,25 +107,39 @@ def number_at(at: Seen, window: str, until_us: int) -> int:
     return sum(1 for _, end, _ in listed_batches(pending_window(at.bound, window)) if end <= until_us)
 
 
-def _spans(bound: Bound, todo: Pending, key: Key, some: Sequence[ListedBatch]) -> list[tuple[int, int, int | None]]:
+def _spans(
+    bound: Bound, todo: Pending, key: Key, some: Sequence[ListedBatch]
+) -> list[tuple[int, int, int | None]]:
     """(start, end, closing batch) of the windows that touch the batches."""
     low, high = some[0].start_us, some[-1].end_us
     asked = Asked(dict(zip(bound.keys_of(todo.window), key, strict=True)), from_us(low), from_us(high))
     rows = some_windows(bound, todo.window, asked, limit=MOST).rows
-    columns = (instants(rows[name]).tolist() for name in ("window_start", "window_end", BATCH)) if len(rows) else ((), (), ())
+    columns = (
+        (instants(rows[name]).tolist() for name in ("window_start", "window_end", BATCH))
+        if len(rows)
+        else ((), (), ())
+    )
     closed: set[tuple[int, int, int | None]] = {*zip(*columns, strict=True)}
     closed_spans = {(start, end) for start, end, _ in closed}
     still = _open(bound, todo, key, low) if may_be_open(bound, todo, high) else ()
-    opened = ((start, end, None) for start, end in still if start < high and end > low and (start, end) not in closed_spans)
+    opened = (
+        (start, end, None)
+        for start, end in still
+        if start < high and end > low and (start, end) not in closed_spans
+    )
     return sorted({*closed, *opened}, key=lambda span: span[:2])
 
 
 def may_be_open(bound: Bound, todo: Pending, high_us: int) -> bool:
-    """Whether a window that begins before an instant may be open. The ledger and the watermark tell, without reading states."""
+    """Whether a window that begins before an instant may be open.
+
+    The ledger and the watermark tell, without reading states.
+    """
     kind, ledger = bound.windows[todo.window], todo.published.ledger
     if isinstance(kind.follows, Bounded) and len(todo.watermarks_us):
         return high_us > int(closing(kind, todo.watermarks_us).floor[-1]) - kind.follows.longest_us
-    if isinstance(kind.follows, Chained) and ledger and not todo.work:  # all is published, under this definition
+    # all is published, under this definition
+    if isinstance(kind.follows, Chained) and ledger and not todo.work:
         return high_us > int(ledger.entries.open_us[-1])
     return True
 
@@ -137,7 +156,8 @@ def _open(bound: Bound, todo: Pending, key: Key, low_us: int) -> Iterable[tuple[
 
 
 def in_lanes(spans: Sequence[tuple[int, int, int | None]]) -> tuple[list[Bar], int]:
-    """The lowest free lane for each window (start, end, closing batch), by start; and the number of windows without a lane.
+    """The lowest free lane for each window (start, end, closing batch), by start; and the number of windows
+    without a lane.
 
     >>> [bar.lane for bar in in_lanes([(0, 2, None), (1, 3, None), (2, 4, None)])[0]]
     [0, 1, 0]

@@ -40,7 +40,11 @@ def trends(bound: Bound) -> list[Trend]:
         ("quarantined rows", "", {"": sums["rows_quarantined"]}),
         ("lag at publication", unit, {"": lag_s / size}),
         ("seconds of runs", "s", {"by the clock": sums["seconds"], "CPU": sums["cpu_seconds"]}),
-        ("bytes of runs", bytes_unit, {"read": sums["bytes_read"] / big, "written": sums["bytes_written"] / big}),
+        (
+            "bytes of runs",
+            bytes_unit,
+            {"read": sums["bytes_read"] / big, "written": sums["bytes_written"] / big},
+        ),
     ]
     return [Trend(name, unit, last_week.start_us, last_week.end_us, values) for name, unit, values in asked]
 

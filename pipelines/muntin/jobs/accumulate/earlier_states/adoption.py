@@ -1,7 +1,9 @@
-"""Adoption: a state that lacks nothing but what an earlier state has takes over its files, and no source is read.
+"""Adoption: a state that lacks nothing but what an earlier state has takes over its files, and no source is
+read.
 
 earlier state   keys, where, schedule, ...   fields  n  sum(x)  max(x)   frames/1h  frames/rows
-new state       the same                     fields  n  sum(x)           frames/1h                  takes over frames/1h as it is
+new state       the same                     fields  n  sum(x)           frames/1h                  takes over
+frames/1h as it is
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ _PARTS = ("fields", "frames")
 
 
 def adopt(bound: Bound) -> str | None:
-    """Take over the files of the earlier state that read a batch last, if it has everything that this state needs; its name.
+    """Take over the files of the earlier state that read a batch last, if it has everything that this state
+    needs; its name.
 
-    Nothing happens where this state has batches of its own. A crash in between leaves some tables taken over: the next run goes on.
+    Nothing happens where this state has batches of its own. A crash in between leaves some tables taken over:
+    the next run goes on.
     """
     earlier = adoptable(bound)
     if earlier is None:
@@ -49,7 +53,9 @@ def adoptable(bound: Bound) -> AnyPath | None:
     wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
     others = (other for other in states_of(bound.home) if other.name != bound.state)
     enough = [
-        other for other in others if (has := definition_note.noted_facts(other)) and suffices(has, wanted) and _is_whole(bound, other)
+        other
+        for other in others
+        if (has := definition_note.noted_facts(other)) and suffices(has, wanted) and _is_whole(bound, other)
     ]
     ages = [(read_at, other) for other in enough if (read_at := last_read_at(DeltaStore(other)))]
     return max(ages)[1] if ages else None
@@ -59,7 +65,9 @@ def _is_whole(bound: Bound, earlier: AnyPath) -> bool:
     """Whether all files to take over are there: else the source is read."""
     store = DeltaStore(earlier)
     tables = (QUARANTINE, TABLE, *bound.tables_of_ids, *_tables(bound))
-    return all((earlier / table / file.path).is_file() for table in tables for file in store.snapshot(table).files)
+    return all(
+        (earlier / table / file.path).is_file() for table in tables for file in store.snapshot(table).files
+    )
 
 
 def _tables(bound: Bound) -> list[str]:
@@ -69,9 +77,11 @@ def _tables(bound: Bound) -> list[str]:
 def suffices(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a state holds everything that another state is to hold, and of the same rows.
 
-    >>> suffices({"keys": ["k"], "fields": ["n", "sum"], "frames": ["1h"]}, {"keys": ["k"], "fields": ["n"], "frames": ["1h"]})
+    >>> suffices({"keys": ["k"], "fields": ["n", "sum"], "frames": ["1h"]}, {"keys": ["k"],
+    ...     "fields": ["n"], "frames": ["1h"]})
     True
-    >>> suffices({"keys": ["k"], "fields": ["n"], "frames": ["1h"]}, {"keys": [], "fields": ["n"], "frames": ["1h"]})
+    >>> suffices({"keys": ["k"], "fields": ["n"], "frames": ["1h"]}, {"keys": [], "fields": ["n"],
+    ...     "frames": ["1h"]})
     False
     """
     return of_same_rows(has, wanted) and all(each in has[part] for part in _PARTS for each in wanted[part])
@@ -79,7 +89,9 @@ def suffices(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 def of_same_rows(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether two states hold the same of the source but for fields and frames."""
-    one, other = ({name: fact for name, fact in facts.items() if name not in _PARTS} for facts in (has, wanted))
+    one, other = (
+        {name: fact for name, fact in facts.items() if name not in _PARTS} for facts in (has, wanted)
+    )
     return one == other
 
 

@@ -1,4 +1,5 @@
-"""New fields: batches that an earlier state has, but for some fields, are read from the source for the new fields alone.
+"""New fields: batches that an earlier state has, but for some fields, are read from the source for the new
+fields alone.
 
 earlier state   n  sum(x)           of a batch whose files are the same still
 read            n          sum(y)   of the source only the columns of the new fields, keys, filter and times
@@ -64,7 +65,13 @@ class Earlier:
         """Whether lifts of either definition gather values of any number or length in a group."""
         lifts = [*self.facts, *map(facts_of, bound.fields)]
         schemas = [self.store.snapshot(frames.table).schema for frames in bound.frame_sets]
-        kinds = [field.type for schema in schemas if schema for field in schema if field.name not in bound.pipeline.keys]
+        kinds = [
+            field.type
+            for schema in schemas
+            if schema
+            for field in schema
+            if field.name not in bound.pipeline.keys
+        ]
         return any(call in each for each in lifts for call in ("list(", "histogram(")) or any(
             pa.types.is_nested(kind) or _is_text(kind) for kind in kinds
         )
@@ -80,11 +87,20 @@ def earlier_state(bound: Bound) -> Earlier | None:
     wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
     alike = [(other, has) for other in others if (has := noted_facts(other)) and _begins(has, wanted)]
     candidates = [Earlier(other, has["fields"], _missing(bound, has["fields"])) for other, has in alike]
-    return min((each for each in candidates if len(each.missing) < len(bound.fields)), key=lambda each: len(each.missing), default=None)
+    return min(
+        (each for each in candidates if len(each.missing) < len(bound.fields)),
+        key=lambda each: len(each.missing),
+        default=None,
+    )
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind) or pa.types.is_large_binary(kind))
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_large_binary(kind)
+    )
 
 
 def _begins(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
@@ -96,18 +112,32 @@ def _missing(bound: Bound, earlier_fields: Sequence[str]) -> tuple[Field, ...]:
 
 
 def unchanged(
-    bound: Bound, earlier: Earlier, files: Mapping[Interval, Sequence[SourceFile]], bases: Mapping[str, Snapshot]
+    bound: Bound,
+    earlier: Earlier,
+    files: Mapping[Interval, Sequence[SourceFile]],
+    bases: Mapping[str, Snapshot],
 ) -> list[Interval]:
-    """The batches that an earlier state has of the same files, and this state lacks. `bases`: table of a frame set -> it as it is."""
+    """The batches that an earlier state has of the same files, and this state lacks.
+
+    `bases`: table of a frame set -> it as it is.
+    """
     theirs = {table: _batches(bound, earlier.folder, table, earlier.store.snapshot(table)) for table in bases}
     ours = [_batches(bound, bound.folder, table, base).start_us for table, base in bases.items()]
     there = reduce(np.intersect1d, (batches.start_us[~batches.expired] for batches in theirs.values()))
     wanted = set(np.setdiff1d(there, np.concatenate(ours)).tolist())
-    missing_batches = [interval for interval, listed in files.items() if listed and interval.start_us in wanted]
+    missing_batches = [
+        interval for interval, listed in files.items() if listed and interval.start_us in wanted
+    ]
     reports = last_accumulated(earlier.store, missing_batches)
     versions = _versions(bound, earlier, theirs) if reports else []
-    read = [interval for interval in missing_batches if _tells(reports.get(interval.start_us), interval, versions)]
-    return [interval for interval in read if difference(bound, reports[interval.start_us], files[interval]) is None]
+    read = [
+        interval for interval in missing_batches if _tells(reports.get(interval.start_us), interval, versions)
+    ]
+    return [
+        interval
+        for interval in read
+        if difference(bound, reports[interval.start_us], files[interval]) is None
+    ]
 
 
 def _batches(bound: Bound, folder: AnyPath, table: str, snapshot: Snapshot) -> Batches:
@@ -115,9 +145,14 @@ def _batches(bound: Bound, folder: AnyPath, table: str, snapshot: Snapshot) -> B
 
 
 def _versions(bound: Bound, earlier: Earlier, batches_of_tables: Mapping[str, Batches]) -> list[Batches]:
-    """The batches of each table of states: a report names the version in the first of them, which may not be asked for any more."""
+    """The batches of each table of states: a report names the version in the first of them, which may not be
+    asked for any more.
+    """
     tables = [f"frames/{folder.name}" for folder in folders_in(earlier.folder / "frames")]
-    return [batches_of_tables.get(table) or _batches(bound, earlier.folder, table, earlier.store.snapshot(table)) for table in tables]
+    return [
+        batches_of_tables.get(table) or _batches(bound, earlier.folder, table, earlier.store.snapshot(table))
+        for table in tables
+    ]
 
 
 def _tells(report: Mapping[str, Any] | None, interval: Interval, tables: Sequence[Batches]) -> bool:

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some files of a table of states: its folder, the files of some batches, by batch and split, and the columns of all files."""
+    """Some files of a table of states: its folder, the files of some batches, by batch and split, and the
+    columns of all files.
+    """
 
     folder: AnyPath
     files: Sequence[File]
@@ -44,7 +46,8 @@ class Part:
         """The states of some batches."""
         tables = [whole(opened(whole_content(self.folder, file)).read()) for file in self.files]
         wide_tables = [
-            with_columns(table, self.schema, f"{self.folder}/{file.path}") for table, file in zip(tables, self.files, strict=True)
+            with_columns(table, self.schema, f"{self.folder}/{file.path}")
+            for table, file in zip(tables, self.files, strict=True)
         ]
         every = pa.concat_tables(wide_tables)
         return every.filter(pc.is_in(every[BATCH].cast(pa.int64()), pa.array(starts)))
@@ -69,7 +72,8 @@ class Joining:
 
 
 def join(joining: Joining) -> dict[str, Any]:
-    """Write states with all fields: the file (path, size, rows; None if no batch is left), and `unlike`, starts of the batches left out.
+    """Write states with all fields: the file (path, size, rows; None if no batch is left), and `unlike`,
+    starts of the batches left out.
 
     A batch is left out if its states are not of the same rows, or are gone or damaged.
     """
@@ -82,7 +86,11 @@ def join(joining: Joining) -> dict[str, Any]:
     rows, unlike = joined(old, new, bound.pipeline.keys, columns_of(bound, joining.new.schema))
     facts = _facts(joining)
     facts = facts.take(~np.isin(facts.start_us, unlike))
-    file = asdict(write_shared(by_key(rows, bound.pipeline.keys), folder, facts, bound.pipeline.keys)) if len(facts) else None
+    file = (
+        asdict(write_shared(by_key(rows, bound.pipeline.keys), folder, facts, bound.pipeline.keys))
+        if len(facts)
+        else None
+    )
     return {"file": file, "unlike": unlike.tolist()}
 
 

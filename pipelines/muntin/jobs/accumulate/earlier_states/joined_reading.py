@@ -1,4 +1,6 @@
-"""Batches of an earlier state with new fields: the fields are read from the source, and joined with the earlier states."""
+"""Batches of an earlier state with new fields: the fields are read from the source, and joined with the
+earlier states.
+"""
 
 from __future__ import annotations
 
@@ -46,27 +48,59 @@ def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapsh
         return read_batches(bound, runner, given, schemas)
     scratch = bound.folder / "staging" / uuid4().hex
     try:
-        task_files = _joined(bound, runner, earlier, replace(given, files={each: given.files[each] for each in same}), schemas, scratch)
+        task_files = _joined(
+            bound,
+            runner,
+            earlier,
+            replace(given, files={each: given.files[each] for each in same}),
+            schemas,
+            scratch,
+        )
     finally:
         remove_folder(scratch)
-    state_schemas = {table: schema or _schema(bound, table, task_files.states[table]) for table, schema in schemas.items()}
+    state_schemas = {
+        table: schema or _schema(bound, table, task_files.states[table]) for table, schema in schemas.items()
+    }
     _note_wider(bound, task_files, state_schemas)
-    rest = {interval: files for interval, files in given.files.items() if interval.start_us not in task_files.splits}
+    rest = {
+        interval: files
+        for interval, files in given.files.items()
+        if interval.start_us not in task_files.splits
+    }
     return _both(task_files, read_batches(bound, runner, replace(given, files=rest), state_schemas))
 
 
 def _joined(
-    bound: Bound, runner: Runner, earlier: Earlier, given: Inputs, schemas: Mapping[str, pa.Schema | None], scratch: AnyPath
+    bound: Bound,
+    runner: Runner,
+    earlier: Earlier,
+    given: Inputs,
+    schemas: Mapping[str, pa.Schema | None],
+    scratch: AnyPath,
 ) -> Read:
-    """The results of the batches whose states are joined, no other batches. `scratch`: a temporary folder for the new fields."""
+    """The results of the batches whose states are joined, no other batches.
+
+    `scratch`: a temporary folder for the new fields.
+    """
     some = replace(bound, pipeline=replace(bound.pipeline, derive={}), folder=scratch, lifted=earlier.missing)
     task_files = read_batches(some, runner, given, schemas)
     starts = np.array(
-        [each.start_us for each, files in given.files.items() if _as_listed(files, task_files.splits[each.start_us])], np.int64
+        [
+            each.start_us
+            for each, files in given.files.items()
+            if _as_listed(files, task_files.splits[each.start_us])
+        ],
+        np.int64,
     )
-    odd = refused_otherwise(earlier.folder, earlier.store.snapshot(QUARANTINE), scratch, task_files.refused, starts)
+    odd = refused_otherwise(
+        earlier.folder, earlier.store.snapshot(QUARANTINE), scratch, task_files.refused, starts
+    )
     starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, task_files)))
-    parts = {table: Part(scratch / table, new, schema_of(scratch / table, new)) for table, new in task_files.states.items() if new}
+    parts = {
+        table: Part(scratch / table, new, schema_of(scratch / table, new))
+        for table, new in task_files.states.items()
+        if new
+    }
     items = [item for table, part in parts.items() for item in _items(bound, earlier, table, part, starts)]
     results = runner.run(join, items)
     unlike = np.array(sorted({start for result in results for start in result["unlike"]}), np.int64)
@@ -76,15 +110,24 @@ def _joined(
             states[item.table].append(file)
     joined_starts = np.setdiff1d(starts, unlike)
     return Read(
-        {start: task_files.splits[start] for start in joined_starts.tolist()}, states, _refused(bound, scratch, task_files, joined_starts)
+        {start: task_files.splits[start] for start in joined_starts.tolist()},
+        states,
+        _refused(bound, scratch, task_files, joined_starts),
     )
 
 
 def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the files of a batch were, when they were read, what they were when they were compared with the earlier reading."""
-    read = [SourceFile(path, size, written, tag) for each in sorted(splits, key=_number) for path, size, _, written, tag in each["files"]]
+    """Whether the files of a batch were, when they were read, what they were when they were compared with the
+    earlier reading.
+    """
+    read = [
+        SourceFile(path, size, written, tag)
+        for each in sorted(splits, key=_number)
+        for path, size, _, written, tag in each["files"]
+    ]
     return len(read) == len(files) and all(
-        now == (file if file.checksum else replace(file, checksum=now.checksum)) for file, now in zip(files, read, strict=True)
+        now == (file if file.checksum else replace(file, checksum=now.checksum))
+        for file, now in zip(files, read, strict=True)
     )
 
 
@@ -93,10 +136,16 @@ def _number(split: Mapping[str, Any]) -> int:
 
 
 def _added_otherwise(bound: Bound, earlier: Earlier, task_files: Read) -> Ints:
-    """The batches whose values may have been added in another order, as lists or texts among the fields make DuckDB part its groups."""
+    """The batches whose values may have been added in another order, as lists or texts among the fields make
+    DuckDB part its groups.
+    """
     if all(frames.by_arrival for frames in bound.frame_sets) or not earlier.keeps_lists(bound):
         return np.empty(0, np.int64)
-    large = [start for start, splits in task_files.splits.items() if any(split["read"] > MOST_ROWS for split in splits)]
+    large = [
+        start
+        for start, splits in task_files.splits.items()
+        if any(split["read"] > MOST_ROWS for split in splits)
+    ]
     return np.array(sorted(large), np.int64)
 
 
@@ -145,7 +194,10 @@ def _without(bound: Bound, table: str, written: Mapping[str, Any] | None, unlike
 
 def _refused(bound: Bound, scratch: AnyPath, task_files: Read, joined_starts: Ints) -> list[File]:
     """The files of the quarantine of some batches, in their place."""
-    place, gone = bound.table(QUARANTINE), np.setdiff1d(np.array([*task_files.splits], np.int64), joined_starts)
+    place, gone = (
+        bound.table(QUARANTINE),
+        np.setdiff1d(np.array([*task_files.splits], np.int64), joined_starts),
+    )
     for file in task_files.refused:
         link(scratch / QUARANTINE / file.path, place / file.path)
     return [left for file in task_files.refused if (left := others(place, file, gone))]
@@ -160,7 +212,9 @@ def _note_wider(bound: Bound, task_files: Read, schemas: Mapping[str, pa.Schema 
     for table, schema in schemas.items():
         folder = bound.table(table)
         task_files.wider[table] += [
-            file.path for file in task_files.states[table] if schema and not has_types(schema_of(folder, [file]), schema)
+            file.path
+            for file in task_files.states[table]
+            if schema and not has_types(schema_of(folder, [file]), schema)
         ]
 
 

@@ -1,7 +1,8 @@
-"""The batches that a run would read again, since batches that it reads anew change rows of theirs, or change them no more.
+"""The batches that a run would read again, since batches that it reads anew change rows of theirs, or change
+them no more.
 
-The new batches are read for their ids, and compared with the ids that are known. Only batches that lie behind a known batch by no more than
-rows may change are read; nothing is written.
+The new batches are read for their ids, and compared with the ids that are known. Only batches that lie behind
+a known batch by no more than rows may change are read; nothing is written.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ WHY = "rows of later batches change rows of it or take them back (changes_within
 
 
 def foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Interval, str]:
-    """Known batches that would be read again, each with the reason in words. `anew`: the batches that are new or have changed.
+    """Known batches that would be read again, each with the reason in words. `anew`: the batches that are new
+    or have changed.
 
     Their files are read.
     """
@@ -37,7 +39,11 @@ def foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Inte
     if changes is None or noted_ids is None or not len(noted_ids.batches):
         return {}
     starts, own = noted_ids.batches.start_us, np.array([each.start_us for each in anew], np.int64)
-    near = [each for each in anew if ((starts < each.start_us) & (starts >= each.start_us - changes.within_us)).any()]
+    near = [
+        each
+        for each in anew
+        if ((starts < each.start_us) & (starts >= each.start_us - changes.within_us)).any()
+    ]
     bound = given.of(bound)
     earlier = earlier_ids(bound, noted_ids, anew)
     share = Share(bound, (), {}, earlier=replace(earlier, left_out=(*earlier.left_out, *own.tolist())))

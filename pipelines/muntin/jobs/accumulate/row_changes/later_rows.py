@@ -1,9 +1,11 @@
 """The rows of a batch as later batches changed them, without the rows that were taken back.
 
 batch 0    7: c, 10     8: c, 5     9: c, 1          rows of batch 0 then    7: u, 12     9: c, 1
-batch 2    7: u, 12     8: d        5: u, 3                                  8 is taken back, 5 is not at home here
+batch 2    7: u, 12     8: d        5: u, 3                                  8 is taken back, 5 is not at home
+here
 
-A row that changes another takes its place in the order of rows: sums of doubles equal the sums of a clean run.
+A row that changes another takes its place in the order of rows: sums of doubles equal the sums of a clean
+run.
 """
 
 from __future__ import annotations
@@ -43,22 +45,36 @@ if TYPE_CHECKING:
     from muntin.sources.reading.mended import Mended
     from muntin.sources.reading.taken_times import Taken
 
-_IDS, _OWN, _THERE, _LATER, _CHANGED = "muntin_ids", "muntin_own_ids", "muntin_ids_there", "muntin_later_rows", "muntin_changed"
+_IDS, _OWN, _THERE, _LATER, _CHANGED = (
+    "muntin_ids",
+    "muntin_own_ids",
+    "muntin_ids_there",
+    "muntin_later_rows",
+    "muntin_changed",
+)
 
 
 def changed(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, split_rows: SplitRows, compared: ComparedRows
+    session: duckdb.DuckDBPyConnection,
+    share: Share,
+    split: Split,
+    split_rows: SplitRows,
+    compared: ComparedRows,
 ) -> tuple[SplitRows, ComparedRows]:
     """The rows of a split with the changes of later batches, and what is known of them.
 
-    The table `ONCE` has the last row of each id of the split, of which `split_rows` are rows; `REPEATED` has rows of other batches, if any.
-    A column whose types there go with no type here is an error.
+    The table `ONCE` has the last row of each id of the split, of which `split_rows` are rows; `REPEATED` has
+    rows of other batches, if any. A column whose types there go with no type here is an error.
     """
     names = list[int]()
     for later in split.later if share.earlier else ():
         columns, met, name = _change(session, share, split, later, split_rows.columns, compared.own)
         names.append(name)
-        looked_up = pa.concat_tables([split_rows.met, met]) if split_rows.met is not None and met is not None else split_rows.met
+        looked_up = (
+            pa.concat_tables([split_rows.met, met])
+            if split_rows.met is not None and met is not None
+            else split_rows.met
+        )
         split_rows = replace(split_rows, columns=columns, met=looked_up)
     changes = share.bound.source.changes
     assert changes is not None, "rows change others"  # noqa: S101 - asked before
@@ -69,7 +85,8 @@ def changed(
 
 
 def _changing(session: duckdb.DuckDBPyConnection, share: Share, later: Later, own: pa.Table | None) -> Ids:
-    """The ids by which a later batch changes rows of `ONCE`, as the table of ids has them: none of a row that was refused there.
+    """The ids by which a later batch changes rows of `ONCE`, as the table of ids has them: none of a row that
+    was refused there.
 
     `own`: ids and places of `ONCE`.
     """
@@ -77,17 +94,25 @@ def _changing(session: duckdb.DuckDBPyConnection, share: Share, later: Later, ow
     ids = share.earlier.ids_of(np.array([later.batch_us]))
     session.register(_OWN, own)
     session.register(_THERE, ids.halves().append_column("number", pa.array(np.arange(len(ids)))))
-    number = session.execute(f"SELECT number FROM {_THERE} SEMI JOIN {_OWN} USING ({ID_HIGH}, {ID_LOW})").fetchnumpy()["number"]
+    number = session.execute(
+        f"SELECT number FROM {_THERE} SEMI JOIN {_OWN} USING ({ID_HIGH}, {ID_LOW})"
+    ).fetchnumpy()["number"]
     session.unregister(_OWN)
     session.unregister(_THERE)
     return ids.take(np.sort(number))
 
 
 def _change(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, later: Later, columns: Mapping[str, str], own: pa.Table | None
+    session: duckdb.DuckDBPyConnection,
+    share: Share,
+    split: Split,
+    later: Later,
+    columns: Mapping[str, str],
+    own: pa.Table | None,
 ) -> tuple[Mapping[str, str], pa.Table | None, int]:
-    """Put the rows of a later batch in place of rows of `ONCE`; the types that columns have then, what these rows looked up,
-    and the name of the changes: of what was known of the later batch, whatever was decided of it before.
+    """Put the rows of a later batch in place of rows of `ONCE`; the types that columns have then, what these
+    rows looked up, and the name of the changes: of what was known of the later batch, whatever was decided of
+    it before.
 
     `own`: ids and places of `ONCE`.
     """
@@ -98,14 +123,16 @@ def _change(
     both = _both(share, later, columns, kinds)
     session.register(_LATER, rows)
     session.register(_OWN, own)
-    join = f"{_LATER} AS later JOIN {_OWN} AS own USING ({ID_HIGH}, {ID_LOW}) JOIN {ONCE} AS once ON once.{ORDINAL} = own.{ORDINAL}"
+    join = (
+        f"{_LATER} AS later JOIN {_OWN} AS own USING ({ID_HIGH}, {ID_LOW}) JOIN {ONCE} AS once ON"
+        f" once.{ORDINAL} = own.{ORDINAL}"
+    )
     here = _cast("once", columns, both)
     there = _cast("later", kinds, both)
     names = [name for name in described(session, f"FROM {ONCE}") if name not in both]
     place = ", ".join(quoted(name) for name in names)
-    moved = ", ".join(
-        f"{'once' if name in (ORDINAL, ROW_IN_SPLIT) or name not in rows.column_names else 'later'}.{quoted(name)}" for name in names
-    )
+    unmoved = {ORDINAL, ROW_IN_SPLIT, *(name for name in names if name not in rows.column_names)}
+    moved = ", ".join(f"{'once' if name in unmoved else 'later'}.{quoted(name)}" for name in names)
     gone = f"{ORDINAL} NOT IN (SELECT once.{ORDINAL} FROM {join})"
     session.execute(
         f"CREATE OR REPLACE TEMP TABLE {_CHANGED} AS SELECT {here}, {place} FROM {ONCE} AS once WHERE {gone} "
@@ -124,7 +151,8 @@ def _both(share: Share, later: Later, columns: Mapping[str, str], kinds: Mapping
     for name, kind in types.items():
         if kind is None:
             raise SourceError(
-                f"{later.paths[0]}: {name} is {kinds[name]}, and {columns[name]} in the batch whose rows it changes; "
+                f"{later.paths[0]}: {name} is {kinds[name]}, and {columns[name]} in the batch whose rows it"
+                " changes; "
                 f'give both one type, as types={{"{name}": "{columns[name]}"}} in {share.bound.source.call}'
             )
     return {name: kind for name, kind in types.items() if kind}
@@ -135,25 +163,39 @@ def _cast(table: str, kinds: Mapping[str, str], both: Mapping[str, str]) -> str:
     parts = []
     for name, kind in both.items():
         value = f"{table}.{quoted(name)}" if name in kinds else "NULL"
-        cast = value if kinds.get(name) == kind else widened(value, kinds[name], kind) if name in kinds else f"NULL::{kind}"
+        cast = (
+            value
+            if kinds.get(name) == kind
+            else widened(value, kinds[name], kind)
+            if name in kinds
+            else f"NULL::{kind}"
+        )
         parts.append(f"{cast} AS {quoted(name)}")
     return ", ".join(parts)
 
 
-def _rows_of(share: Share, later: Later, ids: Ids, home_us: int) -> tuple[pa.Table, Mapping[str, str], pa.Table | None]:
-    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; the types of their columns; and what
-    the rows looked up, as of the batch that they are at home in.
+def _rows_of(
+    share: Share, later: Later, ids: Ids, home_us: int
+) -> tuple[pa.Table, Mapping[str, str], pa.Table | None]:
+    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; the types
+    of their columns; and what the rows looked up, as of the batch that they are at home in.
     """
     with rows_among(share, later, ids) as later_rows:
         if not later_rows:
             return pa.table({}), {}, None
         source = share.bound.source
-        met = with_answers(later_rows.session, source, later_rows.rows, later_rows.times.in_time, home_us)[1] if applied(source) else None
+        met = (
+            with_answers(later_rows.session, source, later_rows.rows, later_rows.times.in_time, home_us)[1]
+            if applied(source)
+            else None
+        )
         return later_rows.session.table(later_rows.rows).to_arrow_table(), later_rows.columns, met
 
 
 class LaterRows(NamedTuple):
-    """Rows of a later batch: the session, the table of these rows there, the types of their columns, their files, and the times taken."""
+    """Rows of a later batch: the session, the table of these rows there, the types of their columns, their
+    files, and the times taken.
+    """
 
     session: duckdb.DuckDBPyConnection
     rows: str
@@ -164,7 +206,8 @@ class LaterRows(NamedTuple):
 
 @contextmanager
 def rows_among(share: Share, later: Later, ids: Ids) -> Iterator[LaterRows | None]:
-    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; None where no row can be read.
+    """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; None
+    where no row can be read.
 
     What cannot be read of it is in the quarantine of its own batch.
     """
@@ -172,7 +215,10 @@ def rows_among(share: Share, later: Later, ids: Ids) -> Iterator[LaterRows | Non
         if later_rows:
             later_rows.session.register(_THERE, ids.halves())
             among = f"FROM {_IDS} SEMI JOIN {_THERE} USING ({ID_HIGH}, {ID_LOW})"
-            query = f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM ({among}) AS ids JOIN {ONCE} AS once USING ({ORDINAL})"
+            query = (
+                f"SELECT once.*, ids.{ID_HIGH}, ids.{ID_LOW} FROM ({among}) AS ids JOIN {ONCE} AS once USING"
+                f" ({ORDINAL})"
+            )
             later_rows.session.execute(f"CREATE OR REPLACE TEMP TABLE {_LATER} AS {query}")
         yield later_rows._replace(rows=_LATER) if later_rows else None
 
@@ -182,7 +228,9 @@ def ids_in(share: Share, batch: Later) -> Ids:
     try:
         with _with_ids(share, batch) as later_rows:
             return (
-                of_batch(later_rows.session.table(later_rows.rows).to_arrow_table(), batch.batch_us, changes=True)
+                of_batch(
+                    later_rows.session.table(later_rows.rows).to_arrow_table(), batch.batch_us, changes=True
+                )
                 if later_rows
                 else Ids.none()
             )
@@ -192,13 +240,25 @@ def ids_in(share: Share, batch: Later) -> Ids:
 
 @contextmanager
 def _with_ids(share: Share, later: Later) -> Iterator[LaterRows | None]:
-    """The ids of a batch in a table, and the last row of each id in the table `ONCE`; None where no row can be read."""
-    source, split = share.bound.source, Split(later.batch_us, later.end_us, 0, later.paths, only=True, steps=later.steps)
-    with careful_session(source, later.paths) as session, fitting(session, share.bound, later.paths) as (bound, files):
+    """The ids of a batch in a table, and the last row of each id in the table `ONCE`; None where no row can
+    be read.
+    """
+    source, split = (
+        share.bound.source,
+        Split(later.batch_us, later.end_us, 0, later.paths, only=True, steps=later.steps),
+    )
+    with (
+        careful_session(source, later.paths) as session,
+        fitting(session, share.bound, later.paths) as (bound, files),
+    ):
         if files.has_no_row_left:
             yield None
             return
         split_rows, times = carefully(session, bound, split, files), taken(bound, split)
-        session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(split_rows.rows, times, source.changes)}")
-        session.execute(f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, split_rows.columns, times)}")
+        session.execute(
+            f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(split_rows.rows, times, source.changes)}"
+        )
+        session.execute(
+            f"CREATE OR REPLACE TEMP TABLE {_IDS} AS {ids_of_rows(source, ONCE, split_rows.columns, times)}"
+        )
         yield LaterRows(session, _IDS, split_rows.columns, files, times)

@@ -1,4 +1,6 @@
-"""The rows of a split without rows that repeat rows of earlier batches; its ids; and the decision on repeated rows."""
+"""The rows of a split without rows that repeat rows of earlier batches; its ids; and the decision on repeated
+rows.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +50,18 @@ class ComparedRows:
 
 
 def without_repeated(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: str, columns: Mapping[str, str], times: Taken
+    session: duckdb.DuckDBPyConnection,
+    share: Share,
+    split: Split,
+    rows: str,
+    columns: Mapping[str, str],
+    times: Taken,
 ) -> ComparedRows:
-    """Write the ids of a split, and move the rows that repeat rows of earlier batches to the table `REPEATED`.
+    """Write the ids of a split, and move the rows that repeat rows of earlier batches to the table
+    `REPEATED`.
 
-    `rows`: a table without duplicates of its own, which is changed. Ids of a type that cannot be compared are an error.
+    `rows`: a table without duplicates of its own, which is changed. Ids of a type that cannot be compared are
+    an error.
     """
     id_table = session.sql(ids_of_rows(share.bound.source, rows, columns, times)).to_arrow_table()
     changes = share.bound.source.changes is not None
@@ -66,7 +75,13 @@ def without_repeated(
         session.execute(f"INSERT INTO {TOO_LATE} FROM {_PLACES}")
         session.unregister(_PLACES)
     own = id_table.filter(pa.array(~repeated)).select([ID_HIGH, ID_LOW, ORDINAL]) if changes else None
-    return ComparedRows(written, _decided(written, ids.take(repeated), ids.take(late)), int(repeated.sum()), int(late.sum()), own)
+    return ComparedRows(
+        written,
+        _decided(written, ids.take(repeated), ids.take(late)),
+        int(repeated.sum()),
+        int(late.sum()),
+        own,
+    )
 
 
 def _left_out(share: Share, split: Split, ids: Ids, *, changes: bool) -> tuple[Flags, Flags]:
@@ -84,7 +99,9 @@ def _left_out(share: Share, split: Split, ids: Ids, *, changes: bool) -> tuple[F
 def _move(session: duckdb.DuckDBPyConnection, rows: str, places: pa.ChunkedArray) -> None:
     """Move rows to the table `REPEATED`. `places`: their `ORDINAL`."""
     session.register(_PLACES, pa.table({"place": places}))
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {REPEATED} AS SELECT * FROM {rows} WHERE {ORDINAL} IN (FROM {_PLACES})")
+    session.execute(
+        f"CREATE OR REPLACE TEMP TABLE {REPEATED} AS SELECT * FROM {rows} WHERE {ORDINAL} IN (FROM {_PLACES})"
+    )
     session.execute(f"DELETE FROM {rows} WHERE {ORDINAL} IN (FROM {_PLACES})")
     session.unregister(_PLACES)
 

@@ -1,4 +1,6 @@
-"""The rows of later batches that change rows of some batches or take them back, for people: where they stand, and what they say."""
+"""The rows of later batches that change rows of some batches or take them back, for people: where they stand,
+and what they say.
+"""
 
 from __future__ import annotations
 
@@ -54,15 +56,27 @@ class ToldChange:
 
 
 def told_changes(bound: Bound, starts: Collection[int]) -> tuple[ToldChange, ...]:
-    """The changes of rows of some batches, by batch, as was decided when windows were made last. Files of later batches are read."""
+    """The changes of rows of some batches, by batch, as was decided when windows were made last.
+
+    Files of later batches are read.
+    """
     noted_ids = known_ids(bound) if bound.source.changes else None
     if not noted_ids or not starts:
         return ()
     bound, later = later_of(bound, starts)
-    batches = {each.batch_us: Interval(each.batch_us, each.end_us) for changing in later.values() for each in changing}
+    batches = {
+        each.batch_us: Interval(each.batch_us, each.end_us)
+        for changing in later.values()
+        for each in changing
+    }
     earlier = earlier_ids(bound, noted_ids, [*batches.values()])
     share = Share(bound, (), {}, earlier=earlier)
-    return tuple(change for home, changing in sorted(later.items()) for each in changing for change in _told(share, earlier, home, each))
+    return tuple(
+        change
+        for home, changing in sorted(later.items())
+        for each in changing
+        for change in _told(share, earlier, home, each)
+    )
 
 
 def _told(share: Share, earlier: Earlier, home_us: int, later: Later) -> Iterator[ToldChange]:
@@ -75,8 +89,8 @@ def _told(share: Share, earlier: Earlier, home_us: int, later: Later) -> Iterato
             return
         takes_back = share.bound.source.changes.takes_back  # type: ignore[union-attr]  # changes were asked for
         query = (
-            f"SELECT NULL AS {FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}, CASE WHEN {takes_back} THEN '{_BACK}' ELSE '{_CHANGED}' END AS reason, "
-            f"{whole_row(rows.columns)} AS row FROM {rows.rows}"
+            f"SELECT NULL AS {FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}, CASE WHEN {takes_back} THEN '{_BACK}' ELSE"
+            f" '{_CHANGED}' END AS reason, {whole_row(rows.columns)} AS row FROM {rows.rows}"
         )
         table = placed(rows.session, rows.session.sql(query).to_arrow_table(), rows.files, ())
     batches = from_us(home_us), from_us(later.batch_us)
@@ -84,4 +98,6 @@ def _told(share: Share, earlier: Earlier, home_us: int, later: Later) -> Iterato
         if each["reason"] in (_BACK, _CHANGED):  # the remaining rows are bad rows of the files
             step = later.steps.get(each["file"])
             version = step.version if step else None
-            yield ToldChange(*batches, each["reason"], version, each["file"], each["position"], each["line"], each["row"])
+            yield ToldChange(
+                *batches, each["reason"], version, each["file"], each["position"], each["line"], each["row"]
+            )

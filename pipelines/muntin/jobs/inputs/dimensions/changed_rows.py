@@ -1,11 +1,13 @@
-"""Batches that rest on rows of a dimension that have changed: what their events looked up would be answered otherwise.
+"""Batches that rest on rows of a dimension that have changed: what their events looked up would be answered
+otherwise.
 
 dimension, as noted   EUR  [1 May, ...) 1.08
 dimension now         EUR  [1 May, 3 May) 1.08  [3 May, ...) 1.10        differs from 3 May on
 met                   batch of 2 May: EUR  00:10 .. 23:50  1.08         as before: stays
                       batch of 3 May: EUR  00:05 .. 23:58  1.08         is read again
 
-Which keys differ from when on follows from two files of versions. Of what was met, only files are read whose times reach there.
+Which keys differ from when on follows from two files of versions. Of what was met, only files are read whose
+times reach there.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
 _LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]
 _NOTE = "dimensions.json"
 _READING = ""
-"""In the note in the place of names: batches are being read, by the versions that are named behind it; "": by several."""
+"""In the note in the place of names: batches are being read, by the versions that are named behind it; "": by
+several.
+"""
 _UNKNOWN = "what its events looked up is not known"
 
 
@@ -75,13 +79,17 @@ class LookupChanges:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences on batches that are not read again, though windows rest on rows of dimensions that have changed."""
+        """Sentences on batches that are not read again, though windows rest on rows of dimensions that have
+        changed.
+        """
         return (self.too_many,) if self.too_many else ()
 
     def remember(self, bound: Bound) -> None:
-        """Note that all batches rest on these versions, so that the next run compares with them. Only to be called after reading.
+        """Note that all batches rest on these versions, so that the next run compares with them. Only to be
+        called after reading.
 
-        Where another run noted something else meanwhile nothing is noted, and the next run compares with all that was met.
+        Where another run noted something else meanwhile nothing is noted, and the next run compares with all
+        that was met.
 
         `bound`: with the dimensions by which batches were read.
         """
@@ -90,7 +98,9 @@ class LookupChanges:
 
         def noted(content: Any) -> Mapping[str, str]:  # noqa: ANN401 - JSON
             now = _names(content)
-            alone = now in (self.digests, _reading(self.digests)) or (now == self.noted and _READING not in now)
+            alone = now in (self.digests, _reading(self.digests)) or (
+                now == self.noted and _READING not in now
+            )
             return self.digests if digests_of(bound) == self.digests and alone else {}
 
         change_note(bound.folder / _NOTE, noted)
@@ -102,7 +112,9 @@ def digests_of(bound: Bound) -> dict[str, str]:
 
 
 def forget_other_versions(bound: Bound) -> None:
-    """Take back the note of the versions on which all batches rest, and note that batches are being read by other versions."""
+    """Take back the note of the versions on which all batches rest, and note that batches are being read by
+    other versions.
+    """
     mine = digests_of(bound)
 
     def noted(content: Any) -> Mapping[str, str] | None:  # noqa: ANN401 - JSON
@@ -115,7 +127,10 @@ def forget_other_versions(bound: Bound) -> None:
 
 
 def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupChanges:
-    """The batches whose events met rows of dimensions that have changed since. `reading`: batches that a run reads anyway."""
+    """The batches whose events met rows of dimensions that have changed since.
+
+    `reading`: batches that a run reads anyway.
+    """
     if not bound.pipeline.lookups:
         return LookupChanges()
     snapshot = bound.store.snapshot(LOOKED_UP)
@@ -126,15 +141,21 @@ def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupCh
         if noted.get(dimension.name) != dimension.digest and snapshot.files:
             before = _before(bound, dimension.name, noted.get(dimension.name))
             starts = _affected(bound, snapshot.files, dimension, before, versions_of(table))
-            reasons |= dict.fromkeys(starts.tolist(), f"rows of {dimension.name} that its events looked up have changed")
+            reasons |= dict.fromkeys(
+                starts.tolist(), f"rows of {dimension.name} that its events looked up have changed"
+            )
     after = bound.pipeline.intervals.after
     intervals = readable(bound, [Interval(start, after(start)) for start in sorted(reasons)])
     why = {interval: reasons[interval.start_us] for interval in intervals}
-    return LookupChanges(why, digests, _too_many(bound, [interval for interval in intervals if interval not in reading]), noted)
+    return LookupChanges(
+        why, digests, _too_many(bound, [interval for interval in intervals if interval not in reading]), noted
+    )
 
 
 def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
-    """Why a run does not read batches again automatically: they have more bytes than `auto_rebuild` says, where it says any."""
+    """Why a run does not read batches again automatically: they have more bytes than `auto_rebuild` says,
+    where it says any.
+    """
     most = size_of(bound.pipeline.auto_rebuild, "auto_rebuild")
     if not most or not intervals:
         return ""
@@ -142,14 +163,17 @@ def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
     if size <= most:
         return ""
     return (
-        f"{many(len(intervals), 'batch')} met rows of a dimension that have changed since, and windows rest on them as they were: "
-        f"their files have {size:,} bytes, and auto_rebuild allows {most:,}. Read them again: muntin backfill FILE "
-        f"{bound.pipeline.intervals.options(intervals[0].start_us, intervals[-1].end_us)}"
+        f"{many(len(intervals), 'batch')} met rows of a dimension that have changed since, and windows rest"
+        f" on them as they were: their files have {size:,} bytes, and auto_rebuild allows {most:,}. Read them"
+        " again: muntin backfill FILE"
+        f" {bound.pipeline.intervals.options(intervals[0].start_us, intervals[-1].end_us)}"
     )
 
 
 def _note(bound: Bound) -> dict[str, str]:
-    """Name of a dimension -> the name of the versions on which all batches rest, or `_READING`; nothing where there is no note."""
+    """Name of a dimension -> the name of the versions on which all batches rest, or `_READING`; nothing where
+    there is no note.
+    """
     return _names(read_note(bound.folder / _NOTE))
 
 
@@ -165,19 +189,29 @@ def _reading(digests: Mapping[str, str]) -> dict[str, str]:
 def _before(bound: Bound, name: str, digest: str | None) -> Versions | None:
     """The versions on which all batches rest; None where they are not known."""
     try:
-        return versions_of(opened(bound.folder / DIMENSIONS / path_of_versions(name, digest)).read()) if digest else None
+        return (
+            versions_of(opened(bound.folder / DIMENSIONS / path_of_versions(name, digest)).read())
+            if digest
+            else None
+        )
     except (OSError, pa.ArrowInvalid):
         return None
 
 
 def noted_versions(bound: Bound) -> dict[str, Versions]:
-    """Name of a dimension -> the versions on which all batches rest; nothing of a dimension where they are not known."""
-    versions_by_name = {name: _before(bound, name, digest) for name, digest in _note(bound).items() if name != _READING}
+    """Name of a dimension -> the versions on which all batches rest; nothing of a dimension where they are
+    not known.
+    """
+    versions_by_name = {
+        name: _before(bound, name, digest) for name, digest in _note(bound).items() if name != _READING
+    }
     return {name: versions for name, versions in versions_by_name.items() if versions}
 
 
 def outlived_versions(folder: AnyPath) -> list[str]:
-    """Names of the files of versions in a folder of `DIMENSIONS` that no note names: the next run compares with others."""
+    """Names of the files of versions in a folder of `DIMENSIONS` that no note names: the next run compares
+    with others.
+    """
     try:
         noted = json.loads((folder.parent / _NOTE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -200,10 +234,18 @@ def _apart(bound: Bound, files: Sequence[File]) -> Ints:
     return np.unique(np.concatenate(apart))
 
 
-def _affected(bound: Bound, files: Sequence[File], dimension: Dimension, before: Versions | None, now: Versions) -> Ints:
+def _affected(
+    bound: Bound, files: Sequence[File], dimension: Dimension, before: Versions | None, now: Versions
+) -> Ints:
     """Starts of the batches that met what differs. `before`: None: everything may."""
-    keys, begin, end = differing(before, now) if before else (None, np.empty(0, np.int64), np.empty(0, np.int64))
-    low, high = (int(begin.min(initial=np.iinfo(np.int64).max)), int(end.max(initial=np.iinfo(np.int64).min))) if before else ALWAYS
+    keys, begin, end = (
+        differing(before, now) if before else (None, np.empty(0, np.int64), np.empty(0, np.int64))
+    )
+    low, high = (
+        (int(begin.min(initial=np.iinfo(np.int64).max)), int(end.max(initial=np.iinfo(np.int64).min)))
+        if before
+        else ALWAYS
+    )
     starts_of_files = [np.empty(0, np.int64)]
     for file in files:
         path = parse_states_path(file.path)

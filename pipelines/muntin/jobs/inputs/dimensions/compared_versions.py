@@ -1,4 +1,7 @@
-"""Versions of a dimension compared with other versions, and with what batches met. Hashes of keys and answers, nothing is read."""
+"""Versions of a dimension compared with other versions, and with what batches met.
+
+Hashes of keys and answers, nothing is read.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ def otherwise(met: pa.Table, now: Versions) -> np.ndarray:
 
 
 def version_at(versions: Versions, keys: Ints, times: Ints) -> tuple[Ints, Ints]:
-    """The version that is valid for each key at a time, -1 without one, and until when the answer stays as it is."""
+    """The version that is valid for each key at a time, -1 without one, and until when the answer stays as it
+    is.
+    """
     order = np.argsort(versions.key, kind="stable")
     place = np.minimum(np.searchsorted(versions.key[order], keys), max(len(order) - 1, 0))
     ids = order[place] if len(order) else np.zeros(len(keys), np.int64)
@@ -48,11 +53,16 @@ def version_at(versions: Versions, keys: Ints, times: Ints) -> tuple[Ints, Ints]
 
 
 def _last_begun(versions: Versions, ids: Ints, times: Ints, there: np.ndarray) -> Ints:
-    """The last version of each key that began by a time; the place before the first version of the key where no version did."""
+    """The last version of each key that began by a time; the place before the first version of the key where
+    no version did.
+    """
     owner = np.repeat(np.arange(len(versions.key)), np.diff(versions.first))
     at = np.arange(len(times))
     events = np.concatenate([owner, ids[there]])
-    moments, kind = np.concatenate([versions.since, times[there]]), np.repeat([0, 1], [len(owner), int(there.sum())])
+    moments, kind = (
+        np.concatenate([versions.since, times[there]]),
+        np.repeat([0, 1], [len(owner), int(there.sum())]),
+    )
     order = np.lexsort((kind, moments, events))
     begun = np.cumsum(kind[order] == 0) - 1
     number = np.full(len(times), -1, np.int64)
@@ -62,8 +72,13 @@ def _last_begun(versions: Versions, ids: Ints, times: Ints, there: np.ndarray) -
 
 
 def differing(before: Versions, now: Versions) -> tuple[Ints, Ints, Ints]:
-    """The keys that have other answers than before, and the stretches of time in which they have: keys, begins, ends."""
-    rows = [np.stack([np.repeat(each.key, np.diff(each.first)), each.since, each.until, each.answer]) for each in (before, now)]
+    """The keys that have other answers than before, and the stretches of time in which they have: keys,
+    begins, ends.
+    """
+    rows = [
+        np.stack([np.repeat(each.key, np.diff(each.first)), each.since, each.until, each.answer])
+        for each in (before, now)
+    ]
     both = np.concatenate(rows, axis=1)
     order = np.lexsort(both)
     ordered = both[:, order]
@@ -78,7 +93,9 @@ def differing(before: Versions, now: Versions) -> tuple[Ints, Ints, Ints]:
     keys, moments = keys[order], moments[order]
     moments = np.minimum(moments, ALWAYS[1] - 1)
     ends = np.where(
-        np.append(keys[1:] == keys[:-1], np.zeros(min(len(keys), 1), np.bool_)), np.append(moments[1:], 0)[: len(keys)], ALWAYS[1]
+        np.append(keys[1:] == keys[:-1], np.zeros(min(len(keys), 1), np.bool_)),
+        np.append(moments[1:], 0)[: len(keys)],
+        ALWAYS[1],
     )
     (was, _), (is_now, _) = version_at(before, keys, moments), version_at(now, keys, moments)
     answers = [np.append(each.answer, 0)[version] for each, version in ((before, was), (now, is_now))]

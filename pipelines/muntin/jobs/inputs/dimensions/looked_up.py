@@ -1,4 +1,6 @@
-"""Look-ups of batches, for people: which rows they met, how many had an answer and how many none, and whether answers still hold."""
+"""Look-ups of batches, for people: which rows they met, how many had an answer and how many none, and whether
+answers still hold.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,10 @@ class LookedUp:
 
 
 def looked_up(bound: Bound, starts: Ints) -> tuple[LookedUp, ...]:
-    """The look-ups of some batches, by batch and name; () where nothing looks up. `starts`: of the batches, ascending."""
+    """The look-ups of some batches, by batch and name; () where nothing looks up.
+
+    `starts`: of the batches, ascending.
+    """
     if not bound.pipeline.lookups or not len(starts):
         return ()
     files = [file for file in bound.store.snapshot(LOOKED_UP).files if len(within(starts, file.path))]
@@ -89,13 +94,19 @@ class MetRow:
 
 
 def met_rows(bound: Bound, starts: Ints, within_us: tuple[int, int]) -> tuple[MetRow, ...]:
-    """The rows of dimensions that events of some batches met in a stretch of time, by look-up, key and time."""
+    """The rows of dimensions that events of some batches met in a stretch of time, by
+    look-up, key and time.
+    """
     if not bound.pipeline.lookups or not len(starts):
         return ()
     files = [file for file in bound.store.snapshot(LOOKED_UP).files if len(within(starts, file.path))]
     met = _met(bound, files, np.sort(starts))
-    met = met.filter(pa.array((instants(met[_LAST]) >= within_us[0]) & (instants(met[_FIRST]) < within_us[1])))
-    return tuple(row for name, versions in sorted(noted_versions(bound).items()) for row in _rows(name, versions, met))
+    met = met.filter(
+        pa.array((instants(met[_LAST]) >= within_us[0]) & (instants(met[_FIRST]) < within_us[1]))
+    )
+    return tuple(
+        row for name, versions in sorted(noted_versions(bound).items()) for row in _rows(name, versions, met)
+    )
 
 
 def _rows(name: str, versions: Versions, met: pa.Table) -> Iterator[MetRow]:
@@ -107,11 +118,19 @@ def _rows(name: str, versions: Versions, met: pa.Table) -> Iterator[MetRow]:
     for each in np.unique(number[(number >= 0) & same]).tolist():
         (key,) = versions.keys.drop_columns("id").slice(owner[each], 1).to_pylist()
         until = int(versions.until[each])
-        yield MetRow(name, tuple(key.values()), from_us(int(versions.since[each])), None if until == FOREVER else from_us(until))
+        yield MetRow(
+            name,
+            tuple(key.values()),
+            from_us(int(versions.since[each])),
+            None if until == FOREVER else from_us(until),
+        )
 
 
 def _met(bound: Bound, files: Sequence[File], starts: Ints) -> pa.Table:
     """The rows of what some batches met."""
-    tables = [MET.empty_table(), *(opened(whole_content(bound.table(LOOKED_UP), file)).read().cast(MET) for file in files)]
+    tables = [
+        MET.empty_table(),
+        *(opened(whole_content(bound.table(LOOKED_UP), file)).read().cast(MET) for file in files),
+    ]
     met = pa.concat_tables(tables)
     return met.filter(pc.is_in(met[BATCH], value_set=pa.array(starts).view(INSTANT)))

@@ -1,7 +1,9 @@
-"""The table of what events looked up: of each batch the keys, the times and the answers, in files like the files of states.
+"""The table of what events looked up: of each batch the keys, the times and the answers, in files like the
+files of states.
 
-The files of states of a batch bear the name of what its events met, so that states and this table cannot get apart unseen: where they do,
-as after a crash between two commits, it is unknown what the states rest on, and the batch is read again.
+The files of states of a batch bear the name of what its events met, so that states and this table cannot get
+apart unseen: where they do, as after a crash between two commits, it is unknown what the states rest on, and
+the batch is read again.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 _LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]
 TEXTS = Texts(
     "looked up",
-    "What the events of each batch looked up, by which batches are found that rest on rows which changed since",
+    "What the events of each batch looked up, by which batches are found that rest on rows which changed"
+    " since",
     {
         BATCH: "start of the interval of the batch, UTC",
         _LOOKUP: "the name of the look-up",
@@ -48,7 +51,9 @@ TEXTS = Texts(
 
 
 def name_of_met(met: pa.Table | None) -> int:
-    """A name of what the rows of a batch looked up, for the files of its states; `UNDECIDED` where that is nothing."""
+    """A name of what the rows of a batch looked up, for the files of its states; `UNDECIDED` where that is
+    nothing.
+    """
     if met is None or not len(met):
         return UNDECIDED
     digest = blake3()
@@ -59,20 +64,29 @@ def name_of_met(met: pa.Table | None) -> int:
 
 
 def names_of_met(met: pa.Table | None, starts: Ints) -> Versions | None:
-    """The name for each of some batches, as `name_of_met` gives it; None where nothing is looked up. `met`: batches ascending."""
+    """The name for each of some batches, as `name_of_met` gives it; None where nothing is looked up.
+
+    `met`: batches ascending.
+    """
     if met is None:
         return None
     return np.array([name_of_met(part) for part in _by_batch(met, starts)], np.uint64)
 
 
 def noted_names(bound: Bound, starts: Ints) -> Versions:
-    """The name of what each of some batches looked up, as the table says; `UNDECIDED` where that is nothing."""
-    met = batches_of(bound.table(LOOKED_UP), bound.store.snapshot(LOOKED_UP).files, bound.pipeline.intervals.after)
+    """The name of what each of some batches looked up, as the table says; `UNDECIDED`
+    where that is nothing.
+    """
+    met = batches_of(
+        bound.table(LOOKED_UP), bound.store.snapshot(LOOKED_UP).files, bound.pipeline.intervals.after
+    )
     return np.append(met.decided, np.uint64(UNDECIDED))[met.position(starts)]
 
 
 def write_met(bound: Bound, met: pa.Table | None, batch_us: int, split: int) -> dict[str, Any] | None:
-    """Write what the rows of a split looked up, also if that is nothing; the file, None where nothing looks up."""
+    """Write what the rows of a split looked up, also if that is nothing; the file, None where nothing looks
+    up.
+    """
     if not bound.pipeline.lookups:
         return None
     met = MET.empty_table() if met is None else met
@@ -82,7 +96,9 @@ def write_met(bound: Bound, met: pa.Table | None, batch_us: int, split: int) -> 
 
 
 def write_met_of_batches(bound: Bound, met: pa.Table | None, starts: Ints, ends: Ints) -> File | None:
-    """Write what the rows of several batches looked up to a file that they share; None where nothing looks up."""
+    """Write what the rows of several batches looked up to a file that they share; None where nothing looks
+    up.
+    """
     if met is None:
         return None
     parts = _by_batch(met, starts)
@@ -90,12 +106,17 @@ def write_met_of_batches(bound: Bound, met: pa.Table | None, starts: Ints, ends:
     extents = [_extent(part) if len(part) else (AFTER_ALL, BEFORE_ALL) for part in parts]
     low, high = (np.array(each, np.int64) for each in zip(*extents, strict=True))
     rows = np.array([len(part) for part in parts], np.int64)
-    batches = Batches(starts, ends, np.maximum(names, 1), high, low, high, rows, np.zeros(len(starts), np.bool_), names)
+    batches = Batches(
+        starts, ends, np.maximum(names, 1), high, low, high, rows, np.zeros(len(starts), np.bool_), names
+    )
     return write_shared(met, bound.table(LOOKED_UP), batches)
 
 
 def commit_met(bound: Bound, starts: Ints, new: Sequence[File]) -> None:
-    """Replace what batches looked up; see `replace_batches`. ConflictError where other runs commit all the time."""
+    """Replace what batches looked up; see `replace_batches`.
+
+    ConflictError where other runs commit all the time.
+    """
     replace_batches(bound, LOOKED_UP, starts, new, (MET, TEXTS))
 
 
@@ -116,4 +137,7 @@ def _buffers(column: pa.ChunkedArray) -> list[bytes]:
     plain = column.combine_chunks()
     values = plain.view(pa.int64()) if plain.type != pa.int64() else plain
     missing = plain.is_null().to_numpy(zero_copy_only=False)
-    return [np.ascontiguousarray(values.fill_null(0).to_numpy(zero_copy_only=False)).tobytes(), missing.tobytes()]
+    return [
+        np.ascontiguousarray(values.fill_null(0).to_numpy(zero_copy_only=False)).tobytes(),
+        missing.tobytes(),
+    ]

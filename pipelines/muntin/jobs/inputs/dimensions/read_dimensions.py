@@ -1,4 +1,6 @@
-"""The dimensions of a definition as they are now, for the tasks of a run and for who asks what has changed."""
+"""The dimensions of a definition as they are now, for the tasks of a run and for who asks
+what has changed.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,21 @@ _MOST = 4
 
 
 def with_dimensions(bound: Bound, *, written: bool = False) -> Bound:
-    """The definition with its dimensions as they are now; unchanged where it has none, or has been given them.
+    """The definition with its dimensions as they are now; unchanged where it has none, or has been given
+    them.
 
-    `written`: whether tasks will read them, from files below the state. Two rows of a key at the same time are an error.
+    `written`: whether tasks will read them, from files below the state. Two rows of a key at the same time
+    are an error.
     """
-    if not bound.pipeline.lookups or (bound.dimensions and (not written or all(each.path for each in bound.dimensions))):
+    if not bound.pipeline.lookups or (
+        bound.dimensions and (not written or all(each.path for each in bound.dimensions))
+    ):
         return bound
     dimensions_and_rows = read_dimensions(bound)
-    return replace(bound, dimensions=tuple(_written(bound, *each) if written else each[0] for each in dimensions_and_rows))
+    return replace(
+        bound,
+        dimensions=tuple(_written(bound, *each) if written else each[0] for each in dimensions_and_rows),
+    )
 
 
 def read_dimensions(bound: Bound) -> list[tuple[Dimension, pa.Table]]:
@@ -56,17 +65,23 @@ def _read(bound: Bound, name: str, lookup: Lookup) -> tuple[Dimension, pa.Table]
     source, files = _files(lookup)
     if not files:
         raise SourceError(
-            f"lookups[{name!r}]: no file or message of {lookup.place} was found; without its rows every event would find nothing, which "
-            f"nobody can tell from a wrong path"
+            f"lookups[{name!r}]: no file or message of {lookup.place} was found; without its rows every event"
+            " would find nothing, which nobody can tell from a wrong path"
         )
     cache_key = repr((name, lookup, bound.state, files))
     if cache_key not in _READ:
-        dimension_and_versions = read_dimension(name, lookup, source, [file.path for file in files], bound.may_use)
+        dimension_and_versions = read_dimension(
+            name, lookup, source, [file.path for file in files], bound.may_use
+        )
         while len(_READ) >= _MOST:
             _READ.pop(next(iter(_READ)))
         _READ[cache_key] = dimension_and_versions
     dimension, versions = _READ[cache_key]
-    flat = tuple(key for key in bound.pipeline.keys if key.partition(".")[0] == name and key.partition(".")[2] in dict(dimension.columns))
+    flat = tuple(
+        key
+        for key in bound.pipeline.keys
+        if key.partition(".")[0] == name and key.partition(".")[2] in dict(dimension.columns)
+    )
     return replace(dimension, flat=flat), versions
 
 

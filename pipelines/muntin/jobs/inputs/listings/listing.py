@@ -27,9 +27,12 @@ class Inputs:
 
     Attributes:
         files: of each interval, in order.
-        watermarks_us: start of the interval -> the watermark after it, in microseconds, where the source says so itself.
-        source: the source with what only reading tells of it, as the columns of a table; None: as it is defined.
-        parts: name -> what the batches are read from of this source, where there are several; `files` names the source of a file then.
+        watermarks_us: start of the interval -> the watermark after it, in microseconds, where the source says
+            so itself.
+        source: the source with what only reading tells of it, as the columns of a table; None: as it is
+            defined.
+        parts: name -> what the batches are read from of this source, where there are several; `files` names
+            the source of a file then.
         hidden: how many files of an interval are passed over for their names.
     """
 
@@ -41,19 +44,36 @@ class Inputs:
 
     def of(self, bound: Bound) -> Bound:
         """The definition with that source."""
-        return bound if self.source is None else replace(bound, pipeline=replace(bound.pipeline, source=self.source))
+        return (
+            bound
+            if self.source is None
+            else replace(bound, pipeline=replace(bound.pipeline, source=self.source))
+        )
 
     def only(self, intervals: Collection[Interval]) -> Inputs:
         """The inputs of some of the batches."""
-        files = {interval: files_of_batch for interval, files_of_batch in self.files.items() if interval in intervals}
-        return replace(self, files=files, parts={name: part.only(intervals) for name, part in self.parts.items()})
+        files = {
+            interval: files_of_batch
+            for interval, files_of_batch in self.files.items()
+            if interval in intervals
+        }
+        return replace(
+            self, files=files, parts={name: part.only(intervals) for name, part in self.parts.items()}
+        )
 
     @staticmethod
     def joined(given: Sequence[Inputs]) -> Inputs:
         """The inputs of several groups of batches together; no batch is in two groups."""
-        files = {interval: files_of_batch for each in given for interval, files_of_batch in each.files.items()}
-        watermarks_us = {start: watermark_us for each in given for start, watermark_us in each.watermarks_us.items()}
-        parts = {name: Inputs.joined([each.parts[name] for each in given]) for name in (given[-1].parts if given else ())}
+        files = {
+            interval: files_of_batch for each in given for interval, files_of_batch in each.files.items()
+        }
+        watermarks_us = {
+            start: watermark_us for each in given for start, watermark_us in each.watermarks_us.items()
+        }
+        parts = {
+            name: Inputs.joined([each.parts[name] for each in given])
+            for name in (given[-1].parts if given else ())
+        }
         hidden = {interval: count for each in given for interval, count in each.hidden.items()}
         return Inputs(files, watermarks_us, given[-1].source if given else None, parts, hidden)
 
@@ -66,7 +86,9 @@ def listing(source: Source) -> Listing:
 class Listing(Protocol):
     """The functions of a module of `jobs/inputs/listings`."""
 
-    def inputs(self, bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
+    def inputs(
+        self, bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool
+    ) -> Inputs:
         """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
         ...
 
@@ -84,7 +106,10 @@ class Listing(Protocol):
 
 
 def first_interval(bound: Bound, inputs: Callable[[Interval], Inputs]) -> Inputs:
-    """The files of the first interval that has any. `inputs`: gives the files of an interval, or raises SourceError."""
+    """The files of the first interval that has any.
+
+    `inputs`: gives the files of an interval, or raises SourceError.
+    """
     for interval in first_intervals(bound):
         with suppress(SourceError):
             given = inputs(interval)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from muntin.sources.file_source import FileSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
+def inputs(
+    bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool
+) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = _source(bound)
     files_of_batches, hidden = source_files(source, intervals)
@@ -41,11 +43,15 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 
 def first_inputs(bound: Bound) -> Inputs:
     """The files of the first interval that has any."""
-    return first_interval(bound, lambda interval: inputs(bound, [interval], allow_missing=False, keep=False, there=False))
+    return first_interval(
+        bound, lambda interval: inputs(bound, [interval], allow_missing=False, keep=False, there=False)
+    )
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """How the files of a batch differ from the files in its report: by name, size, content or time; None if they do not."""
+    """How the files of a batch differ from the files in its report: by name, size, content or time; None if
+    they do not.
+    """
     before, now = {file.path: file for file in manifest(report)}, {file.path: file for file in files}
     for what, paths in (("new file", now.keys() - before.keys()), ("file gone", before.keys() - now.keys())):
         if paths:
@@ -76,6 +82,7 @@ def _check_apart(source: FileSource, files_of_batches: Mapping[Interval, Sequenc
             other = owners.setdefault(file.path, interval)
             if other != interval:
                 raise SourceError(
-                    f"{file.path} is a file of the batch {other} and of {interval}, and its rows would count twice; write path "
-                    f"in sources.files(...) so that every file belongs to one batch, or say all_files=True if that is meant"
+                    f"{file.path} is a file of the batch {other} and of {interval}, and its rows would count"
+                    " twice; write path in sources.files(...) so that every file belongs to one batch, or"
+                    " say all_files=True if that is meant"
                 )

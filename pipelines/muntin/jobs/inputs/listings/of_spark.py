@@ -1,4 +1,7 @@
-"""Listing of a source that Spark reads: without Spark its rows are not known. A run has files: see `jobs/inputs/materialised`."""
+"""Listing of a source that Spark reads: without Spark its rows are not known.
+
+A run has files: see `jobs/inputs/materialised`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ if TYPE_CHECKING:
 UNKNOWN = "only Spark can tell what rows there are, and it was not started"
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
+def inputs(
+    bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool
+) -> Inputs:
     """No files, as long as no run reads them."""
     return Inputs({interval: [] for interval in intervals}, {})
 

@@ -1,4 +1,7 @@
-"""A table with a log: the files that the commits of an interval added. They never change; a clock that went wrong may add some later."""
+"""A table with a log: the files that the commits of an interval added.
+
+They never change; a clock that went wrong may add some later.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
     from muntin.sources.tables import TableSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
+def inputs(
+    bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool
+) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = in_full(_source(bound))
     files_of_batches = table_files(source, intervals, _first(bound).start_us)
@@ -39,7 +44,10 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 
 
 def first_inputs(bound: Bound) -> Inputs:
-    """The files of the first interval; if there are none, of the interval of the newest commit. A table that cannot be read is an error."""
+    """The files of the first interval; if there are none, of the interval of the newest commit.
+
+    A table that cannot be read is an error.
+    """
     source, log = in_full(_source(bound)), log_of(_source(bound))
     newest = [bound.pipeline.intervals.around(log.made_us[log.newest])] if log.made_us else []
     for interval in (_first(bound), *newest):
@@ -51,7 +59,9 @@ def first_inputs(bound: Bound) -> Inputs:
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """The file that was added to a batch, or left it, since the batch was read; None: its files are the same."""
+    """The file that was added to a batch, or left it, since the batch was read; None: its
+    files are the same.
+    """
     before, now = {file.path for file in manifest(report)}, {file.path for file in files}
     for what, paths in (("new file", now - before), ("file gone", before - now)):
         if paths:

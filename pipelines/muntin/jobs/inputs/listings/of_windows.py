@@ -1,4 +1,7 @@
-"""Windows of an upstream: the files that it has published. A file never changes; the upstream may publish other files."""
+"""Windows of an upstream: the files that it has published.
+
+A file never changes; the upstream may publish other files.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
     from muntin.sources.upstream_windows import WindowSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
+def inputs(
+    bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool
+) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = _source(bound)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
@@ -28,9 +33,14 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, 
     for interval, at in zip(intervals, theirs.entries.position(starts).tolist(), strict=True):
         if at < 0:
             name = source.upstream.name
-            raise SourceError(f"{name} has not published the batch {interval} of its window {source.window!r}; run {name} over it first")
+            raise SourceError(
+                f"{name} has not published the batch {interval} of its window {source.window!r}; run {name}"
+                " over it first"
+            )
     published = theirs.files(starts)
-    return Inputs({interval: published[interval.start_us] for interval in intervals}, theirs.watermarks_us(starts))
+    return Inputs(
+        {interval: published[interval.start_us] for interval in intervals}, theirs.watermarks_us(starts)
+    )
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
@@ -40,7 +50,9 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 
 def first_inputs(bound: Bound) -> Inputs:
     """The files of the first interval that has any."""
-    return first_interval(bound, lambda interval: inputs(bound, [interval], allow_missing=False, keep=False, there=False))
+    return first_interval(
+        bound, lambda interval: inputs(bound, [interval], allow_missing=False, keep=False, there=False)
+    )
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:

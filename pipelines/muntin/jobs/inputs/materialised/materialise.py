@@ -1,4 +1,7 @@
-"""The inputs of a run; rows that a function reads by Spark are files of the state for this run. No row goes through the driver."""
+"""The inputs of a run; rows that a function reads by Spark are files of the state for this run.
+
+No row goes through the driver.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,12 @@ _AROUND, _OF_A_JOB = ("An error occurred while calling",), "Job aborted due to s
 _SHOWN = 300  # characters of an error of Spark's
 
 
-def materialise(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]) -> dict[Interval, list[SourceFile]]:
-    """Read the rows of some batches by Spark, and write them below the state: the files of each batch, none of a batch without rows."""
+def materialise(
+    bound: Bound, spark: SparkSession, intervals: Sequence[Interval]
+) -> dict[Interval, list[SourceFile]]:
+    """Read the rows of some batches by Spark, and write them below the state: the files of each batch, none
+    of a batch without rows.
+    """
     source: SparkSource = bound.source  # type: ignore[assignment]  # other sources are not materialised
     files_of_batches: dict[Interval, list[SourceFile]] = {interval: [] for interval in intervals}
     by_start = {interval.start_us: interval for interval in intervals}
@@ -47,7 +54,9 @@ def materialise(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]
         for row in _written(bound, spark, near):
             path = f"{bound.folder}/{MATERIALISED}/{row['path']}"
             files_of_batches[by_start[row["batch"]]].append(SourceFile(path, row["size"], 0))
-    return {interval: sorted(files, key=lambda file: file.path) for interval, files in files_of_batches.items()}
+    return {
+        interval: sorted(files, key=lambda file: file.path) for interval, files in files_of_batches.items()
+    }
 
 
 def remove_materialised(bound: Bound, intervals: Iterable[Interval]) -> None:
@@ -65,13 +74,17 @@ def _frame(source: SparkSource, spark: SparkSession, interval: Interval) -> Data
         if isinstance(wrong, MuntinError):
             raise
         if isinstance(wrong, AttributeError) and "columns" in str(wrong):
-            raise SourceError(f"{_call(source, interval)} gives no DataFrame of Spark; let it return one") from wrong
-        raise SourceError(f"{_call(source, interval)} failed: {_reported(wrong)}; mend the function, or what it reads") from wrong
+            raise SourceError(
+                f"{_call(source, interval)} gives no DataFrame of Spark; let it return one"
+            ) from wrong
+        raise SourceError(
+            f"{_call(source, interval)} failed: {_reported(wrong)}; mend the function, or what it reads"
+        ) from wrong
     needed = source.needed or names
     if missing_columns := [name for name in (*needed, source.event_time) if name not in names]:
         raise SourceError(
-            f"{_call(source, interval)}: no column {missing_columns[0]!r} in its rows; there are {', '.join(names)}; "
-            f"mend the function, or the names in sources.spark(...)"
+            f"{_call(source, interval)}: no column {missing_columns[0]!r} in its rows; there are"
+            f" {', '.join(names)}; mend the function, or the names in sources.spark(...)"
         )
     return frame.select(*map(quoted, needed))
 
@@ -92,7 +105,9 @@ def _types(frame: DataFrame) -> list[tuple[str, str]]:
     return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
 
 
-def _written(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, DataFrame]]) -> list[dict[str, Any]]:
+def _written(
+    bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, DataFrame]]
+) -> list[dict[str, Any]]:
     """The files of neighbours, by one Spark job."""
     folder, source = bound.table(MATERIALISED), bound.source
 
@@ -108,7 +123,9 @@ def _written(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, D
         if at_fault := about_python(spark, wrong):
             raise at_fault from wrong
         call = _call(source, near[0][0]) + (f" and {len(near) - 1} more" if len(near) > 1 else "")  # type: ignore[arg-type]
-        raise SourceError(f"{call}: the rows cannot be read: {_reported(wrong)}; mend the function, or what it reads") from wrong
+        raise SourceError(
+            f"{call}: the rows cannot be read: {_reported(wrong)}; mend the function, or what it reads"
+        ) from wrong
     for outcome in outcomes:
         if "error" in outcome:
             raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])
@@ -116,14 +133,21 @@ def _written(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, D
 
 
 def _call(source: SparkSource, interval: Interval) -> str:
-    return f"sources.spark: {source.named}(spark, {spell_instant(interval.start_us)}, {spell_instant(interval.end_us)})"
+    return (
+        f"sources.spark: {source.named}(spark, {spell_instant(interval.start_us)},"
+        f" {spell_instant(interval.end_us)})"
+    )
 
 
 def _reported(wrong: Exception) -> str:
-    """The message and the cause of an error of Spark, without Java's stack and without the job and the call in which it came."""
+    """The message and the cause of an error of Spark, without Java's stack and without the job and the call
+    in which it came.
+    """
     lines = [line.strip() for line in str(wrong).splitlines() if line.strip()]
     caused = [line.partition("Caused by: ")[2] for line in lines if line.startswith("Caused by: ")][:1]
-    own = [line.removeprefix(": ") for line in lines if not line.startswith((*_AROUND, "Caused by: ", "at "))][:1]
+    own = [
+        line.removeprefix(": ") for line in lines if not line.startswith((*_AROUND, "Caused by: ", "at "))
+    ][:1]
     texts = caused if caused and _OF_A_JOB in str(wrong) else [*own, *caused]
     return ", caused by ".join(map(_short, texts)) or type(wrong).__name__
 
@@ -133,14 +157,20 @@ def _short(text: str) -> str:
 
 
 @contextmanager
-def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool) -> Iterator[Inputs]:
-    """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the files are there."""
+def inputs_of_run(
+    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool
+) -> Iterator[Inputs]:
+    """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the
+    files are there.
+    """
     if bound.members:
         with ExitStack() as materialised:
             parts = dict[str, Inputs]()
             for name, each in bound.members.items():
                 with telling(name):
-                    parts[name] = materialised.enter_context(inputs_of_run(each, runner, intervals, allow_missing=allow_missing))
+                    parts[name] = materialised.enter_context(
+                        inputs_of_run(each, runner, intervals, allow_missing=allow_missing)
+                    )
             yield together(parts)
         return
     if not isinstance(bound.source, SparkSource):
@@ -150,7 +180,8 @@ def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *
         files_of_batches = materialise(bound, runner.spark, intervals)
         if not allow_missing:
             check_kept(bound, [interval for interval, files in files_of_batches.items() if not files], "row")
-        yield Inputs(files_of_batches, {}, replace(bound.source, read=_was_read))  # tasks do without the function, and what it holds
+        # tasks do without the function, and what it holds
+        yield Inputs(files_of_batches, {}, replace(bound.source, read=_was_read))
     finally:
         remove_materialised(bound, intervals)
 

@@ -1,4 +1,5 @@
-"""Rows that Spark read: their cut and order, and the task that writes them to files of the state, named by their content.
+"""Rows that Spark read: their cut and order, and the task that writes them to files of the state, named by
+their content.
 
 The rows alone decide cut and order, not the partitions, settings or cluster of Spark:
 
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
 BATCH, BUCKET = "muntin_batch", "muntin_bucket"
 BUCKETS = 8
-"""Into so many files at least the rows of a batch are cut, and as many tasks may write it. Another number, other sums of floats."""
+"""Into so many files at least the rows of a batch are cut, and as many tasks may write it.
+
+Another number, other sums of floats.
+"""
 ROWS = 2**18
 """Of a file, at most. Another number, other sums of floats."""
 
@@ -63,7 +67,9 @@ def _named(start: str, digest: str) -> str:
 
 
 def pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, int, pa.Table]]:
-    """Rows in pieces of at most `ROWS`: of each its batch, its bucket, its number in the bucket, and the rows."""
+    """Rows in pieces of at most `ROWS`: of each its batch, its bucket, its number in the bucket, and the
+    rows.
+    """
     of, number, held = (0, 0), 0, list[pa.RecordBatch]()
     for stretch in (stretch for batch in batches for stretch in _stretches(batch)):
         batch_us, bucket = stretch[BATCH][0].as_py(), stretch[BUCKET][0].as_py()
@@ -94,7 +100,9 @@ def _stretches(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 def _table(held: list[pa.RecordBatch]) -> pa.Table:
     """Rows as they are stored: in one piece, without Spark's notes, and no word of the session's zone."""
     table = pa.Table.from_batches(held).drop_columns([BATCH, BUCKET])
-    return table.cast(pa.schema([pa.field(each.name, in_utc(each.type)) for each in table.schema])).combine_chunks()
+    return table.cast(
+        pa.schema([pa.field(each.name, in_utc(each.type)) for each in table.schema])
+    ).combine_chunks()
 
 
 def in_utc(kind: pa.DataType) -> pa.DataType:
@@ -107,14 +115,17 @@ def in_utc(kind: pa.DataType) -> pa.DataType:
         return pa.struct([pa.field(each.name, in_utc(each.type)) for each in kind])
     if pa.types.is_map(kind):
         return pa.map_(in_utc(kind.key_type), in_utc(kind.item_type))
-    return pa.list_(in_utc(kind.value_type)) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
+    return (
+        pa.list_(in_utc(kind.value_type)) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
+    )
 
 
 def ordered(frames: Sequence[tuple[int, DataFrame]], first: str) -> DataFrame:
-    """The rows of some batches, rows of the same bucket and batch together in one partition and in order, with `BATCH` and `BUCKET`.
+    """The rows of some batches, rows of the same bucket and batch together in one partition and in order,
+    with `BATCH` and `BUCKET`.
 
-    `frames`: start of a batch -> its rows; all have the same columns. `first`: the column that rows are ordered by before all other
-    columns.
+    `frames`: start of a batch -> its rows; all have the same columns. `first`: the column that rows are
+    ordered by before all other columns.
     """
     rows = reduce(_joined, [_marked(start_us, frame) for start_us, frame in frames])
     fields = sorted(frames[0][1].schema.fields, key=lambda each: each.name != first)
@@ -136,7 +147,9 @@ def _marked(start_us: int, frame: DataFrame) -> DataFrame:
 
 
 def _keys(name: str, kind: DataType) -> list[Column]:
-    """The value that a column is hashed and ordered by: maps have no order, and texts may have an order of their own."""
+    """The value that a column is hashed and ordered by: maps have no order, and texts may have an order of
+    their own.
+    """
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType
 

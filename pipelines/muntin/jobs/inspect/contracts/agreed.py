@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ON_FAILURE = "on_failure"
-"""The property of a table that tells what becomes of windows that fail a critical expectation; without it they are held back."""
+"""The property of a table that tells what becomes of windows that fail a critical expectation; without it
+they are held back.
+"""
 _MADE = "make one with: muntin contract FILE > contract.yaml"
 
 
@@ -32,7 +34,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: columns by name, keys in order, each expectation as a text, with the severity of its failure, and what follows from that."""
+    """A table: columns by name, keys in order, each expectation as a text, with the severity of its failure,
+    and what follows from that.
+    """
 
     columns: Mapping[str, Column]
     keys: tuple[str, ...]
@@ -56,26 +60,41 @@ def read_contract(path: Path) -> Agreed:
     except OSError as wrong:
         raise DefinitionError(f"{path}: {wrong.strerror or wrong}; {_MADE}") from wrong
     except (ValueError, RecursionError) as wrong:
-        raise DefinitionError(f"{path}: it is no JSON, as `muntin contract` writes it ({wrong}); {_MADE}") from wrong
+        raise DefinitionError(
+            f"{path}: it is no JSON, as `muntin contract` writes it ({wrong}); {_MADE}"
+        ) from wrong
     return agreed(document, str(path))
 
 
 def agreed(document: object, where: str) -> Agreed:
     """The promises of a document. `where`: names it in errors."""
-    if not isinstance(document, dict) or document.get("kind") != "DataContract" or not str(document.get("apiVersion")).startswith("v3."):
-        raise DefinitionError(f'{where}: it is no data contract, with kind "DataContract" and an apiVersion as "v3.1.0"; {_MADE}')
+    if (
+        not isinstance(document, dict)
+        or document.get("kind") != "DataContract"
+        or not str(document.get("apiVersion")).startswith("v3.")
+    ):
+        raise DefinitionError(
+            f'{where}: it is no data contract, with kind "DataContract" and an apiVersion as "v3.1.0";'
+            f" {_MADE}"
+        )
     if "schema" not in document:
         raise DefinitionError(f"{where}: it has no schema, so that it promises nothing; {_MADE}")
     tables = {name: _table(each, place) for name, each, place in _named(document, "schema", "name", where)}
-    service = {name: each.get("value") for name, each, _ in _named(document, "slaProperties", "property", where)}
-    return Agreed(str(document.get("id")), tables, {name: value for name, value in service.items() if _is_told(value)})
+    service = {
+        name: each.get("value") for name, each, _ in _named(document, "slaProperties", "property", where)
+    }
+    return Agreed(
+        str(document.get("id")), tables, {name: value for name, value in service.items() if _is_told(value)}
+    )
 
 
 def _is_told(value: object) -> TypeGuard[float | str]:
     return isinstance(value, str) or (isinstance(value, int | float) and math.isfinite(value))
 
 
-def _named(document: Mapping[str, Any], part: str, name: str, where: str) -> Iterator[tuple[str, dict[str, Any], str]]:
+def _named(
+    document: Mapping[str, Any], part: str, name: str, where: str
+) -> Iterator[tuple[str, dict[str, Any], str]]:
     """The parts of a document that have names: name, part, and the place of it for errors.
 
     Anything but a list of objects with this name in each is an error.
@@ -91,7 +110,9 @@ def _named(document: Mapping[str, Any], part: str, name: str, where: str) -> Ite
 
 def _table(table: dict[str, Any], where: str) -> Table:
     parts = [*_named(table, "properties", "name", where)]
-    positions = {name: each.get("primaryKeyPosition", 0) for name, each, _ in parts if each.get("primaryKey") is True}
+    positions = {
+        name: each.get("primaryKeyPosition", 0) for name, each, _ in parts if each.get("primaryKey") is True
+    }
     if not all(isinstance(at, int) for at in positions.values()):
         raise DefinitionError(f"{where}: a primaryKeyPosition is no whole number; {_MADE}")
     checks: dict[str, str] = {}
@@ -102,23 +123,37 @@ def _table(table: dict[str, Any], where: str) -> Table:
             checks[f"{implementation.get('type')} {arguments}"] = _stronger(
                 checks.get(f"{implementation.get('type')} {arguments}"), each.get("severity")
             )
-    columns, keys = {name: _column(each, place) for name, each, place in parts}, tuple(sorted(positions, key=positions.__getitem__))
+    columns, keys = (
+        {name: _column(each, place) for name, each, place in parts},
+        tuple(sorted(positions, key=positions.__getitem__)),
+    )
     return Table(columns, keys, checks, _custom(table, ON_FAILURE, where) or "hold")
 
 
 def _stronger(one: str | None, other: object) -> str:
     """The severity that counts where an expectation stands twice."""
-    return min((each for each in (one, other) if each in SEVERITIES), key=SEVERITIES.index, default="critical")  # type: ignore[arg-type, type-var]
+    return min(
+        (each for each in (one, other) if each in SEVERITIES), key=SEVERITIES.index, default="critical"
+    )  # type: ignore[arg-type, type-var]
 
 
 def _column(column: dict[str, Any], where: str) -> Column:
     kind = column.get("physicalType") or ""
     if kind:
         check_type(kind, f"{where}: physicalType")
-    return Column(kind, column.get("required") is True, _custom(column, "unit", where), str(column.get("description", "")))
+    return Column(
+        kind,
+        column.get("required") is True,
+        _custom(column, "unit", where),
+        str(column.get("description", "")),
+    )
 
 
 def _custom(part: dict[str, Any], name: str, where: str) -> str:
     """The value of a property that the standard does not have; "" where it is not said."""
-    texts = (each.get("value") for named, each, _ in _named(part, "customProperties", "property", where) if named == name)
+    texts = (
+        each.get("value")
+        for named, each, _ in _named(part, "customProperties", "property", where)
+        if named == name
+    )
     return next(map(str, texts), "")

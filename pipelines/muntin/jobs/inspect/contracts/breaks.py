@@ -1,4 +1,6 @@
-"""Breaks of a contract by a change of a definition: the promises of a contract that a later contract does not keep."""
+"""Breaks of a contract by a change of a definition: the promises of a contract that a later contract does not
+keep.
+"""
 
 from __future__ import annotations
 
@@ -59,32 +61,63 @@ def added(before: Agreed, now: Agreed, renamed: Mapping[str, str]) -> list[str]:
     """The tables and columns that no reader can miss: they are new."""
     old = {name: before.tables.get(name) or before.tables.get(renamed.get(name, "")) for name in now.tables}
     columns = (
-        f"{name}.{column}" for name, table in old.items() if table for column in now.tables[name].columns if column not in table.columns
+        f"{name}.{column}"
+        for name, table in old.items()
+        if table
+        for column in now.tables[name].columns
+        if column not in table.columns
     )
     return [*(name for name, table in old.items() if table is None), *columns]
 
 
 def _of_table(name: str, before: Table, now: Table) -> Iterator[Break]:
     if before.keys != now.keys:
-        yield Break(name, "", "windows have other keys", ", ".join(before.keys) or "none", ", ".join(now.keys) or "none")
+        yield Break(
+            name,
+            "",
+            "windows have other keys",
+            ", ".join(before.keys) or "none",
+            ", ".join(now.keys) or "none",
+        )
     new = {
-        column: each for column, each in now.columns.items() if column not in before.columns and column not in now.keys
+        column: each
+        for column, each in now.columns.items()
+        if column not in before.columns and column not in now.keys
     }  # keys look alike
     for column, each in before.columns.items():
         if column in now.columns:
             yield from _of_column(name, column, each, now.columns[column])
         else:
-            same = next((other for other, kind in new.items() if each.says and (kind.says, kind.type) == (each.says, each.type)), None)
-            yield Break(name, column, "the column has another name", column, same) if same else Break(name, column, "the column is gone")
+            same = next(
+                (
+                    other
+                    for other, kind in new.items()
+                    if each.says and (kind.says, kind.type) == (each.says, each.type)
+                ),
+                None,
+            )
+            yield (
+                Break(name, column, "the column has another name", column, same)
+                if same
+                else Break(name, column, "the column is gone")
+            )
     yield from _of_checks(name, before.checks, now.checks)
     if (before.on_failure, now.on_failure) == ("hold", "ask") and before.checks and now.checks:
-        yield Break(name, "", "windows that fail the suite may be published (on_failure)", before.on_failure, now.on_failure)
+        yield Break(
+            name,
+            "",
+            "windows that fail the suite may be published (on_failure)",
+            before.on_failure,
+            now.on_failure,
+        )
 
 
 def _of_column(table: str, name: str, before: Column, now: Column) -> Iterator[Break]:
     if before.type != now.type and before.type and now.type:
         wider = common_type(before.type, now.type) == now.type
-        yield Break(table, name, "the type is wider" if wider else "the type is another", before.type, now.type)
+        yield Break(
+            table, name, "the type is wider" if wider else "the type is another", before.type, now.type
+        )
     if before.required and not now.required:
         yield Break(table, name, "a value may be null now, and never was")
     if before.unit and before.unit != now.unit:

@@ -1,4 +1,6 @@
-"""The contract of published windows with their readers, in the Open Data Contract Standard (Bitol, version 3)."""
+"""The contract of published windows with their readers, in the Open Data Contract Standard (Bitol, version
+3).
+"""
 
 from __future__ import annotations
 
@@ -40,20 +42,30 @@ if TYPE_CHECKING:
 API = "v3.1.0"
 _ROW = "muntin_row"
 _SECOND = 1_000_000
-_LOGICAL = {"BOOLEAN": "boolean", "FLOAT": "number", "DOUBLE": "number", "DATE": "date", "VARCHAR": "string", "BLOB": "string"}
+_LOGICAL = {
+    "BOOLEAN": "boolean",
+    "FLOAT": "number",
+    "DOUBLE": "number",
+    "DATE": "date",
+    "VARCHAR": "string",
+    "BLOB": "string",
+}
 _BEGINNINGS = {"DECIMAL": "number", "TIMESTAMP": "timestamp", "STRUCT": "object", "MAP": "object"}
 
 
 def contract(pipeline: Pipeline, *, root: str | AnyPath) -> dict[str, Any]:
     """The contract as a document of the standard: a table for each window that can be published.
 
-    Types come from the state, or before the first run from the first files of the source, without which it is an error. `version` is a
-    digest of what is agreed: equal content, equal version. Durations are seconds.
+    Types come from the state, or before the first run from the first files of the source, without which it is
+    an error. `version` is a digest of what is agreed: equal content, equal version. Durations are seconds.
     """
     bound = as_readers_know(bind(pipeline, root))
     rows = windows_of_nothing(bound)
     published = [window for window, kind in bound.windows.items() if not isinstance(kind.follows, Unending)]
-    agreed = {"schema": [_table(bound, window, rows[window]) for window in published], "slaProperties": [*_service(pipeline)]}
+    agreed = {
+        "schema": [_table(bound, window, rows[window]) for window in published],
+        "slaProperties": [*_service(pipeline)],
+    }
     head = {"apiVersion": API, "kind": "DataContract", "id": pipeline.name, "name": pipeline.name}
     said = {"description": {"purpose": pipeline.description}} if pipeline.description else {}
     version = digest_of(json.dumps(agreed).encode())
@@ -65,7 +77,12 @@ def _server(bound: Bound) -> dict[str, str]:
     path = str(bound.home / WINDOWS)
     if not is_object_store(path):
         return {"server": "windows", "type": "local", "path": path, "format": "delta"}
-    return {"server": "windows", "type": "s3" if path.startswith("s3://") else "custom", "location": path, "format": "delta"}
+    return {
+        "server": "windows",
+        "type": "s3" if path.startswith("s3://") else "custom",
+        "location": path,
+        "format": "delta",
+    }
 
 
 def _table(bound: Bound, window: str, row: pa.Table) -> dict[str, Any]:
@@ -75,14 +92,30 @@ def _table(bound: Bound, window: str, row: pa.Table) -> dict[str, Any]:
     types = described(session, f"FROM {_ROW}")
     session.unregister(_ROW)
     unique = [*dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))]
-    never_null = {"window_start", "window_end", "batch", *(name for name in bound.aggregates if row[name].null_count == 0)}
+    never_null = {
+        "window_start",
+        "window_end",
+        "batch",
+        *(name for name in bound.aggregates if row[name].null_count == 0),
+    }
     columns = [
-        {"name": name, **_typed(kind), "required": name in never_null, **_key(name, unique), **_said(bound, name, words.comments.get(name))}
+        {
+            "name": name,
+            **_typed(kind),
+            "required": name in never_null,
+            **_key(name, unique),
+            **_said(bound, name, words.comments.get(name)),
+        }
         for name, kind in types.items()
     ]
-    quality = {"quality": [*_quality(bound, window)], **_asking(bound.pipeline)} if window in bound.pipeline.expectations else {}
+    quality = (
+        {"quality": [*_quality(bound, window)], **_asking(bound.pipeline)}
+        if window in bound.pipeline.expectations
+        else {}
+    )
     return {
-        "name": window, "physicalName": window, "logicalType": "object", "physicalType": "table", "description": words.description,
+        "name": window, "physicalName": window, "logicalType": "object", "physicalType": "table",
+        "description": words.description,
         "properties": columns, **quality,
     }  # fmt: skip
 
@@ -91,7 +124,9 @@ def _typed(kind: str) -> dict[str, str]:
     """Both types of a column; none where the type is not known yet."""
     if kind == '"NULL"':
         return {}
-    logical = _LOGICAL.get(kind) or next((logical_type for begin, logical_type in _BEGINNINGS.items() if kind.startswith(begin)), "integer")
+    logical = _LOGICAL.get(kind) or next(
+        (logical_type for begin, logical_type in _BEGINNINGS.items() if kind.startswith(begin)), "integer"
+    )
     return {"logicalType": "array" if kind.endswith("]") else logical, "physicalType": kind}
 
 
@@ -116,11 +151,19 @@ def _quality(bound: Bound, window: str) -> Iterator[dict[str, Any]]:
 
 
 def _asking(pipeline: Pipeline) -> dict[str, Any]:
-    """The word for readers on a suite that fails, where a person is asked. Without it the windows are held back."""
+    """The word for readers on a suite that fails, where a person is asked.
+
+    Without it the windows are held back.
+    """
     if pipeline.on_failure != "ask":
         return {}
-    words = "windows that fail a critical expectation are published if a person says so; reports then tell who did, and why (despite)"
-    return {"customProperties": [{"property": ON_FAILURE, "value": pipeline.on_failure, "description": words}]}
+    words = (
+        "windows that fail a critical expectation are published if a person says so; reports then tell who"
+        " did, and why (despite)"
+    )
+    return {
+        "customProperties": [{"property": ON_FAILURE, "value": pipeline.on_failure, "description": words}]
+    }
 
 
 def _service(pipeline: Pipeline) -> Iterator[dict[str, Any]]:
@@ -133,9 +176,15 @@ def _service(pipeline: Pipeline) -> Iterator[dict[str, Any]]:
         where = "" if schedule.timezone == UTC_NAME else f" {schedule.timezone}"
         yield {"property": "frequency", "value": f"{schedule.cron}{where}", **cron}
     if pipeline.fresh_within_us is not None:
-        yield _lasting("latency", pipeline.fresh_within_us, "how far published windows may be behind the clock (fresh_within)")
+        yield _lasting(
+            "latency",
+            pipeline.fresh_within_us,
+            "how far published windows may be behind the clock (fresh_within)",
+        )
     if pipeline.retention.windows_us is not None:
-        yield _lasting("retention", pipeline.retention.windows_us, "how long published windows are kept (retain)")
+        yield _lasting(
+            "retention", pipeline.retention.windows_us, "how long published windows are kept (retain)"
+        )
 
 
 def _lasting(name: str, us: int, words: str) -> dict[str, Any]:
@@ -149,21 +198,38 @@ def windows_of_nothing(bound: Bound) -> dict[str, pa.Table]:
     The type is null of a column that nothing tells yet, as of a table of spans that was not read.
     """
     states = _states(bound)
-    return {window: _row(bound, window, states[frames.table]) for frames in bound.frame_sets for window in frames.windows}
+    return {
+        window: _row(bound, window, states[frames.table])
+        for frames in bound.frame_sets
+        for window in frames.windows
+    }
 
 
 def _row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
-    """A window without events; derived columns and batch are null. Types that states do not tell come from published windows."""
+    """A window without events; derived columns and batch are null.
+
+    Types that states do not tell come from published windows.
+    """
     import pyarrow as pa
 
     row, there = empty_row(bound, window, states), published(bound.store, window).snapshot.schema
     whole = derived(bound, window, row.slice(0, 0)).schema.append(pa.field("batch", INSTANT))
-    fields = [there.field(each.name) if pa.types.is_null(each.type) and there and each.name in there.names else each for each in whole]
-    return pa.table({each.name: row[each.name] if each in row.schema else pa.nulls(len(row), each.type) for each in fields})
+    fields = [
+        there.field(each.name) if pa.types.is_null(each.type) and there and each.name in there.names else each
+        for each in whole
+    ]
+    return pa.table(
+        {
+            each.name: row[each.name] if each in row.schema else pa.nulls(len(row), each.type)
+            for each in fields
+        }
+    )
 
 
 def _states(bound: Bound) -> dict[str, pa.Table]:
-    """Table of a frame set -> states without rows: as they are kept, else as the first files with rows say."""
+    """Table of a frame set -> states without rows: as they are kept, else as the first
+    files with rows say.
+    """
     schemas = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
     tables = {table: schema.empty_table() for table, schema in schemas.items() if schema is not None}
     if len(tables) == len(schemas):
@@ -171,10 +237,13 @@ def _states(bound: Bound) -> dict[str, pa.Table]:
     types = types_bound(bound, first_inputs(bound))
     if not types or not all(types.values()):
         raise SourceError(
-            f"the types of the columns of {bound.pipeline.name!r} are not known: nothing is read yet, and no file of its source says them; "
-            "run a batch, or bring a file with rows"
+            f"the types of the columns of {bound.pipeline.name!r} are not known: nothing is read yet, and no"
+            " file of its source says them; run a batch, or bring a file with rows"
         )
-    return {table: sealed(stored(closed_session(), _select(columns)), bound.fields) for table, columns in types.items()}
+    return {
+        table: sealed(stored(closed_session(), _select(columns)), bound.fields)
+        for table, columns in types.items()
+    }
 
 
 def _select(columns: Mapping[str, str]) -> str:

@@ -1,4 +1,6 @@
-"""How a Delta table's rows lie in its files: its columns, the columns that its folders give, and the features that it needs."""
+"""How a Delta table's rows lie in its files: its columns, the columns that its folders give, and the features
+that it needs.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,27 @@ _DECIMAL = re.compile(r"decimal\(\d+, ?\d+\)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 # What a reader must know of Delta, and that changes nothing where only added files of Parquet are read.
-_READ = {"timestampNtz", "columnMapping", "deletionVectors", "typeWidening", "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck"}
-_KEPT = {"delta.deletedFileRetentionDuration": "interval 1 week", "delta.logRetentionDuration": "interval 30 days"}
+_READ = {
+    "timestampNtz",
+    "columnMapping",
+    "deletionVectors",
+    "typeWidening",
+    "typeWidening-preview",
+    "v2Checkpoint",
+    "vacuumProtocolCheck",
+}
+_KEPT = {
+    "delta.deletedFileRetentionDuration": "interval 1 week",
+    "delta.logRetentionDuration": "interval 30 days",
+}
 """Property -> how long a table keeps removed files and its log where it says nothing else."""
-_UNITS = {"week": 7 * DAY_US, "day": DAY_US, "hour": DAY_US // 24, "minute": DAY_US // 1440, "second": 1_000_000}
+_UNITS = {
+    "week": 7 * DAY_US,
+    "day": DAY_US,
+    "hour": DAY_US // 24,
+    "minute": DAY_US // 1440,
+    "second": 1_000_000,
+}
 _PART = re.compile(r"(\d+) (week|day|hour|minute|second)s?")
 _SECOND, _THIRD = 2, 3  # protocols: with column mapping; with features, by name
 
@@ -80,7 +99,9 @@ def open_table(root: str, version: int | None = None) -> DeltaTable:
             raise unreached from None
         which = "the table" if version is None else f"version {version}"
         text = str(wrong).partition("\n")[0]
-        raise SourceError(f"{root}: {which} cannot be opened ({text}); mend the path in sources.table(...), or the table") from wrong
+        raise SourceError(
+            f"{root}: {which} cannot be opened ({text}); mend the path in sources.table(...), or the table"
+        ) from wrong
 
 
 def layout(root: str) -> Layout:
@@ -88,28 +109,45 @@ def layout(root: str) -> Layout:
     opened = open_table(root)
     metadata, protocol = opened.metadata(), opened.protocol()
     fields = json.loads(opened.schema().to_json())["fields"]
-    mapped = protocol.min_reader_version >= _SECOND and metadata.configuration.get("delta.columnMapping.mode", "none") != "none"
+    mapped = (
+        protocol.min_reader_version >= _SECOND
+        and metadata.configuration.get("delta.columnMapping.mode", "none") != "none"
+    )
     features = protocol.reader_features if protocol.min_reader_version >= _THIRD else ()
     types = {each["name"]: each["type"] for each in fields}
-    return Layout(types, tuple(metadata.partition_columns), frozenset(features or ()), mapped, dict(metadata.configuration))
+    return Layout(
+        types,
+        tuple(metadata.partition_columns),
+        frozenset(features or ()),
+        mapped,
+        dict(metadata.configuration),
+    )
 
 
 def check_layout(source: TableSource, table_layout: Layout) -> None:
-    """Refuse a table that cannot be read as the source says. Features of Delta that are not known here are refused."""
+    """Refuse a table that cannot be read as the source says.
+
+    Features of Delta that are not known here are refused.
+    """
     if table_layout.mapped:
         raise SourceError(
-            f"{source.path}: its columns have other names in its files (delta.columnMapping.mode), which sources.table cannot read; "
-            f"read it with sources.spark(...)"
+            f"{source.path}: its columns have other names in its files (delta.columnMapping.mode), which"
+            " sources.table cannot read; read it with sources.spark(...)"
         )
     if unknown := sorted(table_layout.features - _READ):
         raise SourceError(
-            f"{source.path}: to read it takes Delta's {', '.join(unknown)}, which sources.table does not know; "
-            f"read it with sources.spark(...)"
+            f"{source.path}: to read it takes Delta's {', '.join(unknown)}, which sources.table does not"
+            " know; read it with sources.spark(...)"
         )
     for name in table_layout.partitions:
         if not _NAME.fullmatch(name) or _sql(table_layout.types[name]) in (None, "BLOB"):
-            raise SourceError(f"{source.path}: sources.table cannot read its partition column {name!r}; read it with sources.spark(...)")
-    check_columns(source, table_layout.types, {name for name, kind in table_layout.types.items() if kind == "timestamp"})
+            raise SourceError(
+                f"{source.path}: sources.table cannot read its partition column {name!r}; read it with"
+                " sources.spark(...)"
+            )
+    check_columns(
+        source, table_layout.types, {name for name, kind in table_layout.types.items() if kind == "timestamp"}
+    )
     if source.changes:
         _check_kept(source, table_layout, source.changes.within_us)
 
@@ -120,9 +158,10 @@ def _check_kept(source: TableSource, table_layout: Layout, within_us: int) -> No
         kept_us = _interval_us(table_layout.settings.get(name, usual))
         if kept_us is not None and kept_us < within_us:
             raise SourceError(
-                f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps for {spell(kept_us)} what it "
-                f"takes to read their batches again ({name}); say a shorter changes_within=, or let the table keep it some days longer: "
-                f"ALTER TABLE ... SET TBLPROPERTIES ('{name}' = 'interval {-(-within_us // DAY_US) + 2} days')"
+                f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps"
+                f" for {spell(kept_us)} what it takes to read their batches again ({name}); say a shorter"
+                " changes_within=, or let the table keep it some days longer: ALTER TABLE ... SET"
+                f" TBLPROPERTIES ('{name}' = 'interval {-(-within_us // DAY_US) + 2} days')"
             )
 
 
@@ -137,22 +176,30 @@ def _interval_us(text: str) -> int | None:
 
 
 def check_folders(source: TableSource, added: Iterable[Added]) -> None:
-    """Refuse a file whose folders do not say what the log says of its partition. `source`: with the columns of its table."""
+    """Refuse a file whose folders do not say what the log says of its partition.
+
+    `source`: with the columns of its table.
+    """
     for each in added:
         parts = dict(part.split("=", 1) for part in each.path.split("/")[:-1] if "=" in part)
         for name in source.hive:
             here = None if parts.get(name) in (None, _NULL) else unquote(parts[name])
             if name not in parts or here != (each.partition.get(name, here) or None):
                 raise SourceError(
-                    f"{source.path}/{each.path}: lies in no folder that says {name}={each.partition.get(name)}, as the log does; "
-                    f"read the table with sources.spark(...)"
+                    f"{source.path}/{each.path}: lies in no folder that says"
+                    f" {name}={each.partition.get(name)}, as the log does; read the table with"
+                    " sources.spark(...)"
                 )
 
 
 def with_columns_of(source: TableSource, table_layout: Layout) -> TableSource:
-    """The source with the columns of its table: columns that folders give, and columns that older files may lack."""
+    """The source with the columns of its table: columns that folders give, and columns that older files may
+    lack.
+    """
     hive = {name: kind for name in table_layout.partitions if (kind := _sql(table_layout.types[name]))}
-    columns = {name: kind for name, each in table_layout.types.items() if name not in hive and (kind := _sql(each))}
+    columns = {
+        name: kind for name, each in table_layout.types.items() if name not in hive and (kind := _sql(each))
+    }
     of_feed = {CHANGE: "VARCHAR"} if source.changes else {}
     return replace(source, hive=hive, columns={**columns, **of_feed}, types={**hive, **source.types})
 

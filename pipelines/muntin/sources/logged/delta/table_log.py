@@ -2,7 +2,8 @@
 
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md
 
-A commit is a file of JSON lines with its version as name. Older commits may be cleaned away behind a checkpoint.
+A commit is a file of JSON lines with its version as name. Older commits may be cleaned away behind a
+checkpoint.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ import pyarrow as pa
 from muntin.errors import SourceError
 from muntin.files.near import near
 from muntin.files.paths import names_in, path_of, stats_of
-from muntin.sources.logged.delta.table_layout import check_folders, check_layout, layout, open_table, with_columns_of
+from muntin.sources.logged.delta.table_layout import (
+    check_folders,
+    check_layout,
+    layout,
+    open_table,
+    with_columns_of,
+)
 from muntin.sources.logged.log import Added, Commit, Log
 
 if TYPE_CHECKING:
@@ -31,7 +38,10 @@ if TYPE_CHECKING:
 _COMMIT = re.compile(r"(\d{20})\.json")
 _AT_ONCE = 16
 _MADE: dict[tuple[str, int, int | str], int] = {}
-"""A commit (path, size, when it was written) -> when it was made. A commit never changes; a table may be made anew."""
+"""A commit (path, size, when it was written) -> when it was made.
+
+A commit never changes; a table may be made anew.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +69,11 @@ class TableLog(Log):
         """Some versions, for people."""
         if not versions:
             return ""
-        return f"version {versions[0]}" if versions[0] == versions[-1] else f"versions {versions[0]} to {versions[-1]}"
+        return (
+            f"version {versions[0]}"
+            if versions[0] == versions[-1]
+            else f"versions {versions[0]} to {versions[-1]}"
+        )
 
     def address(self, added: Added) -> str:
         """The path of a file below the table."""
@@ -84,8 +98,9 @@ class TableLog(Log):
         for each in added:
             if each.marked:
                 raise SourceError(
-                    f"{self.address(each)}: rows of it are marked as deleted (a deletion vector), which sources.table cannot read; "
-                    f"read the table with sources.spark(...), or rewrite it (REORG TABLE ... APPLY (PURGE))"
+                    f"{self.address(each)}: rows of it are marked as deleted (a deletion vector), which"
+                    " sources.table cannot read; read the table with sources.spark(...), or rewrite it"
+                    " (REORG TABLE ... APPLY (PURGE))"
                 )
         check_folders(source, added)
 
@@ -101,10 +116,15 @@ def table_log(source: TableSource) -> TableLog:
         raise SourceError(f"{root}: there is no Delta table (no commit in {folder}); {mend}")
     lost = sorted({*range(versions[0], versions[-1])} - {*versions})
     if lost:
-        raise SourceError(f"{folder}: the commit of version {lost[0]} is lost, so nobody knows which rows it added; bring it back")
+        raise SourceError(
+            f"{folder}: the commit of version {lost[0]} is lost, so nobody knows which rows it added; bring"
+            " it back"
+        )
     facts = stats_of([_path(root, version) for version in versions])
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        commit_times_us = threads.map(lambda version: _made_us(root, version, facts.get(_path(root, version))), versions)
+        commit_times_us = threads.map(
+            lambda version: _made_us(root, version, facts.get(_path(root, version))), versions
+        )
         return TableLog(root, dict(zip(versions, commit_times_us, strict=True)))
 
 
@@ -118,7 +138,9 @@ def _made_us(root: str, version: int, stat: Stat | None) -> int:
         raise SourceError(f"{_path(root, version)}: gone since the log was listed; run again")
     key = _path(root, version), stat.st_size, stat.st_mtime_ns
     if key not in _MADE:
-        info: Mapping[str, Any] = next((line["commitInfo"] for line in _lines(root, version) if "commitInfo" in line), {})
+        info: Mapping[str, Any] = next(
+            (line["commitInfo"] for line in _lines(root, version) if "commitInfo" in line), {}
+        )
         made_ms = info.get("inCommitTimestamp", info.get("timestamp"))
         _MADE[key] = stat.st_mtime_ns // 1000 if made_ms is None else int(made_ms) * 1000
     return _MADE[key]
@@ -131,13 +153,17 @@ def _lines(root: str, version: int) -> list[dict[str, Any]]:
     except FileNotFoundError as gone:
         raise SourceError(f"{path}: gone since the log was listed; run again") from gone
     except ValueError as wrong:
-        raise SourceError(f"{path}: the commit is damaged ({wrong}); bring back the log of the table as it was") from wrong
+        raise SourceError(
+            f"{path}: the commit is damaged ({wrong}); bring back the log of the table as it was"
+        ) from wrong
 
 
 def _commit(version: int, lines: Sequence[Mapping[str, Any]]) -> Commit:
     adds = [line["add"] for line in lines if "add" in line]
     removes = [line["remove"] for line in lines if "remove" in line]
-    operation = next((line["commitInfo"].get("operation") or "" for line in lines if "commitInfo" in line), "")
+    operation = next(
+        (line["commitInfo"].get("operation") or "" for line in lines if "commitInfo" in line), ""
+    )
     return Commit(
         version,
         operation,
@@ -151,7 +177,12 @@ def _commit(version: int, lines: Sequence[Mapping[str, Any]]) -> Commit:
 
 
 def _added(line: Mapping[str, Any]) -> Added:
-    return Added(unquote(line["path"]), line.get("size") or 0, line.get("partitionValues") or {}, bool(line.get("deletionVector")))
+    return Added(
+        unquote(line["path"]),
+        line.get("size") or 0,
+        line.get("partitionValues") or {},
+        bool(line.get("deletionVector")),
+    )
 
 
 def _active(log: TableLog, version: int) -> list[Added]:
@@ -168,17 +199,27 @@ def _active(log: TableLog, version: int) -> list[Added]:
 
 
 def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Added]:
-    """The files of a table at a version, by a checkpoint: files of older commits by time of writing, newer files in commit order."""
+    """The files of a table at a version, by a checkpoint: files of older commits by time of writing, newer
+    files in commit order.
+    """
     opened = open_table(source.path, version)
     if "deletionVectors" in (opened.protocol().reader_features or ()):
         raise SourceError(
-            f"{source.path}: rows of version {version} may be marked as deleted (deletion vectors), which sources.table cannot read; "
-            f"read the table with sources.spark(...), or rewrite it once (REORG TABLE ... APPLY (PURGE)) and drop the feature"
+            f"{source.path}: rows of version {version} may be marked as deleted (deletion vectors), which"
+            " sources.table cannot read; read the table with sources.spark(...), or rewrite it once (REORG"
+            " TABLE ... APPLY (PURGE)) and drop the feature"
         )
-    came = {each.path: (number, place) for number in range(log.oldest, version + 1) for place, each in enumerate(log.commit(number).added)}
+    came = {
+        each.path: (number, place)
+        for number in range(log.oldest, version + 1)
+        for place, each in enumerate(log.commit(number).added)
+    }
     files = {unquote(each["path"]): each for each in pa.table(opened.get_add_actions()).to_pylist()}
     order = sorted(files, key=lambda path: (*came.get(path, (-1, files[path]["modification_time"])), path))
-    return [Added(path, files[path]["size_bytes"], _texts(files[path].get("partition") or {}), marked=False) for path in order]
+    return [
+        Added(path, files[path]["size_bytes"], _texts(files[path].get("partition") or {}), marked=False)
+        for path in order
+    ]
 
 
 def _texts(partition: Mapping[str, object]) -> dict[str, str | None]:

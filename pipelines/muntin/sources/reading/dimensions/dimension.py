@@ -1,4 +1,6 @@
-"""A dimension as tasks know it: a file of its versions, and the names and types of what events look up in it."""
+"""A dimension as tasks know it: a file of its versions, and the names and types of what
+events look up in it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,18 @@ if TYPE_CHECKING:
 
 FOREVER = np.iinfo(np.int64).max
 """The end of a version that is valid still."""
-_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT")
+_INTEGERS = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "HUGEINT",
+    "UHUGEINT",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +77,10 @@ class Dimension:
     def missed(self) -> tuple[str, str]:
         """SQL for whether a row found what it requires, and for why it is refused if not."""
         key = " || ', ' || ".join(f"coalesce({quoted(name)}::VARCHAR, 'null')" for name, _ in self.keys)
-        return f"{quoted(self.name)} IS NOT NULL", f"{literal(f'{self.name} has no row that is valid at the event time for ')} || {key}"
+        return (
+            f"{quoted(self.name)} IS NOT NULL",
+            f"{literal(f'{self.name} has no row that is valid at the event time for ')} || {key}",
+        )
 
 
 def applied(source: Source) -> Sequence[Dimension]:
@@ -90,14 +106,16 @@ def _check(dimension: Dimension, source: Source, columns: Mapping[str, str]) -> 
     what = f"lookups[{dimension.name!r}]"
     if clashing_column := next((name for name in columns if name.lower() == dimension.name.lower()), None):
         raise DefinitionError(
-            f"{what}: the source has a column {clashing_column!r}, too, so that nobody could tell the two; name the look-up otherwise"
+            f"{what}: the source has a column {clashing_column!r}, too, so that nobody could tell the two;"
+            " name the look-up otherwise"
         )
     for name, kind in dimension.keys:
         if name not in columns:
             raise SourceError(no_column(f"{what}: keys", name, columns, source))
         if columns[name] != kind and not (columns[name] in _INTEGERS and kind in _INTEGERS):
             raise DefinitionError(
-                f"{what}: keys: {name!r} is {columns[name]} in the events and {kind} in the dimension, and nothing is cast silently; say "
+                f"{what}: keys: {name!r} is {columns[name]} in the events and {kind} in the dimension, and"
+                " nothing is cast silently; say "
                 f'one type in either source, as types={{"{name}": "VARCHAR"}}'
             )
 
@@ -126,7 +144,9 @@ class Versions:
 
 def versions_of(table: pa.Table) -> Versions:
     """The versions in a table, as the file of a dimension has it."""
-    since, until, answer, ids, hashes = (table[name].to_numpy() for name in ("since", "until", "answer", "id", "key"))
+    since, until, answer, ids, hashes = (
+        table[name].to_numpy() for name in ("since", "until", "answer", "id", "key")
+    )
     first = np.append(np.flatnonzero(np.diff(ids, prepend=-1)), len(ids)).astype(np.int64)
     names = [name for name in table.column_names if name.startswith("k") and name[1:].isdigit()]
     keys = table.select([*names, "id"]).take(pa.array(first[:-1]))

@@ -26,24 +26,36 @@ _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
 def keys_of_rows(
-    session: duckdb.DuckDBPyConnection, dimension: Dimension, keys: pa.Table, rows: str, looks_up: str, also: Sequence[str]
+    session: duckdb.DuckDBPyConnection,
+    dimension: Dimension,
+    keys: pa.Table,
+    rows: str,
+    looks_up: str,
+    also: Sequence[str],
 ) -> pa.Table:
     """The keys and times of rows, in order, with the columns `also`.
 
-    `KEY`: the `id` of the row's key, -1 where the dimension lacks it; of a row that looks nothing up any of these. `TIME`: the event
-    time in microseconds, `NEVER` where the row looks nothing up. `UNKNOWN`: a hash of the key (unsigned, 64 bits) where the row looks
-    up and the dimension lacks the key, else null. `keys`: of the dimension, ascending, columns k0, k1, ..., and `id`, from 0.
+    `KEY`: the `id` of the row's key, -1 where the dimension lacks it; of a row that looks nothing up any of
+    these. `TIME`: the event time in microseconds, `NEVER` where the row looks nothing up. `UNKNOWN`: a hash
+    of the key (unsigned, 64 bits) where the row looks up and the dimension lacks the key, else null. `keys`:
+    of the dimension, ascending, columns k0, k1, ..., and `id`, from 0.
     """
     given = " AND ".join(f"r.{quoted(name)} IS NOT NULL" for name, _ in dimension.keys)
-    chosen = ", ".join([f"CASE WHEN {looks_up} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS {TIME}", *also])
+    chosen = ", ".join(
+        [f"CASE WHEN {looks_up} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS {TIME}", *also]
+    )
     rows_with_ids = None
     if len(dimension.keys) == 1 and dimension.keys[0][1] in _WHOLE and len(keys):
-        rows_with_ids = _whole_numbers(session, keys, f"SELECT r.{quoted(dimension.keys[0][0])} AS {KEY}, {chosen} FROM {rows} AS r")
+        rows_with_ids = _whole_numbers(
+            session, keys, f"SELECT r.{quoted(dimension.keys[0][0])} AS {KEY}, {chosen} FROM {rows} AS r"
+        )
     return _joined(session, dimension, keys, chosen, rows) if rows_with_ids is None else rows_with_ids
 
 
 def _whole_numbers(session: duckdb.DuckDBPyConnection, keys: pa.Table, query: str) -> pa.Table | None:
-    """The rows of a query, where their keys are whole numbers of up to 64 bits: numbered in a fraction of the time of a join."""
+    """The rows of a query, where their keys are whole numbers of up to 64 bits: numbered in a fraction of the
+    time of a join.
+    """
     read = session.sql(query).to_arrow_table()
     kind = read[KEY].type
     if not pa.types.is_integer(kind) or kind == pa.uint64():
@@ -62,16 +74,26 @@ def _whole_numbers(session: duckdb.DuckDBPyConnection, keys: pa.Table, query: st
 def _hashes(session: duckdb.DuckDBPyConnection, keys: pa.Array) -> pa.Array:
     session.register(_KEYS, pa.table({"k0": keys}))
     try:
-        return session.sql(f"SELECT {text_hash(['k0'])} AS hash FROM {_KEYS}").to_arrow_table()["hash"].combine_chunks()
+        return (
+            session.sql(f"SELECT {text_hash(['k0'])} AS hash FROM {_KEYS}")
+            .to_arrow_table()["hash"]
+            .combine_chunks()
+        )
     finally:
         session.unregister(_KEYS)
 
 
-def _joined(session: duckdb.DuckDBPyConnection, dimension: Dimension, keys: pa.Table, chosen: str, rows: str) -> pa.Table:
+def _joined(
+    session: duckdb.DuckDBPyConnection, dimension: Dimension, keys: pa.Table, chosen: str, rows: str
+) -> pa.Table:
     """The rows with keys of any types."""
     ours = [f"{KEY}_{at}" for at in range(len(dimension.keys))]
-    key_columns = ", ".join(f"r.{quoted(name)} AS {column}" for column, (name, _) in zip(ours, dimension.keys, strict=True))
-    same = " AND ".join(f"k.k{at}::{kind} = r.{quoted(name)}" for at, (name, kind) in enumerate(dimension.keys))
+    key_columns = ", ".join(
+        f"r.{quoted(name)} AS {column}" for column, (name, _) in zip(ours, dimension.keys, strict=True)
+    )
+    same = " AND ".join(
+        f"k.k{at}::{kind} = r.{quoted(name)}" for at, (name, kind) in enumerate(dimension.keys)
+    )
     number = f"(SELECT k.id FROM {_KEYS} AS k WHERE {same}) AS {KEY}"
     inner = f"SELECT row_number() OVER () AS {_PLACE}, {number}, {key_columns}, {chosen} FROM {rows} AS r"
     unknown = f"CASE WHEN {KEY} IS NULL AND {TIME} <> {NEVER} THEN {text_hash(ours)} END AS {UNKNOWN}"
@@ -82,4 +104,5 @@ def _joined(session: duckdb.DuckDBPyConnection, dimension: Dimension, keys: pa.T
     finally:
         session.unregister(_KEYS)
     in_order = (np.diff(rows_with_ids[_PLACE].to_numpy()) > 0).all()
-    return rows_with_ids if in_order else rows_with_ids.sort_by(_PLACE)  # a join that spilled gives rows in another order
+    # a join that spilled gives rows in another order
+    return rows_with_ids if in_order else rows_with_ids.sort_by(_PLACE)

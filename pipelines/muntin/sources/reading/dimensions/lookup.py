@@ -1,4 +1,7 @@
-"""A look-up as its user defines it: a source of versioned rows that events look up by key and time. Nothing is read here."""
+"""A look-up as its user defines it: a source of versioned rows that events look up by key and time.
+
+Nothing is read here.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A look-up. See `lookup`. `keys`: column of the events -> column of the dimension; `columns`: None for all other columns."""
+    """A look-up.
+
+    See `lookup`. `keys`: column of the events -> column of the dimension; `columns`: None for all other
+    columns.
+    """
 
     source: Any
     keys: Mapping[str, str]
@@ -32,7 +39,9 @@ class Lookup:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The facts that determine states, apart from the rows of the dimension and how its files are written."""
+        """The facts that determine states, apart from the rows of the dimension and how its files are
+        written.
+        """
         columns = None if self.columns is None else list(self.columns)
         return {
             "keys": list(self.keys.items()),
@@ -67,61 +76,79 @@ def lookup(
     required: bool = False,
     of: Sequence[str] = (),
 ) -> Lookup:
-    """A dimension whose rows hold for a time: of each event the row of its key that was valid at the event's own time.
+    """A dimension whose rows hold for a time: of each event the row of its key that was valid at the event's
+    own time.
 
-    In `Pipeline(lookups={"rates": ...})` the SQL of aggregates, of `where` and of windows says `rates.rate`. When the dimension changes,
-    the batches whose events met what changed are read again by the next run, and no other.
+    In `Pipeline(lookups={"rates": ...})` the SQL of aggregates, of `where` and of windows says `rates.rate`.
+    When the dimension changes, the batches whose events met what changed are read again by the next run, and
+    no other.
 
     Args:
-        source: the rows of the dimension: `sources.files("rates/*.csv")`, `sources.table("rates")`, `sources.iceberg("lake", "shop.rates")`
-            or `sources.kafka(...)`, without an event time. All its files are read, whatever the batch; of a topic all messages, of which
-            the last of each message key counts.
-        keys: the columns that events and dimension have in common; or column of the events -> column of the dimension.
-        since: the column with the first instant at which a row holds, read as `unit`, `timezone` and `time_format` of the source say.
-        until: the column with the first instant at which it holds no more, null where that is open; None: until the next row of the key.
+        source: the rows of the dimension: `sources.files("rates/*.csv")`, `sources.table("rates")`,
+            `sources.iceberg("lake", "shop.rates")` or `sources.kafka(...)`, without an event time. All its
+            files are read, whatever the batch; of a topic all messages, of which the last of each message key
+            counts.
+        keys: the columns that events and dimension have in common; or column of the events -> column of the
+            dimension.
+        since: the column with the first instant at which a row holds, read as `unit`, `timezone` and
+            `time_format` of the source say.
+        until: the column with the first instant at which it holds no more, null where that is open; None:
+            until the next row of the key.
         columns: the columns that expressions may use; all others of the dimension unless given.
         required: whether an event without a row is refused, into the quarantine; else `rates` is null for it.
-        of: where a pipeline has several sources, the names of the sources whose rows look up; all unless given.
+        of: where a pipeline has several sources, the names of the sources whose rows look up; all unless
+            given.
 
     Raises:
-        DefinitionError: the source is of another kind, no key, or `since=None`: "the latest value" at the time of a run cannot be replayed.
+        DefinitionError: the source is of another kind, no key, or `since=None`: "the latest value" at the
+            time of a run cannot be replayed.
     """
     if isinstance(source, SparkSource):
         raise DefinitionError(
-            "lookup: sources.spark(...) cannot be looked up: every command that asks what has changed reads the dimension, and each would "
-            "have to start Spark. Let a task before the run write it, as frame.write.format('delta').mode('overwrite').save('rates'), and "
-            "look up sources.table('rates')"
+            "lookup: sources.spark(...) cannot be looked up: every command that asks what has changed reads"
+            " the dimension, and each would have to start Spark. Let a task before the run write it, as"
+            " frame.write.format('delta').mode('overwrite').save('rates'), and look up sources.table('rates')"
         )
     if not (isinstance(source, FileSource | TableSource) or hasattr(source, "all_now")):
         named = getattr(source, "call", repr(source))
         raise DefinitionError(
             f"lookup: {named} cannot be looked up; give files, a table of Delta or Iceberg, or a topic, as "
-            f"sources.lookup(sources.files('rates/*.csv'), ...)"
+            "sources.lookup(sources.files('rates/*.csv'), ...)"
         )
     if source.changes is not None:
         raise DefinitionError(
-            "lookup: a dimension is its rows as they are now, so id=, operation=, deletes=, changes= and changes_within= have no place in "
-            "its source; leave them out"
+            "lookup: a dimension is its rows as they are now, so id=, operation=, deletes=, changes= and"
+            " changes_within= have no place in its source; leave them out"
         )
     if isinstance(source, FileSource) and not source.all_files:
         raise DefinitionError(
             f"lookup: {source.path!r} is a path of batches, and a dimension has none; name all its files, as "
-            f"sources.files('rates/*.csv'), without event_time="
+            "sources.files('rates/*.csv'), without event_time="
         )
     if not isinstance(since, str) or not since:
         raise DefinitionError(
-            f"lookup: since={since!r}: name the column that says from when on a row holds, as since='valid_from'. Without versions an "
-            f"event would get the latest row at the time of the run, and no run could repeat that"
+            f"lookup: since={since!r}: name the column that says from when on a row holds, as"
+            " since='valid_from'. Without versions an event would get the latest row at the time of the run,"
+            " and no run could repeat that"
         )
     return Lookup(
-        source, _keys(keys), since, _name("until", until) if until is not None else None, _columns(columns), bool(required), tuple(of)
+        source,
+        _keys(keys),
+        since,
+        _name("until", until) if until is not None else None,
+        _columns(columns),
+        bool(required),
+        tuple(of),
     )
 
 
 def _keys(keys: object) -> Mapping[str, str]:
     pairs = dict(keys) if isinstance(keys, Mapping) else {each: each for each in _names("keys", keys)}
     if not pairs:
-        raise DefinitionError("lookup: keys: none; name the columns that events and dimension have in common, as keys=['currency']")
+        raise DefinitionError(
+            "lookup: keys: none; name the columns that events and dimension have in common, as"
+            " keys=['currency']"
+        )
     return {_name("keys", ours): _name("keys", theirs) for ours, theirs in pairs.items()}
 
 

@@ -1,4 +1,6 @@
-"""Visits of a web site: clicks of a visitor with less than half an hour between them, and the day so far, every hour."""
+"""Visits of a web site: clicks of a visitor with less than half an hour between them, and the day so far,
+every hour.
+"""
 
 from datetime import UTC, datetime
 

@@ -14,8 +14,13 @@ def test_the_sample_data_from_files_to_windows(tmp_path: Path) -> None:
     write(tmp_path / "data")
     clicks = pipeline_of(FILE, home=tmp_path)
     run_here(clicks, root=tmp_path / "state", start=FIRST, end=FIRST + timedelta(hours=HOURS))
-    found = {(row["visitor"], row["window_start"]): row for row in read(clicks, "visit", root=tmp_path / "state").to_pylist()}
-    assert {key: row["clicks"] for key, row in found.items()} == {(visitor, visit[0][0]): len(visit) for visitor, visit in visits()}
+    found = {
+        (row["visitor"], row["window_start"]): row
+        for row in read(clicks, "visit", root=tmp_path / "state").to_pylist()
+    }
+    assert {key: row["clicks"] for key, row in found.items()} == {
+        (visitor, visit[0][0]): len(visit) for visitor, visit in visits()
+    }
     assert all(row["landed_on"] == "home" for row in found.values())
 
 
@@ -23,6 +28,9 @@ def test_the_sample_data_from_files_to_windows(tmp_path: Path) -> None:
 # visits    [----)       [----)        thirty minutes without a click end a visit
 def test_half_an_hour_without_a_click_ends_a_visit() -> None:
     clicks = pipeline_of(FILE)
-    rows = [{"at": FIRST + timedelta(minutes=at), "visitor": "v", "page": page} for at, page in ((0, "home"), (10, "offer"), (50, "home"))]
+    rows = [
+        {"at": FIRST + timedelta(minutes=at), "visitor": "v", "page": page}
+        for at, page in ((0, "home"), (10, "offer"), (50, "home"))
+    ]
     found = windows_of(clicks, [rows, []], window="visit").to_pylist()
     assert [(row["clicks"], row["left_from"]) for row in found] == [(2, "offer"), (1, "home")]

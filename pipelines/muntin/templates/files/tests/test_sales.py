@@ -15,7 +15,11 @@ def test_the_sample_data_from_files_to_windows(tmp_path: Path) -> None:
     write(tmp_path / "data")
     sales = pipeline_of(FILE, home=tmp_path)
     report = run_here(sales, root=tmp_path / "state", start=FIRST, end=FIRST + timedelta(days=DAYS))
-    assert [(batch.rows_read, batch.rows_quarantined, batch.rows_late) for batch in report.batches] == [(18, 0, 0), (19, 0, 0), (18, 0, 0)]
+    assert [(batch.rows_read, batch.rows_quarantined, batch.rows_late) for batch in report.batches] == [
+        (18, 0, 0),
+        (19, 0, 0),
+        (18, 0, 0),
+    ]
     first, *_ = read(sales, "day", root=tmp_path / "state", keys={"shop": "north"}).to_pylist()
     assert (first["window_start"], first["sold"]) == (FIRST, 10)  # nine sales of the day, and the late one
     assert first["revenue"] == Decimal("139.50") + Decimal(LATE[2])
@@ -25,7 +29,10 @@ def test_the_sample_data_from_files_to_windows(tmp_path: Path) -> None:
 # north        2.50  4.00            1.00
 def test_hours_of_a_shop() -> None:
     sales = pipeline_of(FILE)
-    rows = [{"at": FIRST + timedelta(minutes=at), "shop": "north", "amount": Decimal(amount)} for at, amount in ROWS]
+    rows = [
+        {"at": FIRST + timedelta(minutes=at), "shop": "north", "amount": Decimal(amount)}
+        for at, amount in ROWS
+    ]
     found = windows_of(sales, [rows], window="hour").to_pylist()
     assert [(row["sold"], row["revenue"]) for row in found] == [(2, Decimal("6.50")), (1, Decimal("1.00"))]
 

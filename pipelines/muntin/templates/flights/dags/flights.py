@@ -1,4 +1,7 @@
-"""Delays of departures: six-hour windows every hour, local days, and sessions of departures. A flight arrives when it actually leaves."""
+"""Delays of departures: six-hour windows every hour, local days, and sessions of departures.
+
+A flight arrives when it actually leaves.
+"""
 
 from datetime import UTC, datetime
 

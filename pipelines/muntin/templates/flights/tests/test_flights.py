@@ -28,6 +28,9 @@ def test_the_sample_data_from_files_to_windows(tmp_path: Path) -> None:
 # scheduled   10:00 +5    11:00 +20    a flight is late from 16 minutes on
 def test_late_is_more_than_a_quarter_of_an_hour() -> None:
     flights = pipeline_of(FILE)
-    rows = [{"scheduled": FIRST + timedelta(hours=hour), "origin": "JFK", "delay": delay} for hour, delay in ((10, 5), (11, 20))]
+    rows = [
+        {"scheduled": FIRST + timedelta(hours=hour), "origin": "JFK", "delay": delay}
+        for hour, delay in ((10, 5), (11, 20))
+    ]
     found = windows_of(flights, [rows], window="last_6_hours", provisional=True).to_pylist()
     assert {(row["flights"], row["late"]) for row in found} == {(1, 0), (2, 1), (1, 1)}
