@@ -59,7 +59,7 @@ def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) 
 
     >>> taken_in({"x": "INTEGER"}, {"x": "BIGINT", "y": "DATE"}, "b.csv")  # doctest: +NORMALIZE_WHITESPACE
     ({'x': 'BIGINT', 'y': 'DATE'}, ['x is BIGINT in b.csv and was INTEGER: BIGINT holds both', 'y DATE is
-    a new column in b.parquet'])
+    a new column in b.csv'])
     """
     if not known:
         return dict(here), []
