@@ -21,7 +21,9 @@ from tests.properties import random_bundles
 from tests.properties.random_bundles import HOUR_US, SCHEMA, START, START_US, Given, at_once, count_files, given, one_by_one
 from tests.properties.random_rows import rows
 
-CASES = random_seeds(100)
+SHARES = 3
+"""A case in which batches share a file, whatever else is drawn."""
+CASES = [SHARES, *random_seeds(100)]
 CHUNK = 20
 AT_ONCE = 8  # aggregates
 

@@ -64,6 +64,12 @@ def rows_of(database: str, table: str, names: list[str]) -> list[tuple[Any, ...]
         return sorted(connection.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall(), key=repr)
 
 
+def is_there(database: str, table: str) -> bool:
+    """The first rows make a table: where no window was ever published there is none."""
+    with psycopg.connect(database) as connection:
+        return connection.execute("SELECT to_regclass(%s)", [table]).fetchone() != (None,)
+
+
 def readers_know(small: Changing, window: str, names: list[str]) -> list[tuple[Any, ...]]:
     rows = DeltaTable(str(small.table(window))).to_pyarrow_table().to_pylist()
     return sorted((tuple(row.get(name) for name in names) for row in rows), key=repr)
@@ -74,7 +80,8 @@ def wrong(small: Changing, database: str) -> list[str]:
     found = []
     for name, kind in small.pipeline.windows.items():
         names = [*dict.fromkeys(["k", "window_start", "window_end", *kind.columns, *small.pipeline.aggregates])]
-        found += [name] if rows_of(database, name, names) != readers_know(small, name, names) else []
+        rows = rows_of(database, name, names) if is_there(database, name) else []
+        found += [name] if rows != readers_know(small, name, names) else []
     return found
 
 
