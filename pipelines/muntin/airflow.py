@@ -2,8 +2,6 @@
 extension for Airflow.
 """
 
-import sys
+from muntin.registry import extension, stand_for
 
-from muntin.registry import extension
-
-sys.modules[__name__] = extension("muntin", "airflow")
+stand_for(__name__, extension("muntin", "airflow"))

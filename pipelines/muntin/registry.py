@@ -6,9 +6,14 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from importlib import import_module
+from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 GROUP = "muntin.extensions"
 
@@ -49,6 +54,28 @@ def attribute_of(module: str, kind: str, name: str) -> Any:  # noqa: ANN401 - as
     except NoExtensionError as wrong:
         text = f"module {module!r} has no attribute {name!r}{str(wrong).partition('; ')[2] and f' ({wrong})'}"
         raise AttributeError(text, name=name, obj=sys.modules[module]) from None
+
+
+def stand_for(short: str, module: ModuleType) -> None:
+    """Let a short name be a package of an extension, and `short.x` its module `x`: a second copy of a module
+    has classes and notes of its own.
+    """
+
+    class Same:
+        @staticmethod
+        def find_spec(name: str, _path: object, _target: object = None) -> ModuleSpec | None:
+            return ModuleSpec(name, Same) if name.startswith(f"{short}.") else None  # type: ignore[arg-type]
+
+        @staticmethod
+        def create_module(spec: ModuleSpec) -> None:
+            """A new module, which makes way in `exec_module`."""
+
+        @staticmethod
+        def exec_module(new: ModuleType) -> None:
+            sys.modules[new.__name__] = import_module(f"{module.__name__}{new.__name__.removeprefix(short)}")
+
+    sys.meta_path.insert(0, Same)  # type: ignore[arg-type]
+    sys.modules[short] = module
 
 
 def names_of(kind: str) -> list[str]:

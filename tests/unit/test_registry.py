@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,13 @@ def test_a_muntin_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch)
             sinks.postgres  # noqa: B018
     finally:
         forget()
+
+
+def test_a_module_by_its_short_name_is_no_second_copy() -> None:
+    for short, whole in (("channels.errors", "alerts.channels.errors"), ("airflow.page", "airflow.page")):
+        module = import_module(f"muntin.{short}")
+        assert module is import_module(f"muntin.extensions.{whole}")
+        assert module.__spec__
+        assert module.__spec__.name == module.__name__ == f"muntin.extensions.{whole}"
+    with pytest.raises(ModuleNotFoundError, match=r"'muntin\.extensions\.alerts\.channels\.nothing'"):
+        import_module("muntin.channels.nothing")
