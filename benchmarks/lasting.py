@@ -20,7 +20,7 @@ from benchmarks.events import event_files
 from benchmarks.workloads import EPOCH, SECOND_US, SLIDING
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.tasks import Local
 
 CARRY = "1m"

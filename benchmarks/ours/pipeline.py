@@ -9,9 +9,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from benchmarks.workloads import EPOCH
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, read, run, sources
 from muntin import aggregates as agg
 from muntin.spark.session import opened
+from muntin.windows.kind import Window
 
 WINDOW = "windows"
 
@@ -20,7 +21,7 @@ WINDOW = "windows"
 class Job:
     """One window over the files of a folder; `names` is a template over a batch's interval."""
 
-    window: windows.Window
+    window: Window
     schedule: timedelta
     names: str = "*.parquet"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from muntin.states.sorted import Arranged
-    from muntin.windows import Window
+    from muntin.windows.kind import Window
 
 SECOND = 1_000_000
 MEMBERS = agg.collect("name")

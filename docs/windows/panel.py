@@ -14,9 +14,10 @@ from muntin import windows
 from muntin.definition.instants import instant_us
 from muntin.engine.given_spans import END, START, given_spans
 from muntin.states.columns import INSTANT
+from muntin.windows.all_time import AllTime
 
 if TYPE_CHECKING:
-    from muntin.windows import Window
+    from muntin.windows.kind import Window
 
 HOUR, DAY = 3_600, 86_400
 LETTER = {HOUR: "h", DAY: "d"}
@@ -61,7 +62,7 @@ class Panel:
     @property
     def between_events(self) -> bool:
         """Whether windows reach from their first event to their last, and no farther."""
-        return self.window.made_of.by_arrival or isinstance(self.window, windows.AllTime)
+        return self.window.made_of.by_arrival or isinstance(self.window, AllTime)
 
     @property
     def goes_back(self) -> bool:

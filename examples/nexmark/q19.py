@@ -9,6 +9,6 @@ highest = Pipeline(
     source=events("bid"),
     keys=["auction"],
     windows={"ever": windows.all_time()},  # never final: read(..., provisional=True) shows it
-    aggregates={"prices": agg.top_n("price", 10), "bidders": agg.max_by("bidder", "price", n=10)},
+    aggregates={"prices": agg.max("price", n=10), "bidders": agg.max_by("bidder", "price", n=10)},
     **EACH,
 )

@@ -16,6 +16,6 @@ hottest = Pipeline(
     name="q5",
     source=sources.windows(counts, "recent", at="start"),  # windows of one start are rows of one instant
     windows={"hot": windows.tumbling("2s")},
-    aggregates={"auctions": agg.all_max_by("auction", "bids"), "bids": agg.max("bids")},
+    aggregates={"auctions": agg.max_by("auction", "bids", ties=True), "bids": agg.max("bids")},
     **EACH,
 )

@@ -10,8 +10,8 @@ highest = Pipeline(
     windows={"highest": windows.tumbling("10s")},
     aggregates={
         "price": agg.max("price"),
-        "auctions": agg.all_max_by("auction", "price"),
-        "bidders": agg.all_max_by("bidder", "price"),
+        "auctions": agg.max_by("auction", "price", ties=True),
+        "bidders": agg.max_by("bidder", "price", ties=True),
     },
     **EACH,
 )

@@ -24,13 +24,15 @@ _HOMES = {
 _OF_EXTENSIONS = ("airflow_dag", "alerts", "forget", "forget_dag", "muntin_tasks")
 
 __all__ = [  # noqa: PLE0604 - __init__.pyi has each
-    *sorted((*_MODULES, *_HOMES, *_OF_EXTENSIONS))
+    *sorted(("__version__", *_MODULES, *_HOMES, *_OF_EXTENSIONS))
 ]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     if name in _MODULES:
         return import_module(f"muntin.{name}")
+    if name == "__version__":
+        return import_module("importlib.metadata").version("muntin")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     from muntin.registry import attribute_of

@@ -13,11 +13,14 @@ from muntin.jobs.lookups.over import over
 from muntin.jobs.records.reports import BatchReport, RunReport
 from muntin.jobs.run import run
 
+__version__: str
+
 __all__ = [
     "BatchReport",
     "Pipeline",
     "Plan",
     "RunReport",
+    "__version__",
     "aggregates",
     "airflow_dag",
     "alerts",

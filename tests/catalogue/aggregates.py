@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from tests.catalogue import accuracy, functions
 from tests.catalogue.accuracy import EXACT, MOMENTS, NINE_DIGITS, ROUNDED, Accuracy
 from tests.catalogue.columns import FLOATS, NUMBERS, ORDERED, TEXTS
@@ -79,21 +79,21 @@ ROWS = (
     Row('min("n")', Agg("min", N), "n", ORDERED),
     Row('max("s")', Agg("max", S), "s", ORDERED),
     Row('range("n")', partial(by.spread, of=N), "n", (*NUMBERS, "moment")),
-    Row('top_n("x", 3)', partial(by.greatest, of=X, n=3), "x", ORDERED),
-    Row('bottom_n("s", 2)', partial(by.least, of=S, n=2), "s", ORDERED),
+    Row('max("x", n=3)', partial(by.greatest, of=X, n=3), "x", ORDERED),
+    Row('min("s", n=2)', partial(by.least, of=S, n=2), "s", ORDERED),
     Row('min_by("s", "n")', partial(by.best, value=S, order=N, sign=-1), "ns", ORDERED),
     Row('max_by("n", "x")', partial(by.best, value=N, order=X, sign=1), "xn", ORDERED),
     Row('min_by("s", "n", n=2)', partial(by.best_ones, value=S, order=N, sign=-1, n=2), "ns", ORDERED),
     Row('max_by("n", "x", n=3)', partial(by.best_ones, value=N, order=X, sign=1, n=3), "xn", ORDERED),
-    Row('all_min_by("s", "n")', partial(by.all_best, value=S, order=N, sign=-1), "ns", ORDERED),
-    Row('all_max_by("n", "s")', partial(by.all_best, value=N, order=S, sign=1), "sn", ORDERED),
+    Row('min_by("s", "n", ties=True)', partial(by.all_best, value=S, order=N, sign=-1), "ns", ORDERED),
+    Row('max_by("n", "s", ties=True)', partial(by.all_best, value=N, order=S, sign=1), "sn", ORDERED),
     Row('first("n")', Agg("first", N), "n", ORDERED),
     Row('first("x", where="n > 2")', only(above(N, 2), Agg("first", X)), "x", ("float",)),
     Row('first("n", ignore_nulls=True)', lambda rows: next(iter(by.values(rows, N)), None), "n", ORDERED),
     Row('last("s")', Agg("last", S), "s", ORDERED),
     Row('last("x", ignore_nulls=True)', lambda rows: next(reversed(by.values(rows, X)), None), "x", ORDERED),
-    Row('first_k("x", 3)', lambda rows: [row["x"] for row in rows[:3]] or None, "x", ORDERED),
-    Row('last_k("s", 2)', lambda rows: [row["s"] for row in rows[-2:]] or None, "s", ORDERED),
+    Row('first("x", n=3)', lambda rows: [row["x"] for row in rows[:3]] or None, "x", ORDERED),
+    Row('last("s", n=2)', lambda rows: [row["s"] for row in rows[-2:]] or None, "s", ORDERED),
     Row('any_value("n")', lambda rows: next(iter(by.values(rows, N)), None), "n", ORDERED),
     Row('candlestick("x", "n")', partial(by.candlestick, price=X, volume=N), "xn", ("float", "price"), ROUNDED),
     Row('candlestick("x", "abs(n)")', partial(by.candlestick, price=X, volume=size(N)), "xn", ("float",), ROUNDED),
@@ -115,7 +115,7 @@ ROWS = (
     Row('integral("x")', partial(by.integral, of=X), "x", NUMBERS, ROUNDED),
     Row('integral("n", "linear")', partial(by.integral, of=N, linear=True), "n", ("int",), ROUNDED),
     Row('counter_rate("n")', partial(by.counter_rate, of=N), "n", NUMBERS, ROUNDED),
-    Row('state_duration("s")', partial(by.state_duration, of=S), "s", ORDERED),
+    Row('time_in_state("s")', partial(by.time_in_state, of=S), "s", ORDERED),
     Row("longest_silence()", by.longest_silence, "", ("int",)),
     Row(
         'funnel("n > 2", "x > 0", "n < 7", within="3us")',

@@ -11,7 +11,7 @@ from typing import Any
 
 from docs.windows.panel import HOUR, Panel
 from muntin import windows
-from tests.catalogue import given_tables
+from tests.catalogue import classes, given_tables
 from tests.catalogue import random_windows as drawn
 from tests.catalogue.calls import aligned, back, size, span, stepping
 from tests.catalogue.random_times import Drawn
@@ -98,7 +98,7 @@ QUARTER = datetime(2024, 8, 4, 4, tzinfo=UTC)
 KINDS = (
     Kind(
         'tumbling("5m", grace="4m")',
-        makes=(windows.Tumbling, windows.Calendar, windows.HalfMonths, windows.BusinessDays, windows.RightClosed),
+        makes=(classes.Tumbling, classes.Calendar, classes.HalfMonths, classes.BusinessDays, classes.RightClosed),
         calls={
             Tumbling: lambda asked, **closed: windows.tumbling(span(asked.size), **closed, **aligned(asked)),
             Calendar: lambda asked, **closed: windows.tumbling(f"{asked.months}mo", **closed, **aligned(asked)),
@@ -144,7 +144,7 @@ KINDS = (
     ),
     Kind(
         'sliding("10m", step="5m", grace="4m")',
-        makes=(windows.Sliding, windows.LastPart),
+        makes=(classes.Sliding, classes.LastPart),
         calls={
             Sliding: lambda asked, **closed: windows.sliding(span(asked.size), step=span(asked.step), **closed, **aligned(asked)),
             Samples: lambda asked, **closed: windows.sliding(
@@ -170,7 +170,7 @@ KINDS = (
     ),
     Kind(
         'cumulating("20m", step="5m", grace="4m")',
-        makes=(windows.Cumulating,),
+        makes=(classes.Cumulating,),
         calls={
             Cumulating: lambda asked, **closed: windows.cumulating(size(asked.max_size), step=size(asked.step), **closed, **aligned(asked))
         },
@@ -192,7 +192,7 @@ KINDS = (
     ),
     Kind(
         'trailing(months=3, grace="4m")',
-        makes=(windows.Trailing, windows.LastPart),
+        makes=(classes.Trailing, classes.LastPart),
         calls={
             Trailing: lambda asked, **closed: windows.trailing(
                 **back(asked.count * getattr(asked.stretch, "size", 1)), **stepping(asked.stretch), **closed, **aligned(asked.stretch)
@@ -227,7 +227,7 @@ KINDS = (
     ),
     Kind(
         'session("90s", grace="4m")',
-        makes=(windows.Session, windows.LimitedSession, windows.OwnGapSession),
+        makes=(classes.Session, classes.LimitedSession, classes.OwnGapSession),
         calls={
             Session: lambda asked: windows.session(
                 span(asked.gap),
@@ -268,7 +268,7 @@ KINDS = (
     ),
     Kind(
         'unique_sliding("2m", resolution="30s", grace="4m")',
-        makes=(windows.Unique,),
+        makes=(classes.Unique,),
         calls={
             Unique: lambda asked: windows.unique_sliding(
                 span(asked.size), resolution=span(asked.resolution), on=asked.on, **aligned(asked)
@@ -288,7 +288,7 @@ KINDS = (
     ),
     Kind(
         'given("shifts.csv", start="begins", end="ends", grace="4m")',
-        makes=(windows.Given,),
+        makes=(classes.Given,),
         calls={Given: given_tables.called},
         draws={"given": given_tables.drawn},
         judged={
@@ -322,7 +322,7 @@ KINDS = (
     ),
     Kind(
         "all_time()",
-        makes=(windows.AllTime,),
+        makes=(classes.AllTime,),
         calls={AllTime: lambda _: windows.all_time()},
         draws={"all_time": drawn.all_time},
         judged={"ever": AllTime()},
@@ -331,7 +331,7 @@ KINDS = (
     ),
     Kind(
         'while_("n > 0", at_most="30m", grace="4m")',
-        makes=(windows.While,),
+        makes=(classes.While,),
         calls={
             While: lambda asked: windows.while_(
                 *asked.sql, at_least=span(asked.at_least), at_most=asked.limit and span(asked.limit), **aligned(asked)
@@ -354,7 +354,7 @@ KINDS = (
     ),
     Kind(
         'while_same("n % 2", name="odd", grace="4m")',
-        makes=(windows.WhileSame,),
+        makes=(classes.WhileSame,),
         calls={
             WhileSame: lambda asked: windows.while_same(
                 *asked.sql, name="state", at_least=span(asked.at_least), at_most=asked.limit and span(asked.limit), **aligned(asked)
@@ -370,7 +370,7 @@ KINDS = (
     ),
     Kind(
         'between("n > 0", "n < 0", max_length="30m", grace="4m")',
-        makes=(windows.Between,),
+        makes=(classes.Between,),
         calls={Between: lambda asked: windows.between(*asked.sql, max_length=asked.limit and span(asked.limit), **aligned(asked))},
         draws={"between": drawn.between},
         judged={
@@ -385,7 +385,7 @@ KINDS = (
     ),
     Kind(
         "arrival(by_count(4), flush=True)",
-        makes=(windows.Arrival,),
+        makes=(classes.Arrival,),
         calls={Asked: lambda asked: asked.ours},
         arrivals={"arrival": asked},
         picture=(
@@ -401,7 +401,7 @@ KINDS = (
     ),
     Kind(
         'progressive_sort(4, by="n", flush=True)',
-        makes=(windows.ProgressiveSort,),
+        makes=(classes.ProgressiveSort,),
         calls={AskedSort: lambda asked: asked.ours},
         arrivals={"progressive_sort": asked_sort},
         picture=(

@@ -3,10 +3,15 @@
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
 from types import ModuleType
 
 from docs.windows.pictures import HERE
 from muntin import aggregates, windows
+from muntin.windows.carrying import Carrying
+from muntin.windows.gapless import Gapless
+from muntin.windows.kind import Plain
 from tests.catalogue.aggregates import CARRYING, NO_STATES, ROWS, Row
 from tests.catalogue.kinds import KINDS, POLICIES, Kind
 from tests.end_to_end.judge.arrivals import ARRIVALS
@@ -20,9 +25,15 @@ def functions(module: ModuleType) -> set[str]:
 
 
 def classes_of_windows() -> set[type]:
-    """The public classes that assign windows."""
-    public = (getattr(windows, name) for name in windows.__all__)
-    return {each for each in public if inspect.isclass(each) and hasattr(each, "assign") and not getattr(each, "_is_protocol", False)}
+    """The classes that assign windows, of all modules of kinds but their common parts and what wraps a kind."""
+    modules = [import_module(each.name) for each in walk_packages(windows.__path__, "muntin.windows.")]
+    inner = {
+        Carrying,
+        Gapless,
+        Plain,
+        *(each for module in modules for each in vars(module).values() if getattr(each, "_is_protocol", False)),
+    }
+    return {each for module in modules for each in vars(module).values() if inspect.isclass(each) and hasattr(each, "assign")} - inner
 
 
 def missing_rows() -> Iterator[str]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
 from muntin.laws.states import combined, finished, lifted
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-aggregates.md"
@@ -22,7 +23,7 @@ def page() -> dict[str, Any]:
     return names
 
 
-def result(aggregate: agg.Aggregate, column: str, parts: list[list[Any]], kind: pa.DataType) -> Any:
+def result(aggregate: Aggregate, column: str, parts: list[list[Any]], kind: pa.DataType) -> Any:
     """Over several states, each one after the other."""
     states = [lifted(aggregate, [[{column: value, "time": at} for value in part]], {column: kind}) for at, part in enumerate(parts)]
     return finished(aggregate, combined(aggregate, *states))[0].as_py()

@@ -11,6 +11,7 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
+from muntin.windows.kind import Window
 from tests.storage.three_batches import HERE
 
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
@@ -29,7 +30,7 @@ def write(folder: Path, hour: int, rows: list[tuple[float, int, str]]) -> None:
     pq.write_table(pa.table(columns), folder / f"{hour:02d}.parquet")
 
 
-def meters(folder: Path, window: windows.Window, **more: Any) -> Pipeline:
+def meters(folder: Path, window: Window, **more: Any) -> Pipeline:
     return Pipeline(
         name="meters",
         source=sources.files(str(folder / "{start:%H}.parquet"), event_time="t", arrival_order="seq"),

@@ -44,7 +44,7 @@ OTHER: dict[str, Any] = {
         "half": agg.median("price"),
         "about": agg.approx_count_distinct("name"),
         "candle": agg.candlestick("price", "price"),
-        "best": agg.top_n("price", 2),
+        "best": agg.max("price", n=2),
     },
     "derive": {"share": "total / n", "label": "'n' || n::VARCHAR"},
 }

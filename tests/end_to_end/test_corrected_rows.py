@@ -21,7 +21,7 @@ from muntin.jobs.finalize import shard
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports import RunReport
 from muntin.jobs.state.bound import bind
-from muntin.windows import Window
+from muntin.windows.kind import Window
 from tests.case_counts import some
 from tests.storage.three_batches import HERE
 

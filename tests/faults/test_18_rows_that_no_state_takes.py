@@ -9,6 +9,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import windows
+from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import SourceError
 from muntin.jobs.accumulate import lone_rows
 from muntin.jobs.inspect.quarantine import quarantined
@@ -21,7 +22,7 @@ def roots(total: float, value: float) -> float:
     return total + value**0.5
 
 
-def root(**more: Any) -> agg.Aggregate:
+def root(**more: Any) -> Aggregate:
     return agg.own("roots", "x", create=float, accumulate=roots, combine=lambda a, b: a + b, finish=float, **more)
 
 
@@ -96,7 +97,7 @@ HUGE = Decimal(2**70)
         (agg.sum("x"), pa.uint64(), 3, 2**64 - 1),
     ],
 )
-def test_a_value_that_its_state_does_not_hold(call: agg.Aggregate, column: pa.DataType, good: Any, bad: Any, tmp_path: Path) -> None:
+def test_a_value_that_its_state_does_not_hold(call: Aggregate, column: pa.DataType, good: Any, bad: Any, tmp_path: Path) -> None:
     case = Hourly(tmp_path, other={"aggregates": {"x": call, "n": agg.count()}})
     case.write("00.parquet", {"at": times(1, 2, 3), "x": pa.array([good, bad, good], column)})
     (batch,) = case.run().batches

@@ -237,7 +237,7 @@ def counter_rate(rows: Rows, of: Of) -> float | None:
     return double(added(y if y < x else y - x for x, y in steps) / (points[-1][0] - points[0][0]) * 10**6)
 
 
-def state_duration(rows: Rows, of: Of) -> list[tuple[Any, float]] | None:
+def time_in_state(rows: Rows, of: Of) -> list[tuple[Any, float]] | None:
     points = values(rows, column("t"), of)
     lasted = dict.fromkeys(sorted({state for _, state in points}), 0)
     for (t, state), (u, _) in pairwise(points):

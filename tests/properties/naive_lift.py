@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.windows.session import until_column
 from tests.oracle import Agg
 

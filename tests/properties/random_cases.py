@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from muntin.windows import Window
+from muntin.windows.kind import Window
 from tests.catalogue.kinds import DRAWS, called
 from tests.catalogue.random_times import MINUTE, Drawn
 from tests.oracle import Batch

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Carried, Chained, Kind
 from muntin.definition.schedule import Schedule

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from muntin.aggregates import Aggregate
-from muntin.aggregates.aggregate import sealed
+from muntin.aggregates.aggregate import Aggregate, sealed
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.windows import Combined
 from muntin.sources.reading.lift_sql import lifts_sql

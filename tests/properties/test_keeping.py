@@ -14,8 +14,8 @@ import pytest
 
 from muntin import Pipeline, sources
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate, theta_sets
-from muntin.aggregates.aggregate import sealed
+from muntin.aggregates import theta_sets
+from muntin.aggregates.aggregate import Aggregate, sealed
 from muntin.aggregates.counting import shared_fields
 from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import BEFORE_ALL

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pytest
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.tallies import tallies
 from muntin.engine.windows import Combined
 from muntin.timeline.closing import closing
-from muntin.windows import RightClosed
+from muntin.windows.right_closed import RightClosed
 from tests.case_counts import random_seeds
 from tests.oracle import DAY, Judgement, lasting
 from tests.oracle.time import Event, events, watermarks

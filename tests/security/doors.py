@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from muntin import aggregates as agg
 from muntin import windows
-from muntin.aggregates import SUM, Aggregate, Field
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import SUM
 
 SECRET, TABLE = "the secret", pa.table({"x": [42]})
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
 from muntin.cli.main import main
 from muntin.definition.durations import UNITS
 from muntin.definition.schedule import Interval
@@ -117,7 +118,7 @@ def test_a_mask_that_is_none(umask: str, hourly: Hourly, monkeypatch: pytest.Mon
     assert not hourly.root.exists()
 
 
-def counted() -> agg.Aggregate:
+def counted() -> Aggregate:
     return agg.own("own", "v", create=int, accumulate=lambda n, _: n + 1, combine=lambda a, b: a + b, finish=float)
 
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
@@ -23,7 +24,7 @@ COLUMNS = [("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x", pa.flo
 SCHEMA = pa.schema(COLUMNS)
 SPANS = pa.schema([("k", pa.string()), ("begins", COLUMNS[0][1]), ("ends", COLUMNS[0][1]), ("shift", pa.int64())])
 RATES = pa.schema([("k", pa.string()), ("since", COLUMNS[0][1]), ("rate", pa.float64())])
-PLAIN: dict[str, agg.Aggregate] = {"n": agg.count(), "total": agg.sum("x"), "last": agg.last("x")}
+PLAIN: dict[str, Aggregate] = {"n": agg.count(), "total": agg.sum("x"), "last": agg.last("x")}
 
 
 def usual(_: Path) -> dict[str, Any]:

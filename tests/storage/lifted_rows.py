@@ -13,11 +13,13 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
 from muntin.jobs.accumulate import slot_lift
 from muntin.states import slot_tables
 from muntin.states.rows_in_slots import LiftedStates, rows_in_slots
 from muntin.states.slot_tables import fits
 from muntin.tasks import Local
+from muntin.windows.kind import Window
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -70,9 +72,9 @@ AGGREGATES = {
     "at_oldest": agg.min_by("u", "u"),
     "high_ones": agg.count_if("f > 3 OR i < 0"),
     "few_high_ones": agg.count_if("g > 3", where="s > 3"),
-    "all_at_high": agg.all_max_by("'<' || i || '>'", "g"),
-    "all_at_low": agg.all_min_by("i", "s", where="f > 3"),
-    "all_at_newest": agg.all_max_by("s", "u"),
+    "all_at_high": agg.max_by("'<' || i || '>'", "g", ties=True),
+    "all_at_low": agg.min_by("i", "s", where="f > 3", ties=True),
+    "all_at_newest": agg.max_by("s", "u", ties=True),
     "different": agg.count_distinct("i"),
     "different_narrow": agg.count_by("s", where="f > 3"),
     "most": agg.mode("i", where="f > 3"),
@@ -131,7 +133,7 @@ def write_rows(folder: Path, seed: int, keys: tuple[str, ...], rows: int = 8_000
     pq.write_table(pa.table(columns), folder / "rows.parquet", row_group_size=1_000)
 
 
-def definition(folder: Path, keys: int, kinds: dict[str, windows.Window], aggregates: dict[str, agg.Aggregate]) -> Pipeline:
+def definition(folder: Path, keys: int, kinds: dict[str, Window], aggregates: dict[str, Aggregate]) -> Pipeline:
     return Pipeline(
         name="fast",
         source=sources.files(f"{folder}/*.parquet", event_time="t", all_files=True),

@@ -14,6 +14,7 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.tasks import Local
+from muntin.windows.kind import Window
 from muntin.windows.tumbling import Tumbling
 
 START, DAY = datetime(2024, 3, 8, tzinfo=UTC), timedelta(days=1)  # New York's clocks change on the 10th
@@ -29,7 +30,7 @@ def write(folder: Path, days: Sequence[int], seed: int = 0) -> None:
         pq.write_table(pa.table(columns), folder / f"{at:%Y-%m-%d}.parquet")
 
 
-def pipeline(folder: Path, **more: windows.Window) -> Pipeline:
+def pipeline(folder: Path, **more: Window) -> Pipeline:
     return Pipeline(
         name="local",
         source=sources.files(f"{folder}/data/{{start:%Y-%m-%d}}.parquet", event_time="at"),

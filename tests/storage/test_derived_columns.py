@@ -15,6 +15,7 @@ import pytest
 
 from muntin import Pipeline, read, run, windows
 from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
 from muntin.jobs.accumulate import accumulate_bundle, accumulate_split
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.housekeeping.compact import compact
@@ -70,7 +71,7 @@ def write(folder: Path, at: int, chance: random.Random, kind: pa.DataType) -> No
     pq.write_table(pa.table({"t": pa.array(times, pa.timestamp("us", tz="UTC")), "k": keys, "x": x}), folder / f"data/{at:02d}.parquet")
 
 
-def some(chance: random.Random) -> dict[str, agg.Aggregate]:
+def some(chance: random.Random) -> dict[str, Aggregate]:
     chosen = chance.sample([*OFFERED], chance.randrange(1, len(OFFERED)))
     return {name: OFFERED[name]("x") for name in chosen if name != "spread" or chance.random() < 0.2} or {"n": agg.count()}
 

@@ -13,6 +13,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import run, windows
+from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import SourceError
 from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
 from muntin.jobs.inspect.quarantine import quarantined
@@ -100,7 +101,7 @@ def test_a_sum_that_may_not_fit_is_left_to_groups(tmp_path: Path, values: list[i
 
 
 @pytest.mark.parametrize("aggregate", [agg.median("f"), agg.first("i", where="f > 1"), agg.last("f", where="i > 0"), agg.first("k0")])
-def test_a_state_that_is_not_told_of_one_value_is_grouped(tmp_path: Path, aggregate: agg.Aggregate) -> None:
+def test_a_state_that_is_not_told_of_one_value_is_grouped(tmp_path: Path, aggregate: Aggregate) -> None:
     """A list of values; a null of the row that counts, which is no row that does not count; a text."""
     write_rows(tmp_path / "data", 0, ("texts",))
     pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("10m")}, {"it": aggregate})

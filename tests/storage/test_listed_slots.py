@@ -19,7 +19,7 @@ from tests.storage.lifted_rows import START, definition, slots_made, write_rows,
 LISTS = {
     "kinds": agg.count_distinct("i"),
     "some": agg.mode("s", where="i > 3"),
-    "at": agg.all_max_by("i", "s"),
+    "at": agg.max_by("i", "s", ties=True),
     "high": agg.count_if("i > 3"),
 }
 

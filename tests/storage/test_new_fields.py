@@ -13,6 +13,7 @@ import pytest
 
 from muntin import Pipeline, read, run, windows
 from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
 from muntin.jobs.accumulate.earlier_states import joined_reading
 from muntin.jobs.accumulate.read_batches import Read
 from muntin.jobs.state.bound import bind
@@ -66,7 +67,7 @@ def definition(small: Small, chance: random.Random) -> Pipeline:
     return replace(small.pipeline, windows={name: kinds[name] for name in chosen}, keys=chance.choice((["k"], [])), aggregates=some(chance))
 
 
-def some(chance: random.Random) -> dict[str, agg.Aggregate]:
+def some(chance: random.Random) -> dict[str, Aggregate]:
     found = {"n": agg.count()}
     for _ in range(chance.randrange(1, 4)):
         name, column = chance.choice([*OFFERED]), chance.choice(COLUMNS)
@@ -135,7 +136,7 @@ def spoil(file: Path, column: str) -> None:
 
 
 @pytest.mark.parametrize(("rows", "more"), [(60_000, {"y": agg.sum("y"), "far": agg.stddev("y")}), (150_000, {"y": agg.sum("y")})])
-def test_no_other_column_of_the_source_is_read(tmp_path: Path, rows: int, more: dict[str, agg.Aggregate], joinings: list[Read]) -> None:
+def test_no_other_column_of_the_source_is_read(tmp_path: Path, rows: int, more: dict[str, Aggregate], joinings: list[Read]) -> None:
     kinds = {"hours": windows.sliding("2h", step="20m"), "visits": windows.session("2s")}
     before = replace(Small(tmp_path).pipeline, windows=kinds, aggregates={"n": agg.count(), "x": agg.sum("x")})
     after = replace(before, aggregates={**before.aggregates, **more})

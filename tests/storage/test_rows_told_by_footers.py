@@ -23,6 +23,7 @@ from muntin.sources import listing
 from muntin.states.rows_in_slots import Extent, rows_in_slots
 from muntin.states.slot_tables import Dense, Layout, Lifted, Linked
 from muntin.tasks import Local
+from muntin.windows.kind import Window
 from tests.case_counts import paired
 
 ROWS = 6_000
@@ -71,7 +72,7 @@ TIMES: dict[str, tuple[Callable[[np.ndarray], pa.Array], dict[str, Any], dict[st
     "texts of a type": (lambda us: pa.array(us, UTC_US).cast(pa.string()), {}, {"types": {"t": "TIMESTAMPTZ"}}, False),
     "no statistics": (lambda us: pa.array(us, UTC_US), {"write_statistics": False}, {}, False),
 }
-KINDS: dict[str, windows.Window] = {
+KINDS: dict[str, Window] = {
     "slots": windows.tumbling("10m"),
     "groups": windows.tumbling("1ms"),
     "runs": windows.session("1s"),

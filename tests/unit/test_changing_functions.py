@@ -10,7 +10,7 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate, Field
+from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import SUM
 from muntin.definition.expressions import BARE, CATALOGUED, OTHERS, expression
 from muntin.errors import DefinitionError

@@ -13,7 +13,8 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate, Field, Fold
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import Fold
 from muntin.definition.function_marks import mark
 from muntin.jobs.state.fingerprint import derivation, fingerprint
 from muntin.laws.states import combined, finished, lifted

@@ -8,7 +8,9 @@ from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Even
 from muntin.timeline.batches import Batches
 from muntin.timeline.tiers import NO_TILES, Scale, Stretch, Tiles, cover, due, joined_stretches, names, newest, uncut
-from muntin.windows import Sliding, Tumbling, Window
+from muntin.windows.kind import Window
+from muntin.windows.sliding import Sliding
+from muntin.windows.tumbling import Tumbling
 
 BY_FOUR = Scale(width_us=1, base=4)
 

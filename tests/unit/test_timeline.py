@@ -15,7 +15,9 @@ from muntin.errors import DefinitionError
 from muntin.timeline.batches import GAP, Batches
 from muntin.timeline.closing import closing, watermarks
 from muntin.timeline.history import history
-from muntin.windows import Session, Tumbling, Window
+from muntin.windows.kind import Window
+from muntin.windows.session import Session
+from muntin.windows.tumbling import Tumbling
 
 DAY = UNITS["d"]
 BY_TEN = Schedule(None, 10, 0, 0)

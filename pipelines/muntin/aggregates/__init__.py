@@ -1,9 +1,9 @@
 """The catalogue of aggregates. An aggregate is a value: fields with their monoids, and a finish."""
 
-from muntin.aggregates.aggregate import Aggregate, Carry, Field
-from muntin.aggregates.algebra import SUM, AtExtreme, Fold, Monoid, Select, Sum
+from typing import TYPE_CHECKING, Any
+
 from muntin.aggregates.behaviour import active_periods, funnel, retention
-from muntin.aggregates.by_extremes import all_max_by, all_min_by, max_by, min_by
+from muntin.aggregates.by_extremes import max_by, min_by
 from muntin.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
 from muntin.aggregates.counting import all_of, any_of, count, count_if, max_count, min_count
 from muntin.aggregates.distribution import (
@@ -15,34 +15,23 @@ from muntin.aggregates.distribution import (
     mode,
     percentile,
 )
-from muntin.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
+from muntin.aggregates.extremes import max, min, range  # noqa: A004 - the names in SQL and in the contract
 from muntin.aggregates.grouping import by, elementwise
 from muntin.aggregates.lasting import integral, time_in_state
-from muntin.aggregates.merging import Merge, merge
+from muntin.aggregates.merging import merge
 from muntin.aggregates.moments import stddev, variance
-from muntin.aggregates.order import any_value, candlestick, first, first_k, last, last_k
-from muntin.aggregates.over_time import counter_rate, longest_silence, state_duration, time_weighted_mean
+from muntin.aggregates.order import any_value, candlestick, first, last
+from muntin.aggregates.over_time import counter_rate, longest_silence, time_weighted_mean
 from muntin.aggregates.own import apply, own
 from muntin.aggregates.pairs import correlation, covariance, linear_trend
 from muntin.aggregates.products import geometric_mean, harmonic_mean, product
 from muntin.aggregates.shape import kurtosis, skewness
 from muntin.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta
 from muntin.aggregates.sums import mean, rate, sum, weighted_mean  # noqa: A004 - the names in SQL and in the contract
+from muntin.old_names import no_such_name
 
 __all__ = [
-    "SUM",
-    "Aggregate",
-    "AtExtreme",
-    "Carry",
-    "Field",
-    "Fold",
-    "Merge",
-    "Monoid",
-    "Select",
-    "Sum",
     "active_periods",
-    "all_max_by",
-    "all_min_by",
     "all_of",
     "any_of",
     "any_value",
@@ -50,7 +39,6 @@ __all__ = [
     "approx_count_distinct",
     "approx_quantiles",
     "approx_top_k",
-    "bottom_n",
     "by",
     "candlestick",
     "collect",
@@ -67,7 +55,6 @@ __all__ = [
     "elementwise",
     "entropy",
     "first",
-    "first_k",
     "funnel",
     "geometric_mean",
     "harmonic_mean",
@@ -75,7 +62,6 @@ __all__ = [
     "integral",
     "kurtosis",
     "last",
-    "last_k",
     "linear_trend",
     "longest_silence",
     "max",
@@ -95,14 +81,17 @@ __all__ = [
     "rate",
     "retention",
     "skewness",
-    "state_duration",
     "stddev",
     "sum",
     "theta",
     "time_in_state",
     "time_weighted_mean",
     "to_map",
-    "top_n",
     "variance",
     "weighted_mean",
 ]
+
+if not TYPE_CHECKING:  # mypy would take each misspelt name for a name of this module
+
+    def __getattr__(name: str) -> Any:  # noqa: ANN401 - nothing is returned
+        raise no_such_name(__name__, name)

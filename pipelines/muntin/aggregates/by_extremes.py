@@ -10,6 +10,7 @@ from muntin.aggregates.extremes import some
 from muntin.aggregates.listing import Listed
 from muntin.aggregates.order import PLACE
 from muntin.definition.expressions import Plain, What, expression
+from muntin.errors import DefinitionError
 from muntin.states.columns import ORDER
 
 if TYPE_CHECKING:
@@ -84,53 +85,63 @@ def _all(value: str, order: str, name: str, *, least: bool) -> Field:
 
 
 def min_by(
-    value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]
+    value: str,
+    order: str,
+    *,
+    n: int | None = None,
+    ties: bool = False,
+    where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
-    """The `value` of the row with the least `order`, null included; of several such rows the first.
+    """The `value` of the row with the least `order`, null included, of several such rows the first; with
+    `n`, a list for `n` rows; with `ties`, a list for all such rows. Null where every `order` is null.
 
-    With `n`, a list of the values of the `n` rows with the least `order`, the least first; of equal rows the
-    first to come is first. Null where every `order` is null.
+    Args:
+        n: a list of the values of the `n` rows with the least `order`, the least first; of equal rows
+            the first to come is first.
+        ties: a sorted list of the distinct values of all rows with the least `order`.
 
     Raises:
-        DefinitionError: `n` is not a whole number from 1 to 999999.
+        DefinitionError: `n` is not a whole number from 1 to 999999; `n` beside `ties`.
     """
-    return _by("min_by", "minby", value, order, n, least=True).only(where, **about)
+    return _by("min_by", "minby", value, order, n, ties=ties, least=True).only(where, **about)
 
 
 def max_by(
-    value: str, order: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]
+    value: str,
+    order: str,
+    *,
+    n: int | None = None,
+    ties: bool = False,
+    where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
-    """The `value` of the row with the greatest `order`, null included; of several such rows the first.
+    """The `value` of the row with the greatest `order`, null included, of several such rows the first; with
+    `n`, a list for `n` rows; with `ties`, a list for all such rows. Null where every `order` is null.
 
-    With `n`, a list of the values of the `n` rows with the greatest `order`, the greatest first; of equal
-    rows the first to come is first. Null where every `order` is null.
+    Args:
+        n: a list of the values of the `n` rows with the greatest `order`, the greatest first; of equal rows
+            the first to come is first.
+        ties: a sorted list of the distinct values of all rows with the greatest `order`.
 
     Raises:
-        DefinitionError: `n` is not a whole number from 1 to 999999.
+        DefinitionError: `n` is not a whole number from 1 to 999999; `n` beside `ties`.
     """
-    return _by("max_by", "maxby", value, order, n, least=False).only(where, **about)
+    return _by("max_by", "maxby", value, order, n, ties=ties, least=False).only(where, **about)
 
 
-def _by(name: str, stem: str, value: str, order: str, n: int | None, *, least: bool) -> Aggregate:
+def _by(name: str, stem: str, value: str, order: str, n: int | None, *, ties: bool, least: bool) -> Aggregate:
     value, order = expression(value, name), expression(order, name)
+    if ties and n is not None:
+        raise DefinitionError(
+            f"{name}: n={n} gives the values of {n} rows, ties=True the values of all rows with the "
+            f"{'least' if least else 'greatest'} order; leave one of them out"
+        )
+    if ties:
+        field = _all(value, order, f"all{stem}", least=least)
+        return Aggregate(name, f"{value}, {order}, ties", (field,), _values)
     if n is None:
         return Aggregate(name, f"{value}, {order}", (_one(value, order, stem, least=least),), _value)
     n = some(n, name, '"x", "y", n=3')
     field = _several(value, order, f"{stem}{n}", n, least=least)
     return Aggregate(name, f"{value}, {order}, n={n}", (field,), _list, gives_lists=True)
-
-
-def all_min_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The sorted distinct `value`s of the rows with the least `order`; null where every `order` is null."""
-    value, order = expression(value, "all_min_by"), expression(order, "all_min_by")
-    return Aggregate(
-        "all_min_by", f"{value}, {order}", (_all(value, order, "allminby", least=True),), _values
-    ).only(where, **about)
-
-
-def all_max_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The sorted distinct `value`s of the rows with the greatest `order`; null where each `order` is."""
-    value, order = expression(value, "all_max_by"), expression(order, "all_max_by")
-    return Aggregate(
-        "all_max_by", f"{value}, {order}", (_all(value, order, "allmaxby", least=False),), _values
-    ).only(where, **about)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
 
 
-def some(n: object, name: str, like: str = '"x", 3') -> int:
+def some(n: object, name: str, like: str = '"x", n=3') -> int:
     """The length of a list that a user gives. `like`: how arguments are written."""
     if not isinstance(n, int) or isinstance(n, bool) or not 0 < n < _MOST:
         raise DefinitionError(
@@ -64,15 +64,37 @@ def greatest(x: str) -> Field:
     )
 
 
-def min(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
-    """The least value of `x`, of any type with an order; null where every value is null."""
+def _several(x: str, name: str, n: int) -> Aggregate:
+    """The list of the `n` values at one end of the order."""
+    stem, falling = ("top", ("",)) if name == "max" else ("bottom", ())
+    monoid = Listed(f"{stem}_n", by=("",), falling=falling, limit=n, ordered=False, known_as=GATHER)
+    field = Field(f"{stem}{n}", x, (("", f"coalesce({name}({x}, {n}), [])"),), monoid, needs=((x, "order"),))
+    return Aggregate(name, f"{x}, n={n}", (field,), _list, gives_lists=True)
+
+
+def min(x: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+    """The least value of `x`, of any type with an order; with `n`, a list of the `n` least values, the
+    least first. Null where every value is null.
+
+    Raises:
+        DefinitionError: `n` is not a whole number from 1 to 999999.
+    """
     x = expression(x, "min")
+    if n is not None:
+        return _several(x, "min", some(n, "min")).only(where, **about)
     return Aggregate("min", x, (least(x),), _itself).only(where, **about)
 
 
-def max(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
-    """The greatest value of `x`, of any type with an order; null where every value is null."""
+def max(x: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+    """The greatest value of `x`, of any type with an order; with `n`, a list of the `n` greatest values, the
+    greatest first. Null where every value is null.
+
+    Raises:
+        DefinitionError: `n` is not a whole number from 1 to 999999.
+    """
     x = expression(x, "max")
+    if n is not None:
+        return _several(x, "max", some(n, "max")).only(where, **about)
     return Aggregate("max", x, (greatest(x),), _itself).only(where, **about)
 
 
@@ -86,27 +108,3 @@ def range(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggreg
     x = expression(x, "range")
     fields = tuple(replace(each, needs=((x, "difference"),)) for each in (least(x), greatest(x)))
     return Aggregate("range", x, fields, _range).only(where, **about)
-
-
-def top_n(x: str, n: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A list of the `n` greatest values of `x`, the greatest first; null where every value is null.
-
-    Raises:
-        DefinitionError: `n` is not a whole number from 1 to 999999.
-    """
-    x, n = expression(x, "top_n"), some(n, "top_n")
-    monoid = Listed("top_n", by=("",), falling=("",), limit=n, ordered=False, known_as=GATHER)
-    field = Field(f"top{n}", x, (("", f"coalesce(max({x}, {n}), [])"),), monoid, needs=((x, "order"),))
-    return Aggregate("top_n", x, (field,), _list, gives_lists=True).only(where, **about)
-
-
-def bottom_n(x: str, n: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A list of the `n` least values of `x`, the least first; null where every value is null.
-
-    Raises:
-        DefinitionError: `n` is not a whole number from 1 to 999999.
-    """
-    x, n = expression(x, "bottom_n"), some(n, "bottom_n")
-    monoid = Listed("bottom_n", by=("",), limit=n, ordered=False, known_as=GATHER)
-    field = Field(f"bottom{n}", x, (("", f"coalesce(min({x}, {n}), [])"),), monoid, needs=((x, "order"),))
-    return Aggregate("bottom_n", x, (field,), _list, gives_lists=True).only(where, **about)

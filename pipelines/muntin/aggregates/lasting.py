@@ -110,25 +110,36 @@ def integral(
     return lasting("integral", x, "number", carry_us, _lasting_integrals).only(where, **about)
 
 
-def time_in_state(
-    state: str, *, carry: Duration, where: str | None = None, **about: Unpack[About]
-) -> Aggregate:
-    """A map from each state to the seconds that it held in the window, sorted by state; null where no state
-    is known.
+def _durations(time: pa.Array, state: pa.Array) -> pa.Array:
+    from muntin.engine.lists.neighbours import durations
 
-    The last state before the window holds from its start, if it is at most `carry` old then; the last state
-    of the window holds to its end. So the seconds of a window are as many as it has, once a state is known. A
-    state that is replaced at once is left out.
+    return durations(time, state)
+
+
+def time_in_state(
+    state: str, *, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
+    """A map from each state of a window to the seconds that it held, sorted by state; null where no state is
+    known.
+
+    Without `carry`: from the window's first event to its last. A state holds until the next event; the last
+    state of the window counts 0 seconds.
+
+    With `carry`: the last state before the window holds from its start, if it is at most `carry` old then;
+    the last state of the window holds to its end. So the seconds of a window are as many as it has, once a
+    state is known. A state that is replaced at once is left out.
 
     Args:
         state: of any type that can be sorted.
-        carry: how old a state from before the window may be at the window's start, as "1d". 0: no state is
-            carried.
+        carry: how old a state from before the window may be at the window's start, as "1d". "0s": no state is
+            carried, and the last state holds to the end. None: the window has its own events alone.
         where: SQL condition that rows must meet.
 
     Raises:
         DefinitionError: a negative `carry`.
     """
     state = expression(state, "time_in_state")
+    if carry is None:
+        return Aggregate("time_in_state", state, (points(state, "order"),), _durations).only(where, **about)
     carry_us = not_negative(carry, "time_in_state, carry")
     return lasting("time_in_state", state, "order", carry_us, _lasting_seconds).only(where, **about)

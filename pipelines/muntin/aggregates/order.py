@@ -13,6 +13,7 @@ from muntin.aggregates.listing import GATHER, Listed
 from muntin.aggregates.sums import quotient, weighted
 from muntin.definition.durations import Duration, not_negative, spell
 from muntin.definition.expressions import Plain, expression
+from muntin.errors import DefinitionError
 from muntin.states.columns import ORDER, ORDINAL
 
 if TYPE_CHECKING:
@@ -35,12 +36,27 @@ def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish
 
 
 def first(
-    x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]
+    x: str,
+    *,
+    n: int | None = None,
+    ignore_nulls: bool = False,
+    where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
-    """The value of `x` in the earliest row; of rows at one time the first to arrive.
-    `ignore_nulls`: rows with a null do not count.
+    """The value of `x` in the earliest row, of rows at one time the first to arrive; with `n`, a list of the
+    values of the `n` earliest rows, the earliest first. Null where there is no row.
+
+    Args:
+        n: how many rows; nulls are items of the list.
+        ignore_nulls: rows with a null do not count.
+
+    Raises:
+        DefinitionError: `n` is not a whole number from 1 to 999999.
     """
     x = expression(x, "first")
+    if n is not None:
+        several = _rows(x, some(n, "first"), newest=False, ignore_nulls=ignore_nulls)
+        return several.only(where, **about)
     if ignore_nulls:
         return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where, **about)
     parts = (
@@ -55,21 +71,33 @@ def first(
 def last(
     x: str,
     *,
+    n: int | None = None,
     ignore_nulls: bool = False,
     carry: Duration | None = None,
     where: str | None = None,
     **about: Unpack[About],
 ) -> Aggregate:
-    """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a
-    null do not count.
+    """The value of `x` in the latest row, of rows at one time the last to arrive; with `n`, a list of the
+    values of the `n` latest rows, the latest last. Null where there is no row.
 
-    With `carry`, as "1d", a window without a value has the last value before it, if that is at most so old
-    when the window begins; rows with a null do not count then.
+    Args:
+        n: how many rows; nulls are items of the list.
+        ignore_nulls: rows with a null do not count.
+        carry: as "1d": a window without a value has the last value before it, if that is at most so old when
+            the window begins; rows with a null do not count then.
 
     Raises:
-        DefinitionError: a negative `carry`.
+        DefinitionError: `n` is not a whole number from 1 to 999999; a negative `carry`; `n` beside `carry`.
     """
     x = expression(x, "last")
+    if n is not None and carry is not None:
+        raise DefinitionError(
+            f"last: carry={carry!r} gives a value to an empty window, n={n} a list of its own rows; "
+            "leave one of them out"
+        )
+    if n is not None:
+        several = _rows(x, some(n, "last"), newest=True, ignore_nulls=ignore_nulls)
+        return several.only(where, **about)
     if carry is not None:
         carry_us = not_negative(carry, "last, carry")
         return Aggregate(
@@ -121,38 +149,17 @@ def any_value(x: str, *, where: str | None = None, **about: Unpack[About]) -> Ag
     return Aggregate("any_value", x, (earliest(x),), _value).only(where, **about)
 
 
-def first_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The values of `x` in the `k` earliest rows, nulls too: a list, earliest first; null where there is no
-    row.
-
-    Raises:
-        DefinitionError: `k` is no number from 1 to 999999.
-    """
-    x, k = expression(x, "first_k"), some(k, "first_k")
-    rows = f"arg_min(struct_pack(value := {x}), {PLACE}, {k})"
+def _rows(x: str, n: int, *, newest: bool, ignore_nulls: bool) -> Aggregate:
+    """The list of the values of the `n` rows at one end of time, the earliest first."""
+    name, end, turned = ("last", "max", "list_reverse") if newest else ("first", "min", "")
+    rows = f"arg_{end}(struct_pack(value := {x}), {PLACE}, {n})"
     value = f"list_transform({rows}, lambda muntin_row: muntin_row.value)"
-    parts = (("time", f"coalesce(min({ORDER}, {k}), [])"), ("value", f"coalesce({value}, [])"))
-    monoid = Listed("first_k", by=("time",), limit=k, known_as=GATHER)
-    field = Field(f"first{k}", x, parts, monoid, uses_order=True)
-    return Aggregate("first_k", x, (field,), _list, gives_lists=True).only(where, **about)
-
-
-def last_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The values of `x` in the `k` latest rows, nulls too: a list, latest last; null where there is no row.
-
-    Raises:
-        DefinitionError: `k` is no number from 1 to 999999.
-    """
-    x, k = expression(x, "last_k"), some(k, "last_k")
-    rows = f"arg_max(struct_pack(value := {x}), {PLACE}, {k})"
-    value = f"list_transform({rows}, lambda muntin_row: muntin_row.value)"
-    parts = (
-        ("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"),
-        ("value", f"coalesce(list_reverse({value}), [])"),
-    )
-    monoid = Listed("last_k", by=("time",), limit=k, newest=True, known_as=GATHER)
-    field = Field(f"last{k}", x, parts, monoid, uses_order=True)
-    return Aggregate("last_k", x, (field,), _list, gives_lists=True).only(where, **about)
+    lists = (("time", f"{end}({ORDER}, {n})"), ("value", value))
+    parts = tuple((part, f"coalesce({f'{turned}({sql})' if turned else sql}, [])") for part, sql in lists)
+    monoid = Listed(f"{name}_k", by=("time",), limit=n, newest=newest, known_as=GATHER)
+    field = Field(f"{name}{n}", x, parts, monoid, uses_order=True)
+    several = Aggregate(name, f"{x}, n={n}", (field,), _list, gives_lists=True)
+    return several.only(f"({x}) IS NOT NULL") if ignore_nulls else several
 
 
 def _candle(

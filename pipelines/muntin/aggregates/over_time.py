@@ -46,12 +46,6 @@ def _rate(time: pa.Array, value: pa.Array) -> pa.Array:
     return counter_rates(time, value)
 
 
-def _durations(time: pa.Array, state: pa.Array) -> pa.Array:
-    from muntin.engine.lists.neighbours import durations
-
-    return durations(time, state)
-
-
 def _silence(times: pa.Array) -> pa.Array:
     from muntin.engine.lists.neighbours import longest_silences
 
@@ -101,16 +95,6 @@ def counter_rate(x: str, *, where: str | None = None, **about: Unpack[About]) ->
     """
     x = expression(x, "counter_rate")
     return Aggregate("counter_rate", x, (points(x, "number"),), _rate).only(where, **about)
-
-
-def state_duration(state: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """A map from each state of the window to the seconds it lasted, sorted by state; null where every state
-    is null.
-
-    A state lasts until the next event. The last state of the window has no known end, and counts 0 seconds.
-    """
-    state = expression(state, "state_duration")
-    return Aggregate("state_duration", state, (points(state, "order"),), _durations).only(where, **about)
 
 
 def longest_silence(*, where: str | None = None, **about: Unpack[About]) -> Aggregate:

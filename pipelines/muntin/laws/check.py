@@ -14,7 +14,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from muntin.aggregates import Aggregate, Sum
+from muntin.aggregates.aggregate import Aggregate
+from muntin.aggregates.algebra import Sum
 from muntin.errors import DefinitionError, LawError
 from muntin.laws.states import Kinds, Row, Rows, combined, finished, lifted, ranges
 from muntin.sources.sessions.duckdb_session import said

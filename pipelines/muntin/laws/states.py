@@ -10,8 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from muntin.aggregates import Aggregate
-from muntin.aggregates.aggregate import sealed
+from muntin.aggregates.aggregate import Aggregate, sealed
 from muntin.engine.assignment import Assignment
 from muntin.engine.past import nothing_before
 from muntin.sources.new_session import connect

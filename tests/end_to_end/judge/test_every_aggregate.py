@@ -19,8 +19,7 @@ import pytest
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
-from muntin.aggregates.aggregate import sealed
+from muntin.aggregates.aggregate import Aggregate, sealed
 from muntin.laws.states import combined, queried
 from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.states.columns import EVENT_TIME, ORDER, ORDINAL

@@ -11,7 +11,7 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import DefinitionError
 from muntin.jobs.schema_check.source_columns import bound_types
 from muntin.jobs.state.bound import bind
@@ -49,21 +49,21 @@ WRONG: list[tuple[Aggregate, str]] = [
         (make(x), ORDER)
         for make in (
             agg.min, agg.max, agg.min_count, agg.max_count, agg.count_distinct, agg.count_by, agg.mode, agg.collect_distinct,
-            agg.collect_sorted, agg.state_duration, agg.approx_count_distinct, agg.approx_top_k, agg.theta,
+            agg.collect_sorted, agg.time_in_state, agg.approx_count_distinct, agg.approx_top_k, agg.theta,
         )
         for x in ("l", "m")
     ),
-    *((make("l", 2), ORDER) for make in (agg.top_n, agg.bottom_n)),
-    *((make("n", "m"), ORDER) for make in (agg.min_by, agg.max_by, agg.all_min_by, agg.all_max_by)),
+    *((make("l", n=2), ORDER) for make in (agg.max, agg.min)),
+    *((make("n", "m", ties=ties), ORDER) for make in (agg.min_by, agg.max_by) for ties in (False, True)),
     (agg.to_map("l", "n"), ORDER),
     (agg.by("l", agg.count()), ORDER),
     (agg.by("n", agg.stddev("s")), NUMBER),
     (agg.by("n", agg.sum("s")), SQL),
     (agg.elementwise("n", agg.count()), r"needs a list|does not fit"),
-    (agg.elementwise("l", agg.top_n("m", 1)), ORDER),
+    (agg.elementwise("l", agg.max("m", n=1)), ORDER),
     (agg.elementwise("l", agg.stddev("s")), NUMBER),
     (agg.max("t - t"), ORDER),
-    (agg.top_n("t - t", 2), ORDER),
+    (agg.max("t - t", n=2), ORDER),
     (agg.by("n", agg.count(where="s")), CONDITION),
     (agg.elementwise("l", agg.count(where="s")), CONDITION),
     (agg.count_if("s"), CONDITION),

@@ -4,7 +4,8 @@ But `own`: its facts hold byte code, which is another one in another Python.
 """
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate, Field
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import SUM
 from tests.properties.laws.aggregates_of_0_1 import CATALOGUE, JUDGED
 
 NARROWED = {
@@ -40,7 +41,7 @@ NARROWED = {
 """
 
 PLAIN = CATALOGUE | {f"judged: {each}": each for each in JUDGED}
-PLAIN |= {f"text: {text}": Aggregate("text", "x", (Field("text", text, (("", text),), agg.SUM),), lambda x: x) for text in NARROWED}
+PLAIN |= {f"text: {text}": Aggregate("text", "x", (Field("text", text, (("", text),), SUM),), lambda x: x) for text in NARROWED}
 
 
 def nested(plain: Aggregate) -> list[Aggregate]:

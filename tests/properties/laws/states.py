@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.engine.assignment import Assignment
 from muntin.laws import states
 from muntin.laws.states import Kinds, Row

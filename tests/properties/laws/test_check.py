@@ -9,7 +9,8 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import laws
-from muntin.aggregates import Aggregate, Field, Fold
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import Fold
 from muntin.errors import DefinitionError, LawError, MuntinError
 
 VALUES = [None, 0, 1, -2, 7]

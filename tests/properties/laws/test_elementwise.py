@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
 from muntin.laws.states import combined, finished, lifted
 from tests.case_counts import cases
 
@@ -18,7 +19,7 @@ def rows(*lists: Any) -> list[dict[str, Any]]:
     return [{"xs": each, "ys": each and each[::-1], "time": at} for at, each in enumerate(lists)]
 
 
-def result(aggregate: agg.Aggregate, *states: list[dict[str, Any]]) -> Any:
+def result(aggregate: Aggregate, *states: list[dict[str, Any]]) -> Any:
     return finished(aggregate, combined(aggregate, *(lifted(aggregate, [each], KINDS) for each in states))).to_pylist()[0]
 
 

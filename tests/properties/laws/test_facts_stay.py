@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.sources.reading.lift_sql import facts_of
 from tests.properties.laws.saved import PLAIN, nested
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import SourceError
 from muntin.laws.states import combined, finished, lifted
 from tests.case_counts import some

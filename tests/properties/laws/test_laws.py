@@ -13,7 +13,8 @@ from pyspark import cloudpickle
 
 from muntin import Pipeline, laws, sources, windows
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate, Field, Fold, Select
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import Fold, Select
 from muntin.aggregates.counting import shared_fields
 from muntin.jobs.state.fingerprint import derivation, fingerprint
 from muntin.laws.states import finished, lifted

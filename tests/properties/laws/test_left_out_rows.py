@@ -10,7 +10,7 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import DefinitionError
 from muntin.laws.states import finished, lifted
 from muntin.testing import report_of, windows_of

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muntin import aggregates as agg
-from muntin.aggregates import Aggregate, Field
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import SUM
 from muntin.errors import DefinitionError
 from muntin.sources.new_session import connect
 from muntin.sources.reading.lift_sql import lifts_sql
@@ -45,7 +45,7 @@ def test_text_that_is_no_sql_is_refused() -> None:
 
 
 def test_a_lift_of_all_rows_is_not_looked_into() -> None:
-    field = Field("any", "x", (("", "sum(x"),), agg.SUM)
+    field = Field("any", "x", (("", "sum(x"),), SUM)
     assert lifts_sql(field) == {"any_x": "sum(x"}
     with pytest.raises(DefinitionError):
         lifts_sql(Aggregate("any", "x", (field,), len).only("y > 0").fields[0])

@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 
 from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
 from muntin.laws.states import combined, finished, lifted
 
 
-def result(aggregate: agg.Aggregate, states: list[list[dict[str, Any]]], kinds: dict[str, pa.DataType]) -> Any:
+def result(aggregate: Aggregate, states: list[list[dict[str, Any]]], kinds: dict[str, pa.DataType]) -> Any:
     """Over several states, one after the other; windows are 20 s long."""
     timed = [[row | {"time": at} for row in rows] for at, rows in enumerate(states)]
     return finished(aggregate, combined(aggregate, *(lifted(aggregate, [rows], kinds) for rows in timed)))

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate, theta_sets
+from muntin.aggregates import theta_sets
+from muntin.aggregates.aggregate import Aggregate
 from muntin.laws.states import combined, finished, lifted
 
 RANDOM = np.random.default_rng(7)

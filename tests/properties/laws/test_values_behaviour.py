@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from tests.properties.laws.states import finish, lift
 
 STEPS = tuple(f"k = '{kind}'" for kind in "abc")

@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from tests.oracle import catalogue as by
 from tests.properties.laws.values import over
 

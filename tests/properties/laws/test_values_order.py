@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from muntin import aggregates as agg
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import DefinitionError, SourceError
 from tests.properties.equal_values import alike
 from tests.properties.laws.values import over
@@ -22,17 +22,17 @@ NOON = datetime(2024, 2, 29, 12, tzinfo=UTC)
 DAY = date(2024, 2, 29)
 
 ONES: list[tuple[str, Aggregate, pa.DataType, list[Any], Any]] = [
-    ("top", agg.top_n("x", 2), I64, [3, None, EDGE, -EDGE - 1, 7], [EDGE, 7]),
-    ("top of fewer", agg.top_n("x", 3), I64, [1], [1]),
-    ("top of nothing", agg.top_n("x", 3), I64, [None], None),
-    ("top with NaN", agg.top_n("x", 2), F64, [1.0, NAN, INF], [NAN, INF]),
-    ("top of ties", agg.top_n("x", 3), I64, [2, 2, 1, 2], [2, 2, 2]),
-    ("top of texts", agg.top_n("x", 2), TEXT, ["", "ß", "z", "✓"], ["✓", "ß"]),
-    ("top of decimals", agg.top_n("x", 1), pa.decimal128(38, 3), [WIDE, LESS], [WIDE]),
-    ("top of flags", agg.top_n("x", 2), pa.bool_(), [False, True, None], [True, False]),
-    ("top of dates", agg.top_n("x", 1), pa.date32(), [DAY, date(1, 1, 1)], [DAY]),
-    ("bottom of moments", agg.bottom_n("x", 1), pa.timestamp("us", tz="UTC"), [NOON, None], [NOON]),
-    ("bottom", agg.bottom_n("x", 2), F64, [NAN, 5.0, -INF, 5.0], [-INF, 5.0]),
+    ("top", agg.max("x", n=2), I64, [3, None, EDGE, -EDGE - 1, 7], [EDGE, 7]),
+    ("top of fewer", agg.max("x", n=3), I64, [1], [1]),
+    ("top of nothing", agg.max("x", n=3), I64, [None], None),
+    ("top with NaN", agg.max("x", n=2), F64, [1.0, NAN, INF], [NAN, INF]),
+    ("top of ties", agg.max("x", n=3), I64, [2, 2, 1, 2], [2, 2, 2]),
+    ("top of texts", agg.max("x", n=2), TEXT, ["", "ß", "z", "✓"], ["✓", "ß"]),
+    ("top of decimals", agg.max("x", n=1), pa.decimal128(38, 3), [WIDE, LESS], [WIDE]),
+    ("top of flags", agg.max("x", n=2), pa.bool_(), [False, True, None], [True, False]),
+    ("top of dates", agg.max("x", n=1), pa.date32(), [DAY, date(1, 1, 1)], [DAY]),
+    ("bottom of moments", agg.min("x", n=1), pa.timestamp("us", tz="UTC"), [NOON, None], [NOON]),
+    ("bottom", agg.min("x", n=2), F64, [NAN, 5.0, -INF, 5.0], [-INF, 5.0]),
     ("least twice", agg.min_count("x"), F64, [0.0, -0.0, 1.0, None], 2),
     ("greatest is NaN", agg.max_count("x"), F64, [NAN, 1.0, NAN], 2),
     ("least of texts", agg.min_count("x"), TEXT, ["", "a", ""], 2),
@@ -47,10 +47,10 @@ ONES: list[tuple[str, Aggregate, pa.DataType, list[Any], Any]] = [
     ("range of days", agg.range("x"), pa.date32(), [DAY, date(2024, 3, 1)], 1),
     ("range of moments", agg.range("x"), pa.timestamp("us", tz="UTC"), [NOON, NOON.replace(microsecond=1)], 1e-6),
     ("range of nothing", agg.range("x"), I64, [], None),
-    ("first of all", agg.first_k("x", 2), I64, [None, 1, 2], [None, 1]),
-    ("last of all", agg.last_k("x", 2), TEXT, ["a", "", None], ["", None]),
-    ("more than there are", agg.last_k("x", 9), I64, [1, 2], [1, 2]),
-    ("first of nothing", agg.first_k("x", 2), I64, [], None),
+    ("first of all", agg.first("x", n=2), I64, [None, 1, 2], [None, 1]),
+    ("last of all", agg.last("x", n=2), TEXT, ["a", "", None], ["", None]),
+    ("more than there are", agg.last("x", n=9), I64, [1, 2], [1, 2]),
+    ("first of nothing", agg.first("x", n=2), I64, [], None),
     ("any", agg.any_value("x"), TEXT, [None, "", "b"], ""),
     ("any of nothing", agg.any_value("x"), TEXT, [None], None),
     ("all hold", agg.all_of("x > 0"), I64, [1, None, 2], True),
@@ -84,9 +84,9 @@ BY: list[tuple[str, Aggregate, list[Any], list[Any], Any]] = [
     ("both zeros of several tie", agg.max_by("x", "y", n=2), [1, 2, 3], [0.0, -0.0, 0.0], [1, 2]),
     ("fewer than several", agg.max_by("x", "y", n=3), [1], [5], [1]),
     ("none of several", agg.min_by("x", "y", n=3), [1], [None], None),
-    ("all at the least", agg.all_min_by("x", "y"), [3, 1, 3, 9], [0, 0, 0, 1], [1, 3]),
-    ("all at the greatest", agg.all_max_by("x", "y"), [3, None, 2], [7, 7, 6], [3]),
-    ("nothing but null at the least", agg.all_min_by("x", "y"), [None, 4], [1, 2], []),
+    ("all at the least", agg.min_by("x", "y", ties=True), [3, 1, 3, 9], [0, 0, 0, 1], [1, 3]),
+    ("all at the greatest", agg.max_by("x", "y", ties=True), [3, None, 2], [7, 7, 6], [3]),
+    ("nothing but null at the least", agg.min_by("x", "y", ties=True), [None, 4], [1, 2], []),
 ]
 
 
@@ -127,10 +127,10 @@ TIMED: list[tuple[str, Aggregate, pa.DataType, list[Any], list[int], Any]] = [
     ("counter of decimals", agg.counter_rate("x"), pa.decimal128(9, 2), [Decimal("0.25"), Decimal("0.75")], [0, 2], 0.25),
     ("counter alone", agg.counter_rate("x"), F64, [1.0], [0], None),
     ("counter at one time", agg.counter_rate("x"), F64, [1.0, 2.0], [5, 5], None),
-    ("states", agg.state_duration("x"), TEXT, ["on", "off", None, "on"], [0, 1, 4, 9], [("off", 8.0), ("on", 1.0)]),
-    ("states of flags", agg.state_duration("x"), pa.bool_(), [True, False, True], [0, 2, 3], [(False, 1.0), (True, 2.0)]),
-    ("both zeros are a state", agg.state_duration("x"), F64, [0.0, -0.0, 1.0], [0, 1, 2], [(0.0, 2.0), (1.0, 0.0)]),
-    ("no state", agg.state_duration("x"), TEXT, [None], [0], None),
+    ("states", agg.time_in_state("x"), TEXT, ["on", "off", None, "on"], [0, 1, 4, 9], [("off", 8.0), ("on", 1.0)]),
+    ("states of flags", agg.time_in_state("x"), pa.bool_(), [True, False, True], [0, 2, 3], [(False, 1.0), (True, 2.0)]),
+    ("both zeros are a state", agg.time_in_state("x"), F64, [0.0, -0.0, 1.0], [0, 1, 2], [(0.0, 2.0), (1.0, 0.0)]),
+    ("no state", agg.time_in_state("x"), TEXT, [None], [0], None),
     ("silence", agg.longest_silence(), I64, [None, 1, 2], [0, 7, 9], 7.0),
     ("no silence", agg.longest_silence(), I64, [1, 1], [4, 4], 0.0),
     ("one event", agg.longest_silence(), I64, [1], [4], None),
@@ -162,10 +162,10 @@ def test_ranges_that_cannot_be(kind: pa.DataType, x: list[Any], said: str) -> No
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda: agg.top_n("x", 0), r"top_n: 0 is not possible; say how many"),
-        (lambda: agg.bottom_n("x", True), "bottom_n: True"),
-        (lambda: agg.first_k("x", -1), "first_k: -1"),
-        (lambda: agg.last_k("x", 10**6), "from 1 to 999999"),
+        (lambda: agg.max("x", n=0), r"max: 0 is not possible; say how many"),
+        (lambda: agg.min("x", n=True), "min: True"),
+        (lambda: agg.first("x", n=-1), "first: -1"),
+        (lambda: agg.last("x", n=10**6), "from 1 to 999999"),
         (lambda: agg.time_weighted_mean("x", "cubic"), 'say "locf" or "linear"'),
         (lambda: agg.sum("x", where=" "), "where=' ' is not a SQL condition"),
         (lambda: agg.count(where=3), "where=3"),
@@ -185,7 +185,7 @@ def test_filters_do_not_share_columns() -> None:
 
 
 def test_lists_have_types_that_delta_stores() -> None:
-    top = agg.top_n("x", 2)
+    top = agg.max("x", n=2)
     assert over(top, pa.uint32(), [2**32 - 1]) == [2**32 - 1]
     assert over(top, pa.uint64(), [2**64 - 1]) == [Decimal(2**64 - 1)]
     assert over(top, pa.timestamp("ms"), [datetime(2024, 1, 1)]) == [datetime(2024, 1, 1, tzinfo=UTC)]  # noqa: DTZ001 - a naive column

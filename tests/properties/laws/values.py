@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import Aggregate
 from tests.properties.equal_values import alike
 from tests.properties.laws.states import combine, finish, lift, pieces
 

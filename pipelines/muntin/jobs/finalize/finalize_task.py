@@ -36,7 +36,7 @@ from muntin.timeline.reconcile import settled_us
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.aggregates import Aggregate
+    from muntin.aggregates.aggregate import Aggregate
     from muntin.engine.assignment import Assignment
     from muntin.engine.windows import Combined
     from muntin.jobs.finalize.shard import Shard

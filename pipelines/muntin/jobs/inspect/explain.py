@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from muntin.jobs.inputs.dimensions.looked_up import LookedUp, MetRow
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
-    from muntin.windows import Window
+    from muntin.windows.kind import Window
 
 
 NO_EVENT = "there is no event of this key in any window"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from muntin.engine.windows import Combined
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
-    from muntin.windows import Window
+    from muntin.windows.kind import Window
 
 ALL_US = (BEFORE_ALL, AFTER_ALL)
 

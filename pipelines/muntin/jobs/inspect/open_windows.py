@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
-    from muntin.windows import Window
+    from muntin.windows.kind import Window
 
 
 STATES = 200_000

@@ -1,0 +1,58 @@
+"""Names before the first release, each with what is written now. Delete this file and its calls at will."""
+
+import sys
+
+from muntin.errors import DefinitionError
+
+NAMES = {
+    "aggregates.Aggregate": "from muntin.aggregates.aggregate import Aggregate",
+    "aggregates.AtExtreme": "from muntin.aggregates.algebra import AtExtreme",
+    "aggregates.Carry": "from muntin.aggregates.aggregate import Carry",
+    "aggregates.Field": "from muntin.aggregates.aggregate import Field",
+    "aggregates.Fold": "from muntin.aggregates.algebra import Fold",
+    "aggregates.Merge": 'agg.merge("total")',
+    "aggregates.Monoid": "from muntin.aggregates.algebra import Monoid",
+    "aggregates.SUM": "from muntin.aggregates.algebra import SUM",
+    "aggregates.Select": "from muntin.aggregates.algebra import Select",
+    "aggregates.Sum": "from muntin.aggregates.algebra import Sum",
+    "aggregates.all_max_by": 'agg.max_by("x", "y", ties=True)',
+    "aggregates.all_min_by": 'agg.min_by("x", "y", ties=True)',
+    "aggregates.bottom_n": 'agg.min("x", n=3)',
+    "aggregates.first_k": 'agg.first("x", n=3)',
+    "aggregates.last_k": 'agg.last("x", n=3)',
+    "aggregates.state_duration": 'agg.time_in_state("state")',
+    "aggregates.top_n": 'agg.max("x", n=3)',
+    "windows.AllTime": "windows.all_time()",
+    "windows.Arrival": "windows.arrival(evict=windows.by_count(10))",
+    "windows.Assignment": "from muntin.engine.assignment import Assignment",
+    "windows.Between": 'windows.between("kind = \'enter\'", "kind = \'leave\'", max_length="1d")',
+    "windows.BusinessDays": 'windows.tumbling("1bd")',
+    "windows.Calendar": 'windows.tumbling("1mo")',
+    "windows.Cumulating": 'windows.cumulating("1d", step="1h")',
+    "windows.Given": 'windows.given(sources.files("shifts.csv"), start="begins", end="ends")',
+    "windows.HalfMonths": 'windows.tumbling("1sm")',
+    "windows.LastPart": 'windows.sliding("10m", step="1h", gaps=True)',
+    "windows.LimitedSession": 'windows.session("30m", max_length="1d")',
+    "windows.OwnGapSession": 'windows.session("30m", gap_by="patience")',
+    "windows.ProgressiveSort": 'windows.progressive_sort(100, by="price")',
+    "windows.RightClosed": 'windows.tumbling("15m", closed="right")',
+    "windows.Session": 'windows.session("30m")',
+    "windows.Sliding": 'windows.sliding("6h", step="1h")',
+    "windows.Trailing": 'windows.trailing(days=7, timezone="Europe/Berlin")',
+    "windows.Tumbling": 'windows.tumbling("1d")',
+    "windows.Unique": 'windows.unique_sliding("1h")',
+    "windows.While": "windows.while_(\"state = 'on'\")",
+    "windows.WhileSame": 'windows.while_same("status")',
+    "windows.Window": "from muntin.windows.kind import Window",
+}
+
+
+def no_such_name(module: str, name: str) -> DefinitionError | AttributeError:
+    """The error for a name that a module does not have. An old name's error is no `AttributeError`, whose
+    text `from module import name` would not show.
+    """
+    if now := NAMES.get(f"{module.removeprefix('muntin.')}.{name}"):
+        return DefinitionError(f"{module}.{name} is an old name; write {now}")
+    return AttributeError(
+        f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules.get(module)
+    )
