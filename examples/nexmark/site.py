@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from muntin import sources
-from muntin.sources import Source
+from muntin.sources.source import Source
 
 FOLDER = "data/nexmark"
 EACH: dict[str, Any] = {"schedule": "1m", "start": datetime(2015, 7, 15, tzinfo=UTC)}

@@ -22,6 +22,13 @@ NAMES = {
     "aggregates.last_k": 'agg.last("x", n=3)',
     "aggregates.state_duration": 'agg.time_in_state("state")',
     "aggregates.top_n": 'agg.max("x", n=3)',
+    "sinks.SparkSink": "sinks.spark(print)",
+    "sources.FileSource": "from muntin.sources.file_source import FileSource",
+    "sources.Lookup": "from muntin.sources.reading.dimensions.lookup import Lookup",
+    "sources.Source": "from muntin.sources.source import Source",
+    "sources.SparkSource": "from muntin.sources.spark_frames import SparkSource",
+    "sources.TableSource": "from muntin.sources.tables import TableSource",
+    "sources.WindowSource": "from muntin.sources.upstream_windows import WindowSource",
     "windows.AllTime": "windows.all_time()",
     "windows.Arrival": "windows.arrival(evict=windows.by_count(10))",
     "windows.Assignment": "from muntin.engine.assignment import Assignment",
@@ -47,12 +54,11 @@ NAMES = {
 }
 
 
-def no_such_name(module: str, name: str) -> DefinitionError | AttributeError:
-    """The error for a name that a module does not have. An old name's error is no `AttributeError`, whose
-    text `from module import name` would not show.
+def no_such_name(module: str, name: str, more: str = "") -> DefinitionError | AttributeError:
+    """The error for a name that a module does not have; `more`: words at the end. An old name's error is no
+    `AttributeError`, whose text `from module import name` would not show.
     """
     if now := NAMES.get(f"{module.removeprefix('muntin.')}.{name}"):
         return DefinitionError(f"{module}.{name} is an old name; write {now}")
-    return AttributeError(
-        f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules.get(module)
-    )
+    text = f"module {module!r} has no attribute {name!r}{more}"
+    return AttributeError(text, name=name, obj=sys.modules.get(module))

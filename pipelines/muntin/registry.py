@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import ModuleType
 
+from muntin.old_names import no_such_name
+
 GROUP = "muntin.extensions"
 
 
@@ -48,12 +50,13 @@ def attribute_of(module: str, kind: str, name: str) -> Any:  # noqa: ANN401 - as
 
     Raises:
         AttributeError: no installed distribution has it.
+        DefinitionError: it is an old name.
     """
     try:
         return extension(kind, name)
     except NoExtensionError as wrong:
-        text = f"module {module!r} has no attribute {name!r}{str(wrong).partition('; ')[2] and f' ({wrong})'}"
-        raise AttributeError(text, name=name, obj=sys.modules[module]) from None
+        lost = str(wrong).partition("; ")[2] and f" ({wrong})"
+        raise no_such_name(module, name, lost) from None
 
 
 def stand_for(short: str, module: ModuleType) -> None:

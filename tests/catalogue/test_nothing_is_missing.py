@@ -9,9 +9,6 @@ from types import ModuleType
 
 from docs.windows.pictures import HERE
 from muntin import aggregates, windows
-from muntin.windows.carrying import Carrying
-from muntin.windows.gapless import Gapless
-from muntin.windows.kind import Plain
 from tests.catalogue.aggregates import CARRYING, NO_STATES, ROWS, Row
 from tests.catalogue.kinds import KINDS, POLICIES, Kind
 from tests.end_to_end.judge.arrivals import ARRIVALS
@@ -24,16 +21,15 @@ def functions(module: ModuleType) -> set[str]:
     return {name for name in module.__all__ if inspect.isfunction(getattr(module, name))}
 
 
+COMMON = {"Adjacent", "Carrying", "Gapless", "Plain", "Window", "WithHoles"}
+"""Classes that assign windows, and are the common part of kinds or wrap a kind."""
+
+
 def classes_of_windows() -> set[type]:
-    """The classes that assign windows, of all modules of kinds but their common parts and what wraps a kind."""
+    """The classes behind the kinds."""
     modules = [import_module(each.name) for each in walk_packages(windows.__path__, "muntin.windows.")]
-    inner = {
-        Carrying,
-        Gapless,
-        Plain,
-        *(each for module in modules for each in vars(module).values() if getattr(each, "_is_protocol", False)),
-    }
-    return {each for module in modules for each in vars(module).values() if inspect.isclass(each) and hasattr(each, "assign")} - inner
+    classes = {each for module in modules for each in vars(module).values() if inspect.isclass(each) and hasattr(each, "assign")}
+    return {each for each in classes if each.__module__.startswith("muntin.windows.") and each.__name__ not in COMMON}
 
 
 def missing_rows() -> Iterator[str]:

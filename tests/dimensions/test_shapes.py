@@ -23,6 +23,7 @@ from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.records.reports_table import record_accumulated, utc_now
 from muntin.jobs.state.bound import bind
+from muntin.sources.reading.dimensions.lookup import Lookup
 from muntin.tasks import Local
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Shop:
     def source(self, **more: Any) -> Any:
         return sources.files(f"{self.folder}/orders/{{start:%Y-%m-%d}}.csv", event_time="at", types=TYPES, **more)
 
-    def lookup(self, source: Any = None, **more: Any) -> sources.Lookup:
+    def lookup(self, source: Any = None, **more: Any) -> Lookup:
         given = source or sources.files(f"{self.folder}/rates/*.csv", types=TYPES)
         return sources.lookup(given, **{"keys": ["currency"], "since": "valid_from", **more})
 

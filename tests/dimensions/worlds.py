@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, read, sources, windows
 from muntin import aggregates as agg
-from muntin.sources import Source
+from muntin.sources.source import Source
 from muntin.testing import run_here
 
 START = datetime(2024, 5, 1, tzinfo=UTC)

@@ -42,8 +42,31 @@ def test_two_days_up_to_each_local_midnight() -> None:
 
 
 def test_two_weeks_up_to_each_monday() -> None:
-    window = windows.trailing(weeks=2, every="1w", align_to="monday", timezone="Europe/Berlin")
+    window = windows.trailing(weeks=2, every="1w", timezone="Europe/Berlin")
     assert told(window, ["2024-03-13T12:00"]) == [("03-04 00:00", "03-18 00:00", 1), ("03-11 00:00", "03-25 00:00", 1)]
+
+
+# 2024-03-11 is a Monday
+def test_weeks_of_a_zone_begin_on_monday() -> None:
+    events = ["2024-03-10T23:59", "2024-03-11T00:00", "2024-03-17T23:59"]
+    week = [("03-04 00:00", "03-11 00:00", 1), ("03-11 00:00", "03-18 00:00", 2)]
+    assert told(windows.tumbling("1w", timezone="Europe/Berlin"), events) == week
+    assert told(windows.tumbling("7d", align_to="Monday", timezone="Europe/Berlin"), events) == week
+    shift = windows.tumbling("1w", align_to="06:00", timezone="Europe/Berlin")
+    assert told(shift, events) == [("03-04 06:00", "03-11 06:00", 2), ("03-11 06:00", "03-18 06:00", 1)]
+    from_sunday = windows.tumbling("1w", align_to="sunday", timezone="Europe/Berlin")
+    assert told(from_sunday, events) == [("03-10 00:00", "03-17 00:00", 2), ("03-17 00:00", "03-24 00:00", 1)]
+
+
+def test_the_week_so_far_begins_on_monday_whatever_the_step() -> None:
+    window = windows.cumulating("1w", step="84h", timezone="Europe/Berlin")
+    assert told(window, ["2024-03-13T12:00"]) == [("03-11 00:00", "03-14 12:00", 1), ("03-11 00:00", "03-18 00:00", 1)]
+
+
+def test_weeks_without_a_zone_count_from_1970_and_those_of_utc_from_a_monday() -> None:
+    noon = datetime(2024, 3, 13, 12, tzinfo=UTC)
+    starts = [windows.tumbling("1w", **more).windows_for(noon)[0][0] for more in ({}, {"timezone": "UTC"})]
+    assert [f"{start:%A}" for start in starts] == ["Thursday", "Monday"]
 
 
 def test_the_last_week_of_each_month() -> None:

@@ -69,7 +69,7 @@ def offset(at: int, zone: str) -> timedelta:
 
 @dataclass(frozen=True)
 class Tumbling:
-    """Sliding by its own size; in a zone, from one time on its clocks to the next, the first of them on 1970-01-01 at `align_to`."""
+    """Sliding by its own size; in a zone, from one time on its clocks to the next, on 1970-01-01 at `align_to`, of weeks on a Monday."""
 
     size: int
     grace: int = 0
@@ -89,6 +89,7 @@ class Tumbling:
     def borders(self, n: int) -> Iterator[int]:
         """Where window `n` since 1970 begins; a size that divides a change of the clocks is as long as ever during it."""
         shown = datetime(1970, 1, 1) + timedelta(microseconds=n * self.size + clock(self.align_to))  # noqa: DTZ001
+        shown += timedelta(days=4 if self.size % (7 * DAY) == 0 else 0)
         by = change(shown, self.timezone)
         if by <= 0 or by % self.size:
             yield moment(shown, self.timezone)

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin.quality import Suite, load_suite
+from muntin.quality import load_suite
+from muntin.quality.suite import Suite
 
 NEW_YEAR = datetime(2013, 1, 1, tzinfo=UTC)
 INSTANT = pa.timestamp("us", tz="UTC")

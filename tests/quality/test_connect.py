@@ -12,7 +12,8 @@ SCRIPT = """
 import json, logging, sys
 logging.basicConfig(level=logging.INFO, stream=sys.stdout)
 from pyspark.sql import SparkSession
-from muntin.quality import Expectation, Suite, validate
+from muntin.quality import validate
+from muntin.quality.suite import Expectation, Suite
 
 spark = SparkSession.builder.remote("local[1]").getOrCreate()
 between = "expect_column_values_to_be_between"

@@ -11,7 +11,11 @@ import pytest
 
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
-from muntin.quality import QualityReport, Suite, SuiteError, few_rows, needs_spark, validate
+from muntin.quality import few_rows, validate
+from muntin.quality.errors import SuiteError
+from muntin.quality.report import QualityReport
+from muntin.quality.spark_alone import needs_spark
+from muntin.quality.suite import Suite
 from tests.quality.conftest import INSTANT, Stage, SuiteOf, hour
 from tests.quality.test_flights_suite import SHIPPED
 
@@ -30,7 +34,8 @@ def test_it_needs_no_spark(stage: Stage) -> None:
     program = f"""
 import sys
 sys.modules.update(dict.fromkeys(["pyspark", "py4j", "grpc"]))  # importing any of them is an error
-from muntin.quality import load_suite, needs_spark, validate
+from muntin.quality import load_suite, validate
+from muntin.quality.spark_alone import needs_spark
 suite = load_suite({str(SHIPPED)!r})
 assert needs_spark(suite) is None
 assert "great_expectations" not in sys.modules and "pyarrow" not in sys.modules

@@ -12,10 +12,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from muntin.quality import Expectation, Suite, SuiteError, needs_spark, validate
+from muntin.quality import validate
 from muntin.quality.column_limits import kind_of
+from muntin.quality.errors import SuiteError
 from muntin.quality.gx import imported
 from muntin.quality.pandas_rules import LEFT_TO_SPARK, RULES
+from muntin.quality.spark_alone import needs_spark
+from muntin.quality.suite import Expectation, Suite
 from tests import case_counts
 from tests.quality.conftest import INSTANT, NEW_YEAR, hour
 

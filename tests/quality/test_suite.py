@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from muntin.errors import DefinitionError
-from muntin.quality import Expectation, Suite, SuiteError, load_suite
+from muntin.quality import load_suite
+from muntin.quality.errors import SuiteError
+from muntin.quality.suite import Expectation, Suite
 
 SHIPPED = Path(__file__).parents[2] / "expectations" / "flights_last_6_hours.json"
 

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from muntin.quality import ExpectationsFailed, QualityReport, Suite, SuiteError, validate
+from muntin.quality import validate
+from muntin.quality.errors import ExpectationsFailed, SuiteError
+from muntin.quality.report import QualityReport
+from muntin.quality.suite import Suite
 from tests.quality.conftest import Stage, SuiteOf, hour
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from muntin import aggregates as agg
 from muntin.errors import StorageError
 from muntin.files.paths import options_of, path_of, table_address
 from muntin.jobs.inspect.quarantine import quarantined
-from muntin.sources import Source
+from muntin.sources.source import Source
 from muntin.tasks import Local
 from tests.end_to_end.hourly import START, hour
 

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 
 from muntin import Pipeline, read, sources, windows
 from muntin import aggregates as agg
-from muntin.sources import Source
+from muntin.sources.source import Source
 from muntin.testing import run_here
 from tests.case_counts import cases
 from tests.tables.delta_tables import append, dated

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from muntin import aggregates as agg
 from muntin import sources
+from muntin.sources.reading.dimensions.lookup import Lookup
 from tests.taken_back.delta_shop import AGGREGATES as OF_TABLES
 from tests.taken_back.delta_shop import DeltaShop
 from tests.taken_back.stories import AGGREGATES, Row, Shop, city, columns, moment
@@ -29,7 +30,7 @@ class Rates:
         self.path, self.name, self.required, self.all = path, name, required, list[Rate]()
 
     @property
-    def lookup(self) -> sources.Lookup:
+    def lookup(self) -> Lookup:
         return sources.lookup(sources.files(str(self.path)), keys=[self.name], since="since", columns=["rate"], required=self.required)
 
     def write(self, rates: Sequence[Rate]) -> None:

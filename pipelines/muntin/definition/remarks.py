@@ -16,7 +16,9 @@ _CALENDAR_UNITS = ("d", "w")
 
 
 def remarks(pipeline: Pipeline) -> list[str]:
-    """Remarks on a definition alone: a start between batches, a day in hours, a number without a unit."""
+    """Remarks on a definition alone: a start between batches, a day in hours, a number without a unit,
+    a week from Thursday.
+    """
     return [*_of_start(pipeline), *_of_sizes(given_windows(pipeline.windows))]
 
 
@@ -70,6 +72,11 @@ def _of_sizes(windows: Mapping[str, Kind]) -> Iterator[str]:
                 yield (
                     f"windows[{name!r}]: {part.size_us} are microseconds; "
                     f'write a unit, as "{part.size_us}s", if another unit is meant'
+                )
+            if said and zone is None and part.size_us % (7 * DAY_US) == 0 and part.align_us == 0:
+                yield (
+                    f"windows[{name!r}]: weeks without timezone begin on Thursday, since borders count from "
+                    '1970-01-01; say timezone="UTC" for weeks from Monday'
                 )
             if (
                 zone

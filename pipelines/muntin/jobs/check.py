@@ -31,8 +31,9 @@ from muntin.jobs.state.needed_packages import check_packages
 from muntin.jobs.state.source_note import noted
 from muntin.quality.errors import SuiteError
 from muntin.quality.suite import load_suite
-from muntin.sources import FileSource, SparkSource
+from muntin.sources.file_source import FileSource
 from muntin.sources.listing import splits
+from muntin.sources.spark_frames import SparkSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,13 +13,14 @@ from muntin.errors import SourceError
 from muntin.files.near import near, plain
 from muntin.jobs.accumulate.readings import parts_of
 from muntin.jobs.schema_check.first_files import first_with_rows
-from muntin.sources import FileSource, TableSource
+from muntin.sources.file_source import FileSource
 from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.row_times import event_time
 from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.sessions.duckdb_session import kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.object_files import let_read
+from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Interval
     from muntin.jobs.inputs.listings.listing import Inputs
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
     from muntin.sources.reading.scan import Reading
+    from muntin.sources.source import Source
 
 LARGE = 64 * 2**20  # bytes of text that would take seconds to read
 _TRIED = 20  # files, until one has rows

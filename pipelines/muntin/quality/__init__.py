@@ -8,21 +8,7 @@ With a session of Spark instead of None, Spark judges. Importing this package im
 Expectations.
 """
 
-from muntin.quality.errors import ExpectationsFailed, SuiteError
-from muntin.quality.report import Check, QualityReport
-from muntin.quality.spark_alone import needs_spark
-from muntin.quality.suite import Expectation, Severity, Suite, load_suite
+from muntin.quality.suite import load_suite
 from muntin.quality.validation import validate
 
-__all__ = [
-    "Check",
-    "Expectation",
-    "ExpectationsFailed",
-    "QualityReport",
-    "Severity",
-    "Suite",
-    "SuiteError",
-    "load_suite",
-    "needs_spark",
-    "validate",
-]
+__all__ = ["load_suite", "validate"]

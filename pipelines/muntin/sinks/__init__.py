@@ -9,9 +9,9 @@ from typing import Any
 
 from muntin.registry import attribute_of, names_of
 from muntin.sinks.declaration import Declared as Sink
-from muntin.sinks.declaration import SparkSink, spark
+from muntin.sinks.declaration import spark
 
-__all__ = ["Sink", "SparkSink", "spark"]
+__all__ = ["Sink", "spark"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extension

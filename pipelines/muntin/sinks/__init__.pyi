@@ -5,6 +5,6 @@ from muntin.extensions.mysql.sink import mysql
 from muntin.extensions.postgres.sink import postgres
 from muntin.extensions.redis.sink import redis
 from muntin.sinks.declaration import Declared as Sink
-from muntin.sinks.declaration import SparkSink, spark
+from muntin.sinks.declaration import spark
 
-__all__ = ["Sink", "SparkSink", "catalog", "iceberg", "kafka", "mysql", "postgres", "redis", "spark"]
+__all__ = ["Sink", "catalog", "iceberg", "kafka", "mysql", "postgres", "redis", "spark"]

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from muntin.definition.schedule import Interval
     from muntin.files.paths import Stat
-    from muntin.sources import Source
     from muntin.sources.file_source import FileSource
     from muntin.sources.logged.table_changes import Step
+    from muntin.sources.source import Source
 
 _MAGIC = re.compile(r"[*?[]")
 _LAST = "\U0010ffff"

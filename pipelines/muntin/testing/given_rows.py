@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError
-from muntin.sources import FileSource
+from muntin.sources.file_source import FileSource
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | pa.Table
 Batch: TypeAlias = Rows | Mapping[str, Rows]

@@ -13,7 +13,8 @@ from muntin.definition.instants import from_us
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.read import read
 from muntin.jobs.run import run
-from muntin.sources import FileSource, WindowSource
+from muntin.sources.file_source import FileSource
+from muntin.sources.upstream_windows import WindowSource
 from muntin.tasks import Local
 from muntin.testing.given_rows import (
     Batches,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -105,6 +105,8 @@ def cumulating(
             f"max_size must be a whole number of steps: {max_size} is not one of {step}; "
             f"{_legal(whole, part)}"
         )
+    if isinstance(whole, Tumbling) and isinstance(part, Tumbling):
+        part = replace(part, align_us=whole.align_us % part.size_us)
     check_overlap(
         "step",
         whole.follows.longest_us,

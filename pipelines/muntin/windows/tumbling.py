@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muntin.definition.durations import DAY_US, Duration, not_negative, positive
 from muntin.definition.kinds import Even
 from muntin.errors import DefinitionError
 from muntin.windows.calendar import Calendar, calendar, half_months, months_of
-from muntin.windows.clock import Alignment, Zone, alignment_us, local_windows, shifted_windows, zone
+from muntin.windows.clock import WEEKDAYS, Alignment, Zone, alignment_us, local_windows, shifted_windows, zone
 from muntin.windows.gapless import Gapless
 from muntin.windows.kind import hiding
 from muntin.windows.right_closed import Closed, RightClosed, closed_at
@@ -86,7 +87,8 @@ def tumbling(
             month, up to its 15th day and from its 16th; "1bd": a day from Monday to Friday. In a zone it is
             counted on the local clock: "24h" is "1d" there, and lasts 23 or 25 hours where the clock changes.
         align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime, of
-            months, a datetime on the day on which they begin; None is midnight of 1970-01-01, a Thursday.
+            months, a datetime on the day on which they begin. None: midnight; weeks begin on Monday in a
+            zone, without a zone on Thursday, as 1970-01-01.
         timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
         closed: which end of a window belongs to it: "left", `[start, end)`, or "right", `(start, end]`.
         grace: how long after its end a window waits for late events.
@@ -108,6 +110,14 @@ def tumbling(
             having,
         )
     return hiding(closed_at(closed, side_by_side(size, align_to, timezone, grace, dense=dense)), having)
+
+
+def _monday_us(size_us: int, align_to: Alignment, where: Zone | None) -> int:
+    """From 1970-01-01 to the first day of a calendar week, where weeks are cut by a zone's clock and
+    `align_to` names no day.
+    """
+    names_a_day = isinstance(align_to, datetime) or str(align_to).lower() in WEEKDAYS
+    return 0 if where is None or size_us % (7 * DAY_US) or names_a_day else alignment_us("monday")
 
 
 def side_by_side(
@@ -132,7 +142,7 @@ def side_by_side(
         ) from None
     return Tumbling(
         size_us,
-        alignment_us(align_to, where) % size_us,
+        (alignment_us(align_to, where) + _monday_us(size_us, align_to, where)) % size_us,
         where,
         grace_us,
         dense,

@@ -147,7 +147,7 @@ def _judged(place: Place, runner: Runner, staged: Staged) -> list[dict[str, Any]
     alone judges.
     """
     from muntin.jobs.publish.validate import validate_staged
-    from muntin.quality import SuiteError
+    from muntin.quality.errors import SuiteError
     from muntin.tasks import Local
 
     if sum(file["rows"] for window in staged.windows for file in window.files) <= FEW_ROWS:

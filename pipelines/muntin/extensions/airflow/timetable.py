@@ -9,7 +9,7 @@ from muntin.definition.durations import spell
 from muntin.definition.instants import spell_instant
 from muntin.errors import DefinitionError
 from muntin.extensions.airflow.assets.window_assets import window_asset
-from muntin.sources import WindowSource
+from muntin.sources.upstream_windows import WindowSource
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline

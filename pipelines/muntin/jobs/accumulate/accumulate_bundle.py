@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from muntin.definition.frame_sets import FrameSet
     from muntin.jobs.accumulate.bundles import Bundle
     from muntin.jobs.accumulate.shares import Share
-    from muntin.sources import Source
+    from muntin.sources.source import Source
     from muntin.states.frames import Ints
     from muntin.store.store import File
 

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
     from muntin.sources.listing import SourceFile
+    from muntin.sources.source import Source
 
 Result = TypeVar("Result")
 _TRIES, _FIRST_S = 4, 0.5

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from muntin.jobs.accumulate.shares import Split
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
     from muntin.sources.reading.mended import Mended
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Source
 
 
 WORTH_INSPECTING = 2**20

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.bundles import Bundle
     from muntin.jobs.accumulate.shares import Split
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
     from muntin.sources.listing import SourceFile
+    from muntin.sources.source import Source
     from muntin.states.frames import Ints
 
 _OWN, _PLACES, _NUMBER = "muntin_own", "muntin_places", "muntin_number"

@@ -19,8 +19,8 @@ from muntin.jobs.inputs.upstream import SourceChanges, changes_of_upstream, seen
 from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.reports_table import last_accumulated
-from muntin.sources import TableSource
 from muntin.sources.logged.table_files import log_of
+from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

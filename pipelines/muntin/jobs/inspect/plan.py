@@ -20,7 +20,7 @@ from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.outdated import versions
-from muntin.sources import SparkSource
+from muntin.sources.spark_frames import SparkSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sources import SparkSource
+from muntin.sources.spark_frames import SparkSource
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
@@ -29,7 +29,8 @@ def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:
     Reads the suites, if they are to `validate`.
     """
     from muntin.jobs.publish.validate import find_suite
-    from muntin.quality import load_suite, needs_spark
+    from muntin.quality import load_suite
+    from muntin.quality.spark_alone import needs_spark
 
     if rows := rows_need_spark(pipeline):
         return rows

@@ -32,7 +32,8 @@ def validate_staged(
     A failed critical expectation that no person has approved is an error. The staged files stay, so that
     people can inspect them.
     """
-    from muntin.quality import ExpectationsFailed, load_suite, validate
+    from muntin.quality import load_suite, validate
+    from muntin.quality.errors import ExpectationsFailed
 
     suites = {name: load_suite(find_suite(path)) for name, path in bound.pipeline.expectations.items()}
     reports = []

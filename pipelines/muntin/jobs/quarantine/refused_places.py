@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from muntin.jobs.quarantine.row_faults import Fault
-    from muntin.sources import Source
     from muntin.sources.reading.mended import Mended
+    from muntin.sources.source import Source
 
 KEPT, BAD, ONCE = "muntin_rows", "muntin_bad", "muntin_once"
 """The tables of a split's rows: those that can be computed, the others, and those of the first without

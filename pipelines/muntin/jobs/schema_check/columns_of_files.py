@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _UNKNOWN = re.compile(r'column "(.+?)" not found')
 _FLOATS = ("FLOAT", "DOUBLE")

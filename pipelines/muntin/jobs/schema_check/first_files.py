@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _TEXTS = ("csv", "json")
 

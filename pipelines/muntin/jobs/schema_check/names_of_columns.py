@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _NUMBERED = re.compile(r"(.+)_\d+")
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
     from muntin.sources.reading.scan import Reading
+    from muntin.sources.source import Source
 
 _TEXTS = ("VARCHAR", "JSON")
 _SHOWN = 3

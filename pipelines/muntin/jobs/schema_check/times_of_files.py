@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _YEAR_FIRST = re.compile(YEAR_FIRST)
 _NUMBER, _WORD = "regexp_matches(text, '[0-9]')", "text IS NOT NULL"

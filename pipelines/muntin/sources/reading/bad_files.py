@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muntin.files.paths import AnyPath
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _EXPECTED = {"parquet": "a Parquet file", "csv": "a CSV file", "json": "a file of JSON lines"}
 _FRAME = b"PAR1"  # begins and ends a Parquet file

@@ -18,7 +18,7 @@ from muntin.sources.sessions.duckdb_session import described
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _DELIMITERS = ";\t|,"
 _MAGIC = {

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _TIMES = ("TIMESTAMP", "DATE")
 # texts that DuckDB takes for these lose capitals, or gain seconds

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _MOST_DIGITS = 38
 _SPARK = b"org.apache.spark."

@@ -18,8 +18,8 @@ from muntin.states.columns import BROUGHT, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muntin.sources import Source
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Source
 
 _HASH = "muntin_hash"
 _AS_TEXT = (*INTEGERS, "VARCHAR", "UUID", "BOOLEAN", "DATE")

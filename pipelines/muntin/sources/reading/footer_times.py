@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from muntin.sources import Source
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Source
 
 
 def told_extent(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.given_table import GivenTable
     from muntin.engine.given_spans import GivenSpans
-    from muntin.sources import Source
+    from muntin.sources.source import Source
     from muntin.sources.tables import TableSource
     from muntin.states.frames import Ints
 

@@ -21,7 +21,7 @@ from muntin.sources.clock_changes import CHANGE, FIRST, SECOND
 from muntin.sources.reading.scan import literal
 
 if TYPE_CHECKING:
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 TOLD = "muntin_told"
 """The column of `by_arrival`: the instant of a local time that comes twice, microseconds; null where the

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 
 @dataclass(frozen=True, slots=True)

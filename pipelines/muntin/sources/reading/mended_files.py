@@ -32,8 +32,7 @@ from muntin.sources.sessions.plain_text import content, encoding_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from muntin.sources import Source
-    from muntin.sources.source import Content
+    from muntin.sources.source import Content, Source
 
 _REJECTS = "muntin_rejects"
 Fault = tuple[str, str | None]  # a reason, and the column that it is about

@@ -13,8 +13,8 @@ from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_I
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muntin.sources import Source
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Source
 
 
 def reason(source: Source, columns: Mapping[str, str], times: Taken) -> str:

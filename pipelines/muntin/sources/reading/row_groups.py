@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from muntin.files.readable import readable_footer
 
 if TYPE_CHECKING:
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 ROW = "file_row_number"
 """DuckDB's name for the number of a row in its Parquet file, from 0."""

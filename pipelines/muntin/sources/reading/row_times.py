@@ -27,7 +27,7 @@ from muntin.states.columns import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _WITH_ZONE = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")

@@ -18,7 +18,7 @@ from muntin.states.columns import FILE_PATH
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 
 def quoted(name: str) -> str:

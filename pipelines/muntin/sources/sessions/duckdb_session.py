@@ -23,7 +23,7 @@ from muntin.sources.sessions.time_limit import in_time
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 _KIND_OF_ERROR = re.compile(r"^(?:Binder|Catalog|Parser) Error: ")
 _NO_COLUMN = re.compile(r'Referenced column "(.+?)" not found in FROM clause')

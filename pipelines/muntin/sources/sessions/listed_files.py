@@ -19,7 +19,7 @@ from muntin.sources.sessions.plain_text import is_plain, plain_texts
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
 
 SCHEME = "listed"
 PLAIN = rf"{SCHEME}://[^/]+/"

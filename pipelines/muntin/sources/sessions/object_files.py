@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import duckdb
     from fsspec import AbstractFileSystem
 
-    from muntin.sources import Source
     from muntin.sources.sessions.fetched_files import InParts
+    from muntin.sources.source import Source
 
 
 def let_read(session: duckdb.DuckDBPyConnection, source: Source, paths: Iterable[str]) -> None:

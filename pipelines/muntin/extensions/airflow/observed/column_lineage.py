@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from muntin.extensions.airflow.observed.lineage import address_of
-from muntin.sources import FileSource, WindowSource
+from muntin.sources.file_source import FileSource
+from muntin.sources.upstream_windows import WindowSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

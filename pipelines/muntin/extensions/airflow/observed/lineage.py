@@ -56,7 +56,9 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
     What Spark reads is not known.
     """
     from muntin.jobs.inputs.upstream import upstream
-    from muntin.sources import FileSource, SparkSource, WindowSource
+    from muntin.sources.file_source import FileSource
+    from muntin.sources.spark_frames import SparkSource
+    from muntin.sources.upstream_windows import WindowSource
 
     match bound.source:
         case WindowSource() as source:

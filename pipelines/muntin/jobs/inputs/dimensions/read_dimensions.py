@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
     from muntin.sources.listing import SourceFile
     from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.sources.reading.dimensions.lookup import Lookup
+    from muntin.sources.source import Source
 
 _READ: dict[str, tuple[Dimension, pa.Table]] = {}
 """A definition and the facts of all files -> what was read of them: several steps of a run ask for it."""

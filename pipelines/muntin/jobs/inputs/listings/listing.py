@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources import Source
     from muntin.sources.listing import SourceFile
+    from muntin.sources.source import Source
 
 _INSPECTED = 400  # intervals, until one has files
 

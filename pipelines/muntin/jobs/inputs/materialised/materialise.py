@@ -19,8 +19,8 @@ from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.of_several import telling, together
 from muntin.jobs.inputs.materialised.written import ordered, quoted
 from muntin.jobs.inputs.purged import check_kept
-from muntin.sources import SparkSource
 from muntin.sources.listing import SourceFile
+from muntin.sources.spark_frames import SparkSource
 from muntin.spark.workers_python import about_python
 from muntin.store.paths import MATERIALISED
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from muntin.sources import Source
     from muntin.sources.reading.dimensions.dimension import Dimension, Versions
+    from muntin.sources.source import Source
     from muntin.states.frames import Ints
 
 ANSWERS, TIMED = "muntin_answers", "muntin_timed"

@@ -19,7 +19,7 @@ from muntin.sources.reading.scan import literal, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from muntin.sources import Source
+    from muntin.sources.source import Source
     from muntin.states.frames import Ints
 
 FOREVER = np.iinfo(np.int64).max
