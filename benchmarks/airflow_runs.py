@@ -35,7 +35,7 @@ from examples.demo.servers import Airflow, scheduling, spark, until_spark
 from examples.demo.watch import Inspection
 from examples.flights_log import FOLDER, write_flights_log
 from muntin import run
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.definition.pipeline import at_home
 from muntin.tasks import Local
 

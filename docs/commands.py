@@ -12,13 +12,15 @@ from typer.core import TyperCommand, TyperOption
 from muntin.cli.main import command_line
 
 PAGE = Path(__file__).parent / "command-line.md"
-COMMANDS = typer.main.get_command(command_line()).commands  # type: ignore[attr-defined]
+_ALL = typer.main.get_command(command_line()).commands  # type: ignore[attr-defined]
+COMMANDS = {form: _ALL[form] for name in _ALL for form in _ALL if f"{form} ".startswith(f"{name} ") and "--" not in name}
+"""Each command, and its forms after it."""
 SHARED = 3
 """An option of so many commands stands once, above the commands."""
 MOST = 20
 _LIST = re.compile(r"(<!-- commands -->\n).*?(<!-- end -->\n)", re.DOTALL)
 _OPTIONS = re.compile(r"(<!-- shared options -->\n).*?(<!-- end -->\n)", re.DOTALL)
-_SECTION = re.compile(r"(^## (?P<names>[a-z, -]+)\n\n<!-- help -->\n).*?(<!-- end -->\n)", re.DOTALL | re.MULTILINE)
+_SECTION = re.compile(r"(^##+ (?P<name>[a-z -]+)\n\n<!-- help -->\n).*?(<!-- end -->\n)", re.DOTALL | re.MULTILINE)
 
 
 class Option(NamedTuple):
@@ -52,22 +54,18 @@ def _default(option: TyperOption) -> str:
 
 
 def command_list() -> str:
-    """The table of all commands, each with its arguments."""
+    """The table of all commands and their forms, each with its arguments."""
     rows = [f"| {_link(name)} {_arguments(each)} | {(each.help or '').splitlines()[0]} |" for name, each in COMMANDS.items()]
     return "\n".join(["| command | what it does |", "| --- | --- |", *rows]) + "\n"
 
 
 def _link(name: str) -> str:
-    (heading,) = (found for found in _headings() if name in _named(found))
-    return f"[`{name}`](#{heading.replace(', ', '-').replace(' ', '-')})"
+    return f"[`{name}`](#{_heading(name)})"
 
 
-def _headings() -> list[str]:
-    return [match["names"] for match in _SECTION.finditer(PAGE.read_text(encoding="utf-8"))]
-
-
-def _named(heading: str) -> list[str]:
-    return re.split(r", | and ", heading)
+def _heading(name: str) -> str:
+    """The heading of a command, or of a form, which stands below its command."""
+    return name.partition(" --")[2] or name
 
 
 def _arguments(command: TyperCommand) -> str:
@@ -93,25 +91,18 @@ def _commands(names: list[str]) -> str:
 
 
 def section(heading: str) -> str:
-    """What the commands of a heading say of themselves, and the options that they alone have."""
-    having = by_option()
-    parts = []
-    for name in _named(heading):
-        command = COMMANDS[name]
-        text = " ".join((command.help or "").split("\b")[0].split("\n\n", 1)[-1].split())
-        alone = len(_named(heading)) == 1
-        parts.append(text if alone else f"`{name}`: {text}")
-        own = [option for option in _options(command) if len(having[option]) < SHARED]
-        if own:
-            parts.append("\n".join(map(_line, own)))
-    return "\n\n".join(parts) + "\n"
+    """What a command says of itself, and the options that it alone has."""
+    having, (command,) = by_option(), (each for name, each in COMMANDS.items() if _heading(name) == heading)
+    text = " ".join((command.help or "").split("\b")[0].split("\n\n", 1)[-1].split())
+    own = [option for option in _options(command) if len(having[option]) < SHARED]
+    return "\n\n".join([text, *(["\n".join(map(_line, own))] if own else [])]) + "\n"
 
 
 def page() -> str:
     """The page with all of that anew between its marks."""
     text = _LIST.sub(lambda found: found[1] + command_list() + found[2], PAGE.read_text(encoding="utf-8"))
     text = _OPTIONS.sub(lambda found: found[1] + shared_options() + found[2], text)
-    return _SECTION.sub(lambda found: found[1] + section(found["names"]) + found[3], text)
+    return _SECTION.sub(lambda found: found[1] + section(found["name"]) + found[3], text)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""The page "Windows" in Airflow's navigation and on DAGs. The code is in `muntin/extensions`: `page` and `airflow/page.py`."""
+"""The page "Windows" in Airflow's navigation and on DAGs.
+
+The code is in `muntin/extensions`: `page` and `airflow/page.py`.
+"""
 
 import logging
 

@@ -18,7 +18,7 @@ from examples.demo.servers import scheduling, spark, until_spark
 from examples.demo.waiting import finish
 from examples.flights_log import FOLDER, write_flights_log
 from muntin import Pipeline, RunReport, run
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.definition.pipeline import at_home
 
 DEMO = PROJECT / ".demo"

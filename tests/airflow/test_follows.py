@@ -10,7 +10,7 @@ from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
 from examples.demo.watch import Inspection
 from muntin import read
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from tests.airflow.project import DAYS, making_runs, write_project, write_totals
 from tests.case_counts import at_length
 

@@ -20,7 +20,7 @@ from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling
 from examples.demo.watch import Inspection
 from muntin import read
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from tests.airflow.project import DEFINITION, half_days, making_runs, write_project
 
 ENDING = "airflow_dag(shop, spark=None, catchup=False, end_date=datetime(2024, 1, 1, tzinfo=UTC))"

@@ -17,7 +17,7 @@ from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling
 from examples.demo.watch import Inspection
 from muntin import read
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from tests.airflow.project import making_runs
 
 DEFINITIONS = """

@@ -42,6 +42,8 @@ DAYS = {
     "2020-01-02": "at,sensor,value\n2020-01-02T03:00:00Z,ä,3\n2020-01-01T02:00:00Z,ä,10\n,ö,4\n",
 }
 RANGE = ("--start", "2020-01-01", "--end", "2020-01-03")
+UNTIL = RANGE[2:]
+"""With it, a command does what there is to do before then."""
 
 
 @dataclass(frozen=True)

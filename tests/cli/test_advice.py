@@ -1,14 +1,18 @@
 """A test follows each advice that a message gives: the command is run, the line is written, and then it works."""
 
+import ast
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
+import muntin as package
 from muntin import windows
+from muntin.cli.main import command_line, with_form
 from muntin.errors import DefinitionError
 from muntin.quality.suite import load_suite
 from tests.cli.conftest import RANGE, Muntin, Outcome, Project
@@ -21,7 +25,7 @@ RENAMED = {'"quarter": windows': '"six": windows', 'keys=["sensor"],': 'keys=["s
 
 def commands(text: str, file: str) -> list[list[str]]:
     """The commands that a message gives, as arguments."""
-    found = re.findall(r"muntin ((?:run|promote|rebuild|plot|show|backfill|repair) [^;,\n]*?)(?=[;,.\n](?:\s|$)|$)", text)
+    found = re.findall(r"muntin ((?:run|promote|show|doctor) [^;,\n]*?)(?=[;,.\n](?:\s|$)|$)", text)
     return [shlex.split(each.replace("FILE", file)) for each in found]
 
 
@@ -47,8 +51,8 @@ def superseded(project: Project, muntin: Muntin) -> None:
 REFUSED: list[tuple[Callable[[Project, Muntin], None], tuple[str, ...], str]] = [
     (redefined, ("show", "quarter"), "promote"),
     (redefined, ("sql", "select * from quarter"), "promote"),
-    (redefined, ("late",), "promote"),
-    (rebuilt, ("show", "quarter"), "rebuild"),
+    (redefined, ("show", "--late"), "promote"),
+    (rebuilt, ("show", "quarter"), "run --rebuild"),
     (renamed, ("show", "six"), "promote"),
     (superseded, ("show", "quarter"), "promote"),
     (superseded, ("run", *RANGE), "promote"),
@@ -64,7 +68,7 @@ def test_the_command_of_a_message_makes_the_refused_command_work(
     refused = muntin(*project.arguments(*asked))
     assert refused.status == 3, refused
     [command, *_] = commands(refused.err, project.file)
-    assert command[0] == advice
+    assert with_form(command)[0] == advice
     if "--root" not in command:
         command += ["--root", project.root]
     done = muntin(*command)
@@ -75,11 +79,38 @@ def test_the_command_of_a_message_makes_the_refused_command_work(
 def test_plot_without_an_aggregate_names_those_that_can_be_drawn(project: Project, muntin: Muntin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.folder)
     assert muntin(*project.arguments("run", *RANGE)).status == 0
-    refused: Outcome = muntin(*project.arguments("plot", "quarter"))
-    assert (refused.status, "of readings, total, least: muntin plot" in refused.err) == (2, True), refused
+    refused: Outcome = muntin(*project.arguments("show", "--plot", "quarter"))
+    assert (refused.status, "of readings, total, least: muntin show --plot" in refused.err) == (2, True), refused
     [command] = commands(refused.err, project.file)
     assert muntin(*command).status == 0
     assert Path("plot.png").is_file()
+
+
+PROSE = ("muntin import", "muntin alert", "muntin sink", "muntin task")
+"""Words after the package's name, or in the name of a thread or a logger, that are no command."""
+
+
+def lines() -> Iterator[tuple[str, str]]:
+    """File and line of each command line in the texts of the product, up to what may be a sentence after it."""
+    for file in sorted(Path(package.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            values = [part.value if isinstance(part, ast.Constant) else "X" for part in parts]
+            text = "".join(value for value in values if isinstance(value, str))
+            for line in re.findall(r"(?<![\w./\[-])muntin [a-z-]+(?: [^;,`\n]*)?", text):
+                if not line.startswith(PROSE):
+                    yield f"{file.name}: {line}", line
+
+
+def test_every_line_that_a_text_of_the_product_gives_is_one_of_a_command() -> None:
+    known = typer.main.get_command(command_line()).commands  # type: ignore[attr-defined]
+    told = dict(lines())
+    assert len(told) > 100
+    for place, line in told.items():
+        words = line.split()[1:]
+        name, *options = with_form([words[0], *(word.rstrip(".:)") for word in words if word.startswith("--") and word != "--NAME")])
+        assert name in known, place
+        assert {*options} <= {option for each in known[name].params for option in each.opts}, place
 
 
 OLD = {

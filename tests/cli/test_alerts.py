@@ -54,7 +54,7 @@ def test_failed_expectations_are_told_and_then_that_they_hold(muntin: Muntin, pr
     assert "alerts: sent to 'alerts'" in told.out.splitlines()
 
 
-def test_several_ranges_of_a_backfill_are_one_message(muntin: Muntin, project: Project, hook: Webhook):
+def test_several_ranges_of_a_run_are_one_message(muntin: Muntin, project: Project, hook: Webhook):
     for day in ("2020-01-01", "2020-01-02", "2020-01-03"):
         project.bring(day, f"at,sensor,value\n{day}T01:00:00Z,ä,1\n")
     project.define(
@@ -64,7 +64,7 @@ def test_several_ranges_of_a_backfill_are_one_message(muntin: Muntin, project: P
     assert hook.posted == []
     for day, yesterday in (("2020-01-01", "2019-12-31"), ("2020-01-03", "2020-01-02")):
         project.bring(day, f"at,sensor,value\n{day}T01:00:00Z,ä,1\n{yesterday}T01:00:00Z,ä,1\n")
-    told = muntin(*project.arguments("backfill", "--start", "2020-01-01", "--end", "2020-01-04"))
+    told = muntin(*project.arguments("run", "--end", "2020-01-04"))
     assert "2 batches read" in told.out
     (posted,) = hook.posted
     assert posted["title"] == "sensors: 1 warning, [2020-01-01, 2020-01-04)"

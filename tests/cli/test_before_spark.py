@@ -1,4 +1,4 @@
-"""plan, check, run, backfill and rebuild find what is wrong before Spark starts, and say what would be done."""
+"""plan, check and run find what is wrong before Spark starts, and say what would be done."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from muntin.store.state import states_of
-from tests.cli.conftest import RANGE, Muntin, Project
+from tests.cli.conftest import RANGE, UNTIL, Muntin, Project
 
 
 @pytest.fixture
@@ -31,43 +31,39 @@ def guard(project: Project, path: Path) -> None:
     project.define(**{'keys=["sensor"],': f'keys=["sensor"], expectations={{"quarter": "{path}"}},'})
 
 
-def range_(command: str) -> tuple[str, ...]:
-    return () if command == "check" else RANGE
-
-
 @pytest.mark.usefixtures("no_spark")
-@pytest.mark.parametrize("command", ["plan", "check", "run", "backfill"])
+@pytest.mark.parametrize("asked", [("check",), ("plan", *RANGE), ("plan", *UNTIL), ("run", *RANGE), ("run", *UNTIL)])
 class TestRefused:
     """What does not fit, by every command that would read."""
 
-    def test_a_wrong_column(self, muntin: Muntin, project: Project, command: str) -> None:
+    def test_a_wrong_column(self, muntin: Muntin, project: Project, asked: tuple[str, ...]) -> None:
         project.define(**{'agg.sum("value")': 'agg.sum("valeu")'})
-        told = muntin(*project.arguments(command, *range_(command)))
+        told = muntin(*project.arguments(*asked))
         assert told.status == 2
         assert "aggregates['total']: sum(valeu) does not fit the source" in told.err
 
-    def test_a_wrong_key(self, muntin: Muntin, project: Project, command: str) -> None:
+    def test_a_wrong_key(self, muntin: Muntin, project: Project, asked: tuple[str, ...]) -> None:
         project.define(**{'keys=["sensor"]': 'keys=["censor"]'})
-        told = muntin(*project.arguments(command, *range_(command)))
+        told = muntin(*project.arguments(*asked))
         assert told.status == 2
         assert "keys: no column 'censor' in the source" in told.err
 
-    def test_a_suite_that_is_not_there(self, muntin: Muntin, project: Project, command: str) -> None:
+    def test_a_suite_that_is_not_there(self, muntin: Muntin, project: Project, asked: tuple[str, ...]) -> None:
         guard(project, project.folder / "absent.json")
-        told = muntin(*project.arguments(command, *range_(command)))
+        told = muntin(*project.arguments(*asked))
         assert told.status == 2
         assert "expectations: no file" in told.err
 
-    def test_a_suite_of_another_column(self, muntin: Muntin, project: Project, command: str) -> None:
+    def test_a_suite_of_another_column(self, muntin: Muntin, project: Project, asked: tuple[str, ...]) -> None:
         suite(project, type="expect_column_values_to_not_be_null", kwargs={"column": "totals"})
-        told = muntin(*project.arguments(command, *range_(command)))
+        told = muntin(*project.arguments(*asked))
         assert told.status == 2
         assert "no column 'totals' in window 'quarter'" in told.err
         assert "did you mean 'total'?" in told.err
 
-    def test_a_misspelt_expectation(self, muntin: Muntin, project: Project, command: str) -> None:
+    def test_a_misspelt_expectation(self, muntin: Muntin, project: Project, asked: tuple[str, ...]) -> None:
         suite(project, type="expect_column_value_to_not_be_null", kwargs={"column": "total"})
-        told = muntin(*project.arguments(command, *range_(command)))
+        told = muntin(*project.arguments(*asked))
         assert told.status == 2
         assert "did you mean 'expect_column_values_to_not_be_null'" in told.err
 
@@ -159,20 +155,20 @@ def test_a_plan_says_what_another_key_costs(muntin: Muntin, project: Project) ->
     told = muntin(*project.arguments("plan", *RANGE)).out
     assert "  keys: 'sensor' is now ''" in told
     assert "  cost: states hold something else now; 2 batches (" in told
-    assert f"must be read again, as by muntin rebuild; state {state} stays" in told
+    assert f"must be read again, as by muntin run --rebuild; state {state} stays" in told
 
 
 @pytest.mark.usefixtures("here")
 def test_dry_runs_say_and_do_nothing(muntin: Muntin, project: Project) -> None:
-    told = muntin(*project.arguments("backfill", *RANGE, "--dry-run"))
+    told = muntin(*project.arguments("plan", *UNTIL))
     assert (told.status, told.out.splitlines()[-1]) == (0, "would read 2 batches")
     assert not Path(project.root).exists()
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     project.define(**{'keys=["sensor"]': "keys=[]"})
-    told = muntin(*project.arguments("rebuild", "--dry-run"))
+    told = muntin(*project.arguments("run", "--rebuild", "--dry-run"))
     assert (told.status, told.out.splitlines()[-1]) == (0, "would read 2 batches")
     assert len(states_of(Path(project.root, "sensors"))) == 1
-    assert muntin(*project.arguments("rebuild")).status == 0
+    assert muntin(*project.arguments("run", "--rebuild")).status == 0
     assert len(states_of(Path(project.root, "sensors"))) == 2
 
 

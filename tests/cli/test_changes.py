@@ -1,4 +1,4 @@
-"""`muntin changes`: what changed since a version of a window's table, for people and in each format."""
+"""`muntin show --changes`: what changed since a version of a window's table, for people and in each format."""
 
 import json
 from collections.abc import Iterator
@@ -28,22 +28,25 @@ def corrected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 
 def test_people_get_a_table_and_how_to_go_on(muntin: Muntin, corrected: Project) -> None:
-    lines = muntin(*corrected.arguments("changes", "quarter", "--since", "0")).out.splitlines()
+    lines = muntin(*corrected.arguments("show", "--changes", "quarter", "--since", "0")).out.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["ä", "ö"]
     assert [line.split()[-2:] for line in lines[1:3]] == [["1", "changed"], ["1", "gone"]]
     assert lines[-1] == "2 changes; instants in UTC; go on with --since 1"
-    assert muntin(*corrected.arguments("changes", "quarter", "--since", "1")).out == "0 changes; instants in UTC; go on with --since 1\n"
+    assert (
+        muntin(*corrected.arguments("show", "--changes", "quarter", "--since", "1")).out
+        == "0 changes; instants in UTC; go on with --since 1\n"
+    )
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_each_format(corrected: Project, capfdbinary: pytest.CaptureFixture[bytes], form: str) -> None:
     capfdbinary.readouterr()
-    assert main(corrected.arguments("changes", "quarter", "--since", "0", "--key", "ä", "--format", form)) == 0
+    assert main(corrected.arguments("show", "--changes", "quarter", "--since", "0", "--key", "ä", "--format", form)) == 0
     assert table_of(form, capfdbinary.readouterr().out) == [("ä", 7)]
 
 
 def test_one_document(muntin: Muntin, corrected: Project) -> None:
-    told = json.loads(muntin(*corrected.arguments("changes", "quarter", "--since", "0", "--json", "--limit", "1")).out)
+    told = json.loads(muntin(*corrected.arguments("show", "--changes", "quarter", "--since", "0", "--json", "--limit", "1")).out)
     (row,) = told.pop("rows")
     assert told == {"pipeline": "sensors", "window": "quarter", "since": 0, "version": 1, "total": 2}
     assert (row["sensor"], row["revision"], row["change"], row["total"]) == ("ä", 1, "changed", 7)
@@ -52,6 +55,6 @@ def test_one_document(muntin: Muntin, corrected: Project) -> None:
 
 
 def test_a_version_that_is_not_there(muntin: Muntin, corrected: Project) -> None:
-    told = muntin(*corrected.arguments("changes", "quarter", "--since", "7"))
+    told = muntin(*corrected.arguments("show", "--changes", "quarter", "--since", "7"))
     assert (told.status, told.out) == (3, "")
     assert "has no version 7: it is at 1" in told.err

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import muntin
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.errors import DefinitionError
 from tests.cli.conftest import Project
 

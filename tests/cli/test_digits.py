@@ -40,7 +40,8 @@ def test_random_doubles_are_read_off_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("show", "quarter"), ("sql", "select total from quarter"), ("over", *RANGE), ("changes", "quarter", "--since", "-1")]
+    "command",
+    [("show", "quarter"), ("sql", "select total from quarter"), ("over", *RANGE), ("show", "--changes", "quarter", "--since", "-1")],
 )
 def test_commands_show_a_sum_of_doubles(command: tuple[str, ...], muntin: Muntin, project: Project) -> None:
     project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,a,1234567.5\n2020-01-01T01:30:00Z,a,0.25\n")

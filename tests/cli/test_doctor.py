@@ -19,16 +19,16 @@ def test_a_lost_file_is_named_and_mended(muntin: Muntin, project: Project) -> No
     lost.unlink()
     next((project.state / "frames").glob("*/*/*.parquet")).write_bytes(b"PAR1")
     told = muntin(*project.arguments("doctor"))
-    assert (told.status, str(lost) in told.out, "muntin repair FILE: derives it again" in told.out) == (3, True, True)
+    assert (told.status, str(lost) in told.out, "muntin doctor --mend FILE: derives it again" in told.out) == (3, True, True)
     assert json.loads(muntin(*project.arguments("doctor", "--json")).out)["findings"]
-    told = muntin(*project.arguments("repair"))
+    told = muntin(*project.arguments("doctor", "--mend"))
     assert (told.status, "read again: " in told.out, told.out.strip().endswith("mended")) == (0, True, True)
     assert muntin(*project.arguments("doctor", "--deep")).status == 0
     assert muntin(*project.arguments("show", "quarter", "--json")).out == before
-    assert "nothing was to mend" in muntin(*project.arguments("repair")).out
+    assert "nothing was to mend" in muntin(*project.arguments("doctor", "--mend")).out
 
 
 def test_before_the_first_run(muntin: Muntin, project: Project) -> None:
-    for command in ("doctor", "repair"):
-        told = muntin(*project.arguments(command))
+    for form in ((), ("--mend",)):
+        told = muntin(*project.arguments("doctor", *form))
         assert (told.status, "there is no state" in told.err) == (3, True)

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from muntin.definition.extras import EXTRAS
-from tests.cli.conftest import RANGE, Project
+from tests.cli.conftest import RANGE, UNTIL, Project
 
 ROOT = Path(__file__).parents[2]
 BLOCKED = """
@@ -34,7 +34,7 @@ def muntin(project: Project, *commands: tuple[str, ...], blocked: tuple[str, ...
 
 
 def test_runs_and_looks_need_no_extra(project: Project) -> None:
-    done = muntin(project, ("check",), ("plan", *RANGE), ("status",), ("backfill", *RANGE, "--dry-run"), ("run", *RANGE))
+    done = muntin(project, ("check",), ("plan", *RANGE), ("status",), ("plan", *UNTIL), ("run", *UNTIL))
     assert done.returncode == 0, done.stderr
 
 
@@ -42,7 +42,7 @@ def test_runs_and_looks_need_no_extra(project: Project) -> None:
     ("command", "blocked", "extra"),
     [
         (("run", *RANGE, "--spark", "sc://127.0.0.1:1"), "pyspark", "spark"),
-        (("plot", "quarter", "total"), "matplotlib", "plot"),
+        (("show", "--plot", "quarter", "total"), "matplotlib", "plot"),
     ],
 )
 def test_what_is_missing_says_which_extra(project: Project, command: tuple[str, ...], blocked: str, extra: str) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from muntin.cli.commands.run import summary
+from muntin.cli.report import summary
 from muntin.jobs.records.reports import RunReport
-from tests.cli.conftest import RANGE, Muntin, Project, made
+from tests.cli.conftest import RANGE, UNTIL, Muntin, Project, made
 
 
 class TestPlaces:
@@ -78,9 +78,9 @@ def test_a_misspelt_word_of_a_definition(muntin: Muntin, project: Project, old: 
     [
         (["show", "quater"], "did you mean 'quarter'?"),
         (["explain", "quater", "--key", "ä", "--at", "2020-01-01"], "did you mean 'quarter'?"),
-        (["late", "quater"], "did you mean 'quarter'?"),
+        (["show", "--late", "quater"], "did you mean 'quarter'?"),
         (["show", "quarter", "--key", "senzor=ä"], "did you mean 'sensor'?"),
-        (["plot", "quarter", "totale"], "did you mean 'total'?"),
+        (["show", "--plot", "quarter", "totale"], "did you mean 'total'?"),
         (["show", "quarter", "--pipeline", "sensor"], "did you mean 'sensors'?"),
     ],
 )
@@ -155,7 +155,7 @@ class TestWhich:
         project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,ä,5\n2020-01-01T07:00:00Z,ö,2\n2020-01-01T19:00:00Z,ü,7\n")
 
     def test_for_people(self, muntin: Muntin, project: Project) -> None:
-        lines = muntin(*project.arguments("backfill", *RANGE)).out.splitlines()
+        lines = muntin(*project.arguments("run", *UNTIL)).out.splitlines()
         at = lines.index("quarter: 2 published windows changed (1 changed, 1 new)")
         assert lines[at + 1] == "  sensor=ä [2020-01-01, 2020-01-01T06:00): total 1 -> 5, least 1 -> 5"
         assert lines[at + 2].startswith("  sensor=ü [2020-01-01T18:00, 2020-01-02): new: readings 1, total 7")

@@ -64,11 +64,11 @@ def test_show_what_is_not_closed_yet(muntin: Muntin, ran: Project):
     [
         (["show", "month"], 2, "no window 'month'"),
         (["show", "quarter", "--key", "colour=red"], 2, "no key column 'colour'; there are sensor"),
-        (["plot", "quarter", "speed"], 2, "no aggregate 'speed'"),
-        (["plot", "quarter", "who"], 2, "only numbers can be drawn"),
-        (["plot", "quarter", "total", "--key", "nobody"], 3, "no window of 'quarter' to draw"),
-        (["plot", "quarter", "total", "--out", "a/folder/that/is/not/there.png"], 2, "--out"),
-        (["late", "month"], 2, "no window 'month'"),
+        (["show", "--plot", "quarter", "speed"], 2, "no aggregate 'speed'"),
+        (["show", "--plot", "quarter", "who"], 2, "only numbers can be drawn"),
+        (["show", "--plot", "quarter", "total", "--key", "nobody"], 3, "no window of 'quarter' to draw"),
+        (["show", "--plot", "quarter", "total", "--out", "a/folder/that/is/not/there.png"], 2, "--out"),
+        (["show", "--late", "month"], 2, "no window 'month'"),
     ],
 )
 def test_what_is_not_there_is_told(muntin: Muntin, ran: Project, arguments: list[str], status: int, words: str):
@@ -84,7 +84,7 @@ def test_status_before_the_first_run_is_no_error(muntin: Muntin, project: Projec
     assert muntin("status", "--root", project.root).out == f"no state below {project.root}: nothing was run yet\n"
 
 
-@pytest.mark.parametrize("command", [["show", "quarter"], ["late"], ["plot", "quarter", "total"], ["vacuum"]])
+@pytest.mark.parametrize("command", [["show", "quarter"], ["show", "--late"], ["show", "--plot", "quarter", "total"], ["maintain"]])
 def test_a_root_without_the_state_is_told(muntin: Muntin, project: Project, command: list[str]):
     told = muntin(*project.arguments(*command))
     assert told.status == 3
@@ -93,13 +93,13 @@ def test_a_root_without_the_state_is_told(muntin: Muntin, project: Project, comm
 
 def test_plot_draws_a_line_a_key(muntin: Muntin, ran: Project, tmp_path):
     out = tmp_path / "plot.png"
-    told = muntin(*ran.arguments("plot", "quarter", "total", "least", "--out", str(out)))
+    told = muntin(*ran.arguments("show", "--plot", "quarter", "total", "least", "--out", str(out)))
     assert told.out == f"{out}: 2 lines over 3 windows\n"
     assert out.read_bytes().startswith(b"\x89PNG")
 
 
 def test_late_rows_by_batch_and_by_state(muntin: Muntin, ran: Project):
-    told = json.loads(muntin(*ran.arguments("late", "quarter", "--states", "--json")).out)
+    told = json.loads(muntin(*ran.arguments("show", "--late", "quarter", "--states", "--json")).out)
     assert told["batches"] == [{"window": "quarter", "batch": "2020-01-02T00:00:00+00:00", "rows": 1, "windows": 1}]
     (state,) = told["states"]["quarter"]
     assert (state["sensor"], state["rows"], state["windows"]) == ("ä", 1, 1)
@@ -107,12 +107,12 @@ def test_late_rows_by_batch_and_by_state(muntin: Muntin, ran: Project):
 
 
 def test_late_sessions_are_judged_as_chains(muntin: Muntin, ran: Project):
-    told = json.loads(muntin(*ran.arguments("late", "visit", "--states", "--json")).out)
+    told = json.loads(muntin(*ran.arguments("show", "--late", "visit", "--states", "--json")).out)
     assert [state["sensor"] for state in told["states"]["visit"]] == ["ä"]
 
 
 def test_late_for_people(muntin: Muntin, ran: Project):
-    lines = muntin(*ran.arguments("late", "quarter", "--states")).out.splitlines()
+    lines = muntin(*ran.arguments("show", "--late", "quarter", "--states")).out.splitlines()
     assert lines[1].split() == ["quarter", "2020-01-02", "00:00", "1", "1"]
     assert "quarter: 1 late state" in lines
 
@@ -137,7 +137,7 @@ def test_status_of_everything_below_a_root(muntin: Muntin, ran: Project):
 
 
 def test_quarantine(muntin: Muntin, ran: Project):
-    told = muntin(*ran.arguments("quarantine"))
+    told = muntin(*ran.arguments("show", "--quarantine"))
     lines = told.out.splitlines()
     assert lines[0].split() == ["batch", "(UTC)", "file", "line", "reason", "row"]
     assert lines[1].split()[:4] == ["2020-01-02", "00:00", f"{ran.folder}/2020-01-02.csv", "4"]
@@ -146,17 +146,17 @@ def test_quarantine(muntin: Muntin, ran: Project):
 
 
 def test_quarantine_in_json(muntin: Muntin, ran: Project):
-    told = json.loads(muntin(*ran.arguments("quarantine", "--json", "--from", "2020-01-02", "--last", "1")).out)
+    told = json.loads(muntin(*ran.arguments("show", "--quarantine", "--json", "--from", "2020-01-02", "--last", "1")).out)
     assert (told["total"], told["reasons"]) == (1, [{"reason": "event time is null", "rows": 1}])
     (row,) = told["rows"]
     assert (row["line"], row["position"], row["column"], row["event_time"]) == (4, 2, "at", None)
 
 
 def test_no_row_in_the_quarantine_of_a_batch(muntin: Muntin, ran: Project):
-    told = muntin(*ran.arguments("quarantine", "--to", "2020-01-02"))
+    told = muntin(*ran.arguments("show", "--quarantine", "--to", "2020-01-02"))
     assert (told.status, told.out.strip()) == (0, "there is no row in the quarantine")
 
 
 def test_what_a_retry_would_read(muntin: Muntin, ran: Project):
-    told = json.loads(muntin(*ran.arguments("quarantine", "--retry", "--dry-run", "--json")).out)
+    told = json.loads(muntin(*ran.arguments("show", "--quarantine", "--retry", "--dry-run", "--json")).out)
     assert [batch["reason"] for batch in told["batches"]] == ["1 row in the quarantine"]

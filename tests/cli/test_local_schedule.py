@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from muntin import read
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from tests.cli.conftest import Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -48,15 +48,14 @@ def shop(tmp_path: Path) -> Project:
     ("days", "end", "counts", "hours"),
     [(SPRING, "2024-04-02", [25, 24, 25], [24, 23, 24]), (AUTUMN, "2024-10-29", [25, 25, 25], [24, 25, 24])],
 )
-@pytest.mark.parametrize("command", ["run", "backfill"])
 def test_a_file_a_local_day_over_a_change(
-    muntin: Muntin, shop: Project, command: str, days: tuple[str, ...], end: str, counts: list[int], hours: list[int]
+    muntin: Muntin, shop: Project, days: tuple[str, ...], end: str, counts: list[int], hours: list[int]
 ) -> None:
     planned = json.loads(muntin(*shop.arguments("plan", "--start", days[0], "--end", end, "--json")).out)
     assert [batch["reading"] for batch in planned["batches"]] == ["new"] * 3
     assert [Path(batch["files"][0]).stem for batch in planned["batches"]] == [*days]
 
-    told = muntin(*shop.arguments(command, "--start", days[0], "--end", end))
+    told = muntin(*shop.arguments("run", "--start", days[0], "--end", end))
     assert told.status == 0, told.err
 
     table = read(load_pipeline(Path(shop.file)), "day", root=shop.root).sort_by("window_start")

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from muntin.cli.failure import explained
-from muntin.cli.main import COMMANDS
-from muntin.registry import names_of
+from muntin.cli.gone import GONE
+from muntin.cli.main import names
 from tests.cli.conftest import RANGE, Muntin, Project
 
-NAMES = [*COMMANDS, *names_of("commands")]
+NAMES = names()
 HEAVY = ("pyspark", "deltalake", "pyarrow", "duckdb", "numba", "numpy", "pandas", "matplotlib", "great_expectations", "airflow")
 
 
 def test_the_installed_command_shows_its_help():
     program = Path(sys.executable).with_name("muntin")
     done = subprocess.run([program, "--help"], capture_output=True, text=True, check=True)
-    assert all(name in done.stdout for name in NAMES)
+    assert all((f"\n  {name} " in done.stdout) == ("--" not in name) for name in NAMES)
     assert done.stderr == ""
 
 
@@ -43,9 +43,37 @@ def test_an_interrupt_while_modules_load_ends_the_process_at_once():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_has_help_with_an_example(muntin: Muntin, name: str):
-    told = muntin(name, "--help")
+    told = muntin(*name.split(), "--help")
     assert told.status == 0
     assert f"Example:\n    muntin {name}" in told.out
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if " " in name])
+def test_the_help_of_a_command_names_its_forms(muntin: Muntin, name: str):
+    assert f"  muntin {name}  " in muntin(name.split(maxsplit=1)[0], "--help").out
+
+
+def test_the_option_of_a_form_stands_anywhere(muntin: Muntin, ran: Project):
+    file, root = ran.file, ("--root", ran.root)
+    lines = [
+        ["show", "--late", file, "quarter", *root],
+        ["show", file, *root, "quarter", "--late"],
+        ["--late", "show", *root, file, "quarter"],
+    ]
+    [told] = {muntin(*line).out for line in lines}
+    assert "rows late" in told
+
+
+def test_two_forms_at_once_are_refused(muntin: Muntin):
+    told = muntin("show", "x.py", "--late", "--plot", "--changes")
+    assert (told.status, "--late and --changes and --plot exclude each other" in told.err) == (2, True), told
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_a_command_that_is_gone_names_the_new_line(muntin: Muntin, name: str):
+    told = muntin(name, "x.py")
+    new = told.err.partition(f"muntin {name} is gone: write muntin ")[2].split(" FILE")[0].split(" --since")[0].strip()
+    assert (told.status, new in NAMES) == (2, True), told
 
 
 def test_alone_it_shows_its_help(muntin: Muntin):
@@ -61,9 +89,9 @@ def test_the_version(muntin: Muntin):
     [
         ["runn"],
         ["run"],
-        ["run", "x.py", "--start", "2020-01-01"],
+        ["maintain", "--superseded"],
         ["run", "x.py", "--start", "tomorrow", "--end", "2020-01-02"],
-        ["vacuum", "--older-than", "a while"],
+        ["maintain", "--older-than", "a while"],
         ["show", "x.py", "w", "--json", "--csv"],
     ],
 )

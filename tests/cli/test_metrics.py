@@ -103,10 +103,10 @@ def test_a_program_with_opentelemetry_of_its_own(project: Project, muntin: Munti
 
 def test_the_gauges_of_now_as_prometheus_reads_them(muntin: Muntin, project: Project, receiver: Otlp):
     project.define(**{"keys=[": 'fresh_within="2d", keys=['})
-    assert muntin(*project.arguments("metrics")).status == 3  # nothing was run yet
+    assert muntin(*project.arguments("status", "--metrics")).status == 3  # nothing was run yet
     muntin(*project.arguments("run", *RANGE))
     receiver.values.clear()
-    told = muntin(*project.arguments("metrics"))
+    told = muntin(*project.arguments("status", "--metrics"))
     assert told.status == 0, told.err
     lines = told.out.splitlines()
     assert "# TYPE muntin_batches gauge" in lines
@@ -114,7 +114,7 @@ def test_the_gauges_of_now_as_prometheus_reads_them(muntin: Muntin, project: Pro
     assert 'muntin_fresh{pipeline="sensors"} 0' in lines
     assert any(line.startswith('muntin_lag_seconds{pipeline="sensors",window="quarter"} ') for line in lines)
     assert receiver.values["muntin.fresh", (PIPELINE,)] == 0
-    assert json.loads(muntin(*project.arguments("metrics", "--json")).out)[-1] == {
+    assert json.loads(muntin(*project.arguments("status", "--metrics", "--json")).out)[-1] == {
         "name": "muntin.fresh",
         "labels": dict([PIPELINE]),
         "value": 0,

@@ -217,8 +217,11 @@ class TestKeys:
             (["show", "day", "--key", "nrth"], "no window of 'day' has 'nrth'; there are north, south; did you mean 'north'?"),
             (["show", "day", "--key", "nrth", "--from", "2024-05-02", "--json"], "did you mean 'north'?"),
             (["show", "day", "--key", "north,south"], "of several keys say each, as --key north --key south"),
-            (["changes", "day", "--since", "-1", "--key", "nrth"], "did you mean 'north'?"),
-            (["plot", "day", "revenue", "--key", "nrth"], "no window of 'day' to draw: --key shop: no window of 'day' has 'nrth'"),
+            (["show", "--changes", "day", "--since", "-1", "--key", "nrth"], "did you mean 'north'?"),
+            (
+                ["show", "--plot", "day", "revenue", "--key", "nrth"],
+                "no window of 'day' to draw: --key shop: no window of 'day' has 'nrth'",
+            ),
         ],
     )
     def test_is_told_with_those_that_look_like_it(self, muntin: Muntin, published: Path, arguments: list[str], words: str) -> None:
@@ -244,7 +247,7 @@ class TestClocks:
         assert told.out.splitlines()[1].split()[:5] == ["north", "2024-05-01", "02:00+02:00", "2024-05-02", "02:00+02:00"]
         assert told.out.endswith("; instants in Europe/Berlin\n")
 
-    @pytest.mark.parametrize("command", [["show", "day"], ["changes", "day", "--since", "-1"]])
+    @pytest.mark.parametrize("command", [["show", "day"], ["show", "--changes", "day", "--since", "-1"]])
     def test_a_document_holds_the_same_instants(self, muntin: Muntin, published: Path, command: list[str]) -> None:
         rows = json.loads(muntin(command[0], str(published / FILE), *command[1:], "--json", "--timezone", "Asia/Tokyo").out)["rows"]
         assert rows[0]["window_start"] == "2024-05-01T09:00:00+09:00"

@@ -59,4 +59,4 @@ def test_the_doctor_and_sinks_name_packages_that_are_gone(project: Project, munt
     project.define(**{"import Pipeline, ": "import Pipeline, sinks, ", 'keys=["sensor"],': f'keys=["sensor"], to=[{SINKS["psycopg"]}],'})
     hide("psycopg")
     assert "psycopg, which is not installed" in muntin(*project.arguments("doctor")).out
-    assert "psycopg is not installed: pip install 'muntin[postgres]'" in muntin(*project.arguments("sinks", "--send")).out
+    assert "psycopg is not installed: pip install 'muntin[postgres]'" in muntin(*project.arguments("status", "--sinks", "--send")).out

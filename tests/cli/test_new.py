@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from muntin.cli.commands.new import TEMPLATES
+from muntin.cli.new import TEMPLATES
 from tests.cli.conftest import Muntin
 
 ROOT = Path(__file__).parents[2]

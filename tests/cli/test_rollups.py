@@ -23,17 +23,19 @@ def test_shown_explained_planned_and_late(muntin: Muntin, project: Project) -> N
         said = muntin(*done.arguments("explain", "quarter.by_sensor", "--at", "2020-01-01T01:00"))
         assert (said.status, "give one value for sensor, as --key sensor=VALUE" in said.err) == (2, True)
         assert "there are none" in muntin(*done.arguments("show", "quarter.all", "--key", "ä")).err
-        assert "quarter.all" in muntin(*done.arguments("late")).out
+        assert "quarter.all" in muntin(*done.arguments("show", "--late")).out
         project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,ä,5\n")
         touched = json.loads(muntin(*done.arguments("plan", *RANGE, "--json")).out)["may_change"]
         assert {*touched["quarter.by_sensor"][0]} == {"sensor", "window_start", "window_end", "batch"}
-        lines = json.loads(muntin(*done.arguments("timeline", "--key", "sensor=ä", "--key", "value=1", "--json")).out)["timelines"]
+        lines = json.loads(muntin(*done.arguments("show", "--timeline", "--key", "sensor=ä", "--key", "value=1", "--json")).out)[
+            "timelines"
+        ]
         assert {line["window"]: line["key"] for line in lines if line["window"].startswith("quarter")} == {
             "quarter": {"sensor": "ä", "value": "1"}, "quarter.by_sensor": {"sensor": "ä"}, "quarter.all": {}
         }  # fmt: skip
-        assert "quarter.by_sensor, sensor=ä" in muntin(*done.arguments("timeline", "quarter.by_sensor")).out
+        assert "quarter.by_sensor, sensor=ä" in muntin(*done.arguments("show", "--timeline", "quarter.by_sensor")).out
         assert "quarter.all" in muntin(*done.arguments("status")).out
-        assert "('default', 'sensors_quarter_all', '" in muntin(*done.arguments("where", "quarter.all")).out
+        assert "('default', 'sensors_quarter_all', '" in muntin(*done.arguments("status", "--paths", "quarter.all")).out
 
 
 def test_a_name_in_a_catalog_is_told_beside_the_address(muntin: Muntin, project: Project) -> None:
@@ -43,7 +45,7 @@ def test_a_name_in_a_catalog_is_told_beside_the_address(muntin: Muntin, project:
         "    schedule=", "    to=sinks.catalog('shop.{window}'),\n    schedule="
     )
     Path(done.file).write_text(text, encoding="utf-8")
-    assert "  Catalog SELECT * FROM shop.quarter_all;\n" in muntin(*done.arguments("where", "quarter.all")).out
+    assert "  Catalog SELECT * FROM shop.quarter_all;\n" in muntin(*done.arguments("status", "--paths", "quarter.all")).out
 
 
 def test_no_such_rollup_has_a_name_that_is_similar(muntin: Muntin, project: Project) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.errors import DefinitionError
 from muntin.extensions.page.commands.ui import local_page
 from muntin.jobs.state.same_names import check_alone

@@ -10,7 +10,7 @@ from weakref import ref
 
 import pytest
 
-from muntin.cli.interrupt import SIGNALS, Interrupted, reached
+from muntin.cli.working import SIGNALS, Interrupted, reached
 from tests.cli.conftest import RANGE, Muntin, Project
 
 Plan = Callable[[Callable[[], None]], None]

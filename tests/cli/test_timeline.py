@@ -1,4 +1,4 @@
-"""`muntin timeline`, and `muntin plot` in all its formats."""
+"""`muntin show --timeline`, and `muntin show --plot` in all its formats."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def test_colours_change_nothing_but_colours():
 
 
 def test_all_windows_of_the_newest_key(muntin: Muntin, ran: Project):
-    told = muntin(*ran.arguments("timeline"))
+    told = muntin(*ran.arguments("show", "--timeline"))
     assert told.status == 0, told.err
     lines = told.out.splitlines()
     assert [line for line in lines if line.endswith("sensor=ä")] == ["quarter, sensor=ä", "visit, sensor=ä"]
@@ -57,7 +57,7 @@ def test_all_windows_of_the_newest_key(muntin: Muntin, ran: Project):
 
 
 def test_a_key_up_to_an_instant(muntin: Muntin, ran: Project):
-    told = json.loads(muntin(*ran.arguments("timeline", "quarter", "--key", "ö", "--to", "2020-01-02", "--json")).out)
+    told = json.loads(muntin(*ran.arguments("show", "--timeline", "quarter", "--key", "ö", "--to", "2020-01-02", "--json")).out)
     (only,) = told["timelines"]
     assert (only["window"], only["key"], only["left_out"]) == ("quarter", {"sensor": "ö"}, 0)
     assert [(batch["start"][:10], batch["standing"]) for batch in only["batches"]] == [("2020-01-01", "published")]
@@ -67,12 +67,12 @@ def test_a_key_up_to_an_instant(muntin: Muntin, ran: Project):
 
 
 def test_before_the_first_run(muntin: Muntin, project: Project):
-    told = muntin(*project.arguments("timeline"))
+    told = muntin(*project.arguments("show", "--timeline"))
     assert (told.status, told.out) == (3, "")
     assert "there is no" in told.err
 
 
-COMMANDS = {"timeline": ("timeline",), "plot": ("plot", "quarter", "total", "least")}
+COMMANDS = {"timeline": ("show", "--timeline"), "plot": ("show", "--plot", "quarter", "total", "least")}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

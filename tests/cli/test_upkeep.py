@@ -1,4 +1,4 @@
-"""status of unfinished work, and vacuum."""
+"""status of unfinished work, and maintain."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import RANGE, Muntin, Project
+from tests.cli.conftest import RANGE, UNTIL, Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -34,23 +34,23 @@ def shown(muntin: Muntin, project: Project) -> str:
     return muntin(*project.arguments("show", "quarter", "--csv")).out
 
 
-def test_vacuum_removes_what_was_replaced_and_nothing_else(muntin: Muntin, project: Project):
+def test_maintain_removes_what_was_replaced_and_nothing_else(muntin: Muntin, project: Project):
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     first, kept = files(project), project.bring("2020-01-02").read_text()
     project.bring("2020-01-02", kept.replace(",3\n", ",33\n"))
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     before, published = files(project), shown(muntin, project)
-    young = json.loads(muntin("vacuum", "--root", project.root, "--older-than", "7d", "--json").out)
+    young = json.loads(muntin("maintain", "--root", project.root, "--older-than", "7d", "--json").out)
     assert (young["removed"], files(project)) == ([], before)
-    dry = json.loads(muntin("vacuum", "--root", project.root, "--older-than", "0", "--dry-run", "--json").out)
+    dry = json.loads(muntin("maintain", "--root", project.root, "--older-than", "0", "--dry-run", "--json").out)
     assert dry["bytes"] > 0
     assert files(project) == before
-    wet = json.loads(muntin("vacuum", "--root", project.root, "--older-than", "0", "--json").out)
+    wet = json.loads(muntin("maintain", "--root", project.root, "--older-than", "0", "--json").out)
     assert wet | {"dry_run": True} == dry
     assert files(project) < before
     assert before - files(project) <= first
     assert shown(muntin, project) == published
-    again = muntin("vacuum", "--root", project.root, "--older-than", "0")
+    again = muntin("maintain", "--root", project.root, "--older-than", "0")
     assert again.out == "removed 0 files, 0 B\n"
 
 
@@ -59,9 +59,9 @@ def test_what_came_back_after_it_was_replaced_stays(muntin: Muntin, project: Pro
         project.bring("2020-01-02", f"at,sensor,value\n2020-01-02T03:00:00Z,ä,{value}\n")
         assert muntin(*project.arguments("run", *RANGE)).status == 0
     published = shown(muntin, project)
-    assert muntin("vacuum", "--root", project.root, "--older-than", "0").status == 0
+    assert muntin("maintain", "--root", project.root, "--older-than", "0").status == 0
     assert shown(muntin, project) == published
-    assert json.loads(muntin(*project.arguments("backfill", *RANGE, "--json")).out)["batches"] == []
+    assert json.loads(muntin(*project.arguments("run", *UNTIL, "--json")).out)["batches"] == []
 
 
 def old(path: Path, content: str = "half") -> Path:
@@ -73,7 +73,7 @@ def old(path: Path, content: str = "half") -> Path:
     return path
 
 
-def test_vacuum_removes_old_stagings_and_half_written_files(muntin: Muntin, project: Project):
+def test_maintain_removes_old_stagings_and_half_written_files(muntin: Muntin, project: Project):
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     staged = old(project.state / "staging" / "aaaa" / "staged.json")
     partial = old(project.state / "frames" / "1h" / ".00000_x.parquet.77.partial")
@@ -81,7 +81,7 @@ def test_vacuum_removes_old_stagings_and_half_written_files(muntin: Muntin, proj
     fresh = project.state / "staging" / "bbbb" / "staged.json"
     fresh.parent.mkdir()
     fresh.write_text("at work")
-    told = muntin(*project.arguments("vacuum", "--older-than", "7d"))
+    told = muntin(*project.arguments("maintain", "--older-than", "7d"))
     assert told.status == 0
     assert "abandoned staging" in told.out
     assert told.out.splitlines()[-1] == "removed 2 files, 8 B"

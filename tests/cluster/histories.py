@@ -14,7 +14,7 @@ from benchmarks.ours.hour import JOB
 from benchmarks.workloads import EPOCH, SLIDING
 from examples.flights_log import write_flights_log
 from muntin import Pipeline, run
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.definition.pipeline import at_home
 from tests.cluster.driver import session
 from tests.cluster.standalone import CHECKOUT

@@ -59,7 +59,7 @@ AROUND_THE_RULES = {
 }  # fmt: skip
 ONLY_SHOWN = {
     "app", "batch_reports", "contents", "delivery", "diagnosis", "definition_fit", "derive_expressions", "gathered",
-    "local_time", "log_check", "log_checkpoint", "options",
+    "tables", "log_check", "log_checkpoint", "options",
     "attempts", "overview", "parquet", "path_templates", "read_split", "send",
     "source_columns", "written", "apprise_channel", "odd_cells", "printable",
     "spark", "traces",  # of ours, from a task to the driver

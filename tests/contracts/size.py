@@ -12,6 +12,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from muntin.cli.main import names
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "pipelines/muntin"
 RECORD = Path(__file__).with_suffix(".json")
@@ -79,6 +81,7 @@ def size() -> dict[str, object]:
         "variables that do not say what they hold": words,
         "docstrings that hang on a pronoun": hanging,
         "modules of a run": modules_of_a_run(),
+        "commands": sum(" " not in name for name in names()),
     }
 
 

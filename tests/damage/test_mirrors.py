@@ -173,7 +173,7 @@ def test_a_torn_manifest_that_no_snapshot_names_is_named_and_removed(mirrored: M
         path.write_bytes(b"Obj")
     found = diagnose(mirrored.pipeline, root=mirrored.root, deep=True)
     assert [(each.place, each.mend) for each in found] == [
-        (str(path), "none needed, as no snapshot names it; muntin repair FILE removes it") for path in torn
+        (str(path), "none needed, as no snapshot names it; muntin doctor --mend FILE removes it") for path in torn
     ]
     assert repair(mirrored.pipeline, root=mirrored.root, spark=HERE).files == tuple(torn)
     assert diagnose(mirrored.pipeline, root=mirrored.root, deep=True) == []

@@ -195,7 +195,7 @@ def test_more_bytes_than_are_allowed_are_said_and_not_read(shop: Shop) -> None:
     assert [each.interval_start for each in report.batches] == [day(1)]
     (remark,) = report.remarks
     assert remark.startswith("1 batch met rows of a dimension that have changed since"), remark
-    assert remark.endswith("Read them again: muntin backfill FILE --start 2024-05-01 --end 2024-05-02"), remark
+    assert remark.endswith("Read them again: muntin run FILE --start 2024-05-01 --end 2024-05-02"), remark
     assert [each.reading for each in plan(pipeline, root=str(shop.folder / "state"), start=day(0), end=day(2)).batches] == [
         "changed",
         "unchanged",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from muntin import aggregates as agg
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.errors import DefinitionError, SourceError
 from tests.end_to_end.hourly import Hourly
 

@@ -8,7 +8,7 @@ import pytest
 
 from muntin import Pipeline
 from muntin import aggregates as agg
-from muntin.cli.commands.run import say_report
+from muntin.cli.report import say_report
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.extensions.alerts.declaration import to
@@ -101,7 +101,7 @@ def test_more_than_a_tenth_is_told_in_the_report_and_on_its_last_line(tmp_path: 
     assert json.loads(json.dumps(report.to_dict()))["batches"][0]["refusals"] == WORDS
     say_report(report, "state: here")
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == f"quarantined: 2024-01-01 00:00: {WORDS}; muntin quarantine shows the rows"
+    assert last == f"quarantined: 2024-01-01 00:00: {WORDS}; muntin show --quarantine shows the rows"
 
 
 def test_a_tenth_is_not(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def counts(case: Hourly) -> list[int]:
     return [n for (n,) in case.rows("n")]
 
 
-def purged(case: Hourly, **more: Any) -> list[bool]:
-    return [one.purged for one in outdated(case.pipeline, root=case.root, start=hour(0), end=hour(4), **more)]
+def purged(case: Hourly) -> list[bool]:
+    return [one.purged for one in outdated(case.pipeline, root=case.root, start=hour(0), end=hour(4))]
 
 
 # files     0h  -   -   3h
@@ -63,12 +63,11 @@ def test_they_go_when_that_is_asked_for(tmp_path: Path) -> None:
 
 # a source that says nothing of missing files too
 @pytest.mark.parametrize("missing", ["empty", "error"])
-def test_backfill_tells_them_apart(missing: str, tmp_path: Path) -> None:
+def test_purged_and_changed_batches_are_told_apart(missing: str, tmp_path: Path) -> None:
     case = read_before(tmp_path, missing=missing)
     case.write("03.parquet", {"at": times(181, 182)})
     purge(case, 0, 1)
     assert purged(case) == [True, True, False]
-    assert purged(case, everything=True) == [True, True, False, False]
 
 
 def test_an_empty_batch_is_not_purged(tmp_path: Path) -> None:
@@ -120,35 +119,34 @@ hourly = Hourly(Path({folder!r}), source={{"missing": "empty"}}).pipeline
 
 @pytest.fixture
 def muntin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Muntin:
-    """The command over hours 0 to 3; its exit status, stdout, stderr."""
+    """The command on hours 0 to 3; its exit status, stdout, stderr."""
     file = tmp_path / "definition.py"
     file.write_text(DEFINITION.format(folder=str(tmp_path)))
-    over = ("--start", "2024-01-01", "--end", "2024-01-01T04:00")
+    end = ("--end", "2024-01-01T04:00")
 
     def call(command: str, *more: str) -> tuple[int, str, str]:
-        given = over if command != "rebuild" else ()
-        status = main([command, str(file), "--root", str(tmp_path / "state"), *given, *more])
+        status = main([command, str(file), "--root", str(tmp_path / "state"), *end, *more])
         told = capsys.readouterr()
         return status, told.out, told.err
 
     return call
 
 
-def test_the_backfill_command_lists_them_and_leaves_them(tmp_path: Path, muntin: Muntin) -> None:
+def test_a_run_without_a_range_lists_them_and_leaves_them(tmp_path: Path, muntin: Muntin) -> None:
     case = read_before(tmp_path)
     purge(case, 0, 1)
     case.write("03.parquet", {"at": times(181, 182)})
-    status, out, _ = muntin("backfill")
+    status, out, _ = muntin("run")
     assert status == 0
     assert "purged: [2024-01-01 00:00, 2024-01-01 02:00): 2 batches" in out
     assert "1 batch read" in out
     assert counts(case) == [1, 1, 1, 2]
 
 
-def test_the_backfill_command_allows_missing_files(tmp_path: Path, muntin: Muntin) -> None:
+def test_a_run_without_a_range_allows_missing_files(tmp_path: Path, muntin: Muntin) -> None:
     case = read_before(tmp_path)
     purge(case, 0, 1)
-    status, out, _ = muntin("backfill", "--allow-missing", "--json")
+    status, out, _ = muntin("run", "--allow-missing", "--json")
     assert status == 0
     assert [len(json.loads(out)[what]) for what in ("batches", "purged")] == [2, 0]
     assert counts(case) == [1, 1]
@@ -157,8 +155,8 @@ def test_the_backfill_command_allows_missing_files(tmp_path: Path, muntin: Munti
 def test_the_run_command_says_what_to_do(tmp_path: Path, muntin: Muntin) -> None:
     case = read_before(tmp_path)
     purge(case, 0)
-    status, _, err = muntin("run")
+    status, _, err = muntin("run", "--start", "2024-01-01")
     assert (status, "--allow-missing" in err) == (3, True)
     assert counts(case) == [1, 1, 1, 1]
-    assert muntin("run", "--allow-missing")[0] == 0
+    assert muntin("run", "--start", "2024-01-01", "--allow-missing")[0] == 0
     assert counts(case) == [1, 1, 1]

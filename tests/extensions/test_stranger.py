@@ -31,7 +31,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the distribution, as an installer leaves it: its module, and what it says of itself."""
     place = tmp_path_factory.mktemp("stranger")
     (place / "source").mkdir()
-    (place / "source/pyproject.toml").write_text(block("toml"))
+    view = '"show.journal" = "muntin_journal:show"\n"commands.journal"'
+    (place / "source/pyproject.toml").write_text(block("toml").replace('"commands.journal"', view))
     (place / "source/muntin_journal.py").write_text(block("python"))
     words = ["pip", "install", "--quiet", "--no-deps", "--python", sys.executable, "--target", place / "installed", place / "source"]
     subprocess.run(["bash", "-c", CACHED, "uv", *words], check=True)
@@ -57,6 +58,7 @@ def test_a_stranger_s_sink_gets_windows_and_its_command_counts_them(installed: P
     assert all('"window": "day"' in line for line in lines)
     counted = muntin(installed, "journal", "windows.jsonl")
     assert (counted.stdout, counted.returncode) == ("2 changes\n", 0), counted.stderr
+    assert muntin(installed, "show", "windows.jsonl", "--journal").stdout == counted.stdout
 
 
 def test_its_names_are_proposed_beside_ours(installed: Path) -> None:

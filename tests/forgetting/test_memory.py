@@ -112,7 +112,9 @@ def test_what_both_folders_lose_at_the_end_stops_runs_until_it_is_put_back(loss:
 def test_without_a_backup_keys_are_forgotten_again(visits: Visits) -> None:
     for folder in FOLDERS:
         shutil.rmtree(visits.root / "visits" / folder)
-    with pytest.raises(StateError, match=r"If there is no backup: remove .*muntin\.json, run muntin repair FILE, and forget the keys"):
+    with pytest.raises(
+        StateError, match=r"If there is no backup: remove .*muntin\.json, run muntin doctor --mend FILE, and forget the keys"
+    ):
         forget(visits.pipeline, [{"person": "bob"}], root=visits.root)
     (visits.root / "visits/muntin.json").unlink()
     repair(visits.pipeline, root=visits.root)

@@ -121,7 +121,7 @@ def test_check_run_and_show_without_java(shop: Shop) -> None:
 
 
 def test_a_plot(shop: Shop) -> None:
-    plot = ("muntin", "plot", SALES, "day", "revenue", "--out", "revenue.svg")
+    plot = ("muntin", "show", "--plot", SALES, "day", "revenue", "--out", "revenue.svg")
     if "plot" in shop.extras:
         assert shop.run
         shop.fine(*plot)

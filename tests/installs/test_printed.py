@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin.cli.commands.new import TEMPLATES
+from muntin.cli.new import TEMPLATES
 from tests.case_counts import some
 from tests.installs.install import ROOT, Place
 

@@ -131,4 +131,4 @@ def test_a_sink_that_is_down_calls_with_its_reason() -> None:
     at = Known("hourly", Path("state"), None, Path("dags/hourly.py"))
     (call,) = _of_sinks(at, replace(status(), sinks=(down, behind)))
     assert call.what == "hour was not sent to topic t at b:9092: b:9092: refused"
-    assert call.command == "muntin sinks dags/hourly.py --root state --send"
+    assert call.command == "muntin status --sinks dags/hourly.py --root state --send"

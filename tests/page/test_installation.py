@@ -52,7 +52,7 @@ def test_a_definition_that_has_changed_what_states_hold_is_to_be_rebuilt(own: Se
     own.file.write_text(own.file.read_text().replace('"n": agg.count()', '"n": agg.count(), "most": agg.max("value")'))
     page = client_of(own).get("/").text
     assert "its definition has changed what states hold" in page
-    assert f"muntin rebuild {own.file} --root {own.root}" in page
+    assert f"muntin run --rebuild {own.file} --root {own.root}" in page
 
 
 def test_the_root_that_a_dag_names_counts(own: Sensors) -> None:

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from muntin import run
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.definition.schedule import Interval
 from muntin.errors import ExpectationsError
 from muntin.extensions.page.commands.ui import publish

@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from muntin.cli.definition import load_pipeline
 from muntin.cli.main import main
+from muntin.cli.place import load_pipeline
 from muntin.definition.instants import instant_us
 from muntin.definition.pipeline import at_home
 from muntin.definition.schedule import Interval

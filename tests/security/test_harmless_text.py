@@ -99,11 +99,11 @@ def unseen(text: str) -> list[str]:
         ("explain", "hour", "--key", "\x1b[2J", "--at", hour(0.5).isoformat()),
         ("plan", *RANGE),
         ("plan", *RANGE, "--json"),
-        ("quarantine",),
-        ("quarantine", "--json"),
-        ("timeline", "hour"),
-        ("changes", "hour"),
-        ("late",),
+        ("show", "--quarantine"),
+        ("show", "--quarantine", "--json"),
+        ("show", "--timeline", "hour"),
+        ("show", "--changes", "hour", "--since", "-1"),
+        ("show", "--late"),
         ("status",),
         ("doctor",),
         ("check",),
@@ -159,7 +159,7 @@ def test_no_cell_of_csv_is_a_formula(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf", "html"])
 def test_pictures(folder: Path, ending: str, tmp_path: Path) -> None:
     out = tmp_path / f"lines.{ending}"
-    assert main(command(folder, "plot", "hour", "n", "--out", str(out))) == 0
+    assert main(command(folder, "show", "--plot", "hour", "n", "--out", str(out))) == 0
     if ending == "svg":
         ET.fromstring(out.read_bytes())  # noqa: S314 - our own
     if ending in {"svg", "html"}:

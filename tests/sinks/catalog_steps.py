@@ -86,7 +86,7 @@ class Named(Changing):
         return told(read(self.pipeline, "hours", root=self.folder / self.state))
 
     def agreed(self) -> dict[str, str]:
-        """The words of `muntin contract`: of each column, and of the table."""
+        """The words of `muntin check --contract`: of each column, and of the table."""
         (table,) = (each for each in contract(self.pipeline, root=self.folder / self.state)["schema"] if each["name"] == "hours")
         return {each["name"]: each["description"] for each in table["properties"]} | {"Comment": table["description"]}
 

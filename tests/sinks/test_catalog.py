@@ -129,7 +129,7 @@ def test_a_definition_needs_spark(tmp_path: Path) -> None:
     assert spark_needed(small.named()) == "sinks.catalog"
     small.write_all()
     small.ran(0)
-    assert "there is no Spark here; muntin sinks FILE --send starts one" in send(bind(small.named(), tmp_path / "state"))[0].line
+    assert "there is no Spark here; muntin status --sinks FILE --send starts one" in send(bind(small.named(), tmp_path / "state"))[0].line
 
 
 def test_a_task_of_airflow_begins_spark_itself_and_not_in_the_threads_of_its_sinks(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_a_note_that_is_damaged_sends_all(small: Sending, text: str) -> None:
 
 def test_there_may_be_no_spark(small: Sending) -> None:
     (one,) = send(bind(small.to_lake, small.folder / "state"))
-    assert one.failed == "there is no Spark here; muntin sinks FILE --send starts one"
+    assert one.failed == "there is no Spark here; muntin status --sinks FILE --send starts one"
 
 
 def test_a_dataframe_of_spark(small: Sending, spark: Any) -> None:

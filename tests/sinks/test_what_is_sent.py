@@ -133,7 +133,7 @@ def test_a_ledger_that_is_gone_lets_no_rows_of_others_go(database: str, tmp_path
     shop.ran(0)
     for damage in ("DELETE FROM muntin_ledger", "DROP TABLE muntin_ledger"):
         place.damage(damage)
-        assert "muntin sinks FILE --send --anew" in shop.sent().failed
+        assert "muntin status --sinks FILE --send --anew" in shop.sent().failed
         [sent] = send(shop.bound, REACH, anew=True)
         assert (sent.failed, differences(shop.published(), place.held())) == ("", [])
 

@@ -269,7 +269,7 @@ class TestRefusals:
             (small.table("hours") / path).write_bytes(b"PAR1")
         with pytest.raises(VersionGoneError, match="It can be told since version 3"):
             small.since("hours", 1)
-        with pytest.raises(StateError, match="muntin repair FILE derives it again"):
+        with pytest.raises(StateError, match="muntin doctor --mend FILE derives it again"):
             small.since("hours", -1)
 
     @pytest.mark.parametrize("version", [-2, 3])

@@ -146,7 +146,7 @@ def test_a_shared_file_in_the_place_of_another_is_told(small: Small) -> None:
     other.parent.mkdir()
     shutil.copy(shared, other)
     assert len(shared_batches(str(shared))) > 1
-    with pytest.raises(StateError, match=r"holds other batches than its name says; muntin repair FILE"):
+    with pytest.raises(StateError, match=r"holds other batches than its name says; muntin doctor --mend FILE"):
         shared_batches(str(other))
 
 

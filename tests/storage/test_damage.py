@@ -74,7 +74,7 @@ def test_windows_that_were_deleted_come_back_when_their_batch_runs_again(small: 
     assert gone
     for path in gone:
         path.unlink()
-    with pytest.raises(StateError, match=r"windows/hours/20240101T010000Z/.* is gone; muntin repair FILE derives it again"):
+    with pytest.raises(StateError, match=r"windows/hours/20240101T010000Z/.* is gone; muntin doctor --mend FILE derives it again"):
         read(small.pipeline, "hours", root=small.folder / "state")
     report = small.run("state", 1, 1)
     assert any(remark.startswith("hours: windows of batch 20240101T010000Z: files were gone") for remark in report.remarks)

@@ -55,16 +55,16 @@ def test_states_that_went_back_are_not_built_upon(small: Small, name: str, harm:
     whole = small.tables("state")
     harm(small, name)
     log = sorted((table(small, name) / "_delta_log").iterdir())
-    with pytest.raises(StateError, match=rf"{name} is at version 0, and \w+ was published from version 1: .* muntin repair FILE"):
+    with pytest.raises(StateError, match=rf"{name} is at version 0, and \w+ was published from version 1: .* muntin doctor --mend FILE"):
         small.run("state", 2, 2)
-    with pytest.raises(StateError, match="muntin repair FILE"):
+    with pytest.raises(StateError, match="muntin doctor --mend FILE"):
         read(small.pipeline, "hours", root=small.folder / "state", provisional=True)
-    with pytest.raises(StateError, match="muntin repair FILE"):
+    with pytest.raises(StateError, match="muntin doctor --mend FILE"):
         over(small.pipeline, START, START + HOUR, root=small.folder / "state")
     assert sorted((table(small, name) / "_delta_log").iterdir()) == log
     assert same(small.tables("state"), whole), "what is published is right still"
     found = diagnose(small.pipeline, root=small.folder / "state")
-    assert any(name in each.place and "has lost commits" in each.problem and "muntin repair" in each.mend for each in found), found
+    assert any(name in each.place and "has lost commits" in each.problem and "muntin doctor --mend" in each.mend for each in found), found
     repair(small.pipeline, root=small.folder / "state", spark=HERE)
     small.run("state", 2, 2)  # which was refused
     assert diagnose(small.pipeline, root=small.folder / "state", deep=True) == []
@@ -77,14 +77,14 @@ def test_states_that_went_back_are_not_built_upon(small: Small, name: str, harm:
 def test_windows_that_went_back_are_not_read(small: Small, harm: Callable[[Small, str], None]) -> None:
     harm(small, "../windows/hours")
     with pytest.raises(
-        StateError, match=r"windows/hours has lost commits.* windows of batch 20240101T010000Z were published.* muntin repair"
+        StateError, match=r"windows/hours has lost commits.* windows of batch 20240101T010000Z were published.* muntin doctor --mend"
     ):
         read(small.pipeline, "hours", root=small.folder / "state")
     rows = pa.table({key: ["a"] for key in small.pipeline.keys} | {"seen": [START + HOUR]})
-    with pytest.raises(StateError, match=r"windows/hours has lost commits.* muntin repair"):
+    with pytest.raises(StateError, match=r"windows/hours has lost commits.* muntin doctor --mend"):
         as_of(small.pipeline, "hours", rows, at="seen", root=small.folder / "state")
     [found] = diagnose(small.pipeline, root=small.folder / "state")
-    assert ("windows/hours" in found.place, "muntin repair" in found.mend) == (True, True)
+    assert ("windows/hours" in found.place, "muntin doctor --mend" in found.mend) == (True, True)
     repair(small.pipeline, root=small.folder / "state", spark=HERE)
     assert diagnose(small.pipeline, root=small.folder / "state", deep=True) == []
     assert same(small.tables("state"), small.tables("clean"))
@@ -101,7 +101,7 @@ def test_two_commits_that_changed_places(small: Small) -> None:
     first, second = one.read_bytes(), two.read_bytes()
     one.write_bytes(second)
     two.write_bytes(first)
-    with pytest.raises(StateError, match=r"its digest is not that of what it says.* muntin repair FILE"):
+    with pytest.raises(StateError, match=r"its digest is not that of what it says.* muntin doctor --mend FILE"):
         small.run("state", 2, 2)
 
 

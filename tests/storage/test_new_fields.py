@@ -80,7 +80,7 @@ def run_all(pipeline: Pipeline, root: Path) -> None:
 
 
 def rebuild(pipeline: Pipeline, root: Path) -> None:
-    """As `muntin rebuild`; then `muntin backfill`, as a state that is taken over whole has what was read."""
+    """As `muntin run --rebuild`; then `muntin run`, as a state that is taken over whole has what was read."""
     todo = to_rebuild(bind(pipeline, root))
     start, end = (todo[0].interval_start, todo[-1].interval_end) if todo else (START, START + HOUR)
     run(pipeline, root=root, start=start, end=end, spark=HERE)

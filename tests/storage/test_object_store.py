@@ -373,4 +373,4 @@ def test_the_command_line_says_so_too(s3_bucket: str, tmp_path: Path, capsys: py
     small.run("state")
     assert main(["status", "--root", f"{s3_bucket}/state"]) == 0
     assert "read: 3 batches" in capsys.readouterr().out
-    assert main(["vacuum", "--root", f"{s3_bucket}/state", "--older-than", "1d"]) == 0
+    assert main(["maintain", "--root", f"{s3_bucket}/state", "--older-than", "1d"]) == 0

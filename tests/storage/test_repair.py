@@ -85,7 +85,7 @@ def test_damage_is_found_named_and_mended(small: Small, pattern: str, at: int, h
     path = one(small, pattern, at)
     harm(path)
     found = diagnose(small.pipeline, root=small.folder / "state", deep=True)
-    assert any(each.place in str(path.resolve()) and "muntin repair" in each.mend for each in found), found
+    assert any(each.place in str(path.resolve()) and "muntin doctor --mend" in each.mend for each in found), found
     assert repair(small.pipeline, root=small.folder / "state", spark=HERE)
     assert diagnose(small.pipeline, root=small.folder / "state", deep=True) == []
     assert same(small.tables("state"), small.tables("clean"))
@@ -115,7 +115,7 @@ def test_a_run_says_which_log_is_damaged_and_changes_nothing(small: Small, patte
     path = one(small, pattern)
     harm(path)
     before = sorted(path.parent.iterdir())
-    with pytest.raises(StateError, match=r"cannot be read .* muntin repair FILE"):
+    with pytest.raises(StateError, match=r"cannot be read .* muntin doctor --mend FILE"):
         small.run("state", 2, 2)
     assert sorted(path.parent.iterdir()) == before
 

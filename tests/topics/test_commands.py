@@ -43,18 +43,17 @@ def test_each_command_knows_topics(kafka: Broker, tmp_path: Path, capsys: pytest
     assert not list((tmp_path / "state").rglob("*.parquet"))
     assert rows_read(ran(pipeline(topic_of(kafka, topic)), root, 0, 3)) == [2, 1, 0]
     assert [each["reading"] for each in json.loads(said("plan", *HOURS, "--json"))["batches"]] == ["unchanged"] * 3
-    assert f"kafka://{topic}/0/0-2" in said("quarantine")
+    assert f"kafka://{topic}/0/0-2" in said("show", "--quarantine")
     for command in (
-        ["backfill", *HOURS, "--dry-run"],
-        ["quarantine", "--retry", "--dry-run"],
+        ["plan", *HOURS[2:]],
+        ["show", "--quarantine", "--retry", "--dry-run"],
         ["status"],
-        ["where"],
-        ["late"],
-        ["timeline"],
+        ["status", "--paths"],
+        ["show", "--late"],
+        ["show", "--timeline"],
         ["explain", "hour", "--at", "2024-01-01T00:00"],
         ["doctor", "--deep"],
         ["maintain", "--older-than", "0s"],
-        ["vacuum", "--older-than", "0s"],
     ):
         assert said(*command)
     assert rows_read(ran(pipeline(topic_of(kafka, topic)), root, 0, 3)) == [2, 1, 0]

@@ -176,7 +176,7 @@ def test_what_is_no_contract(tmp_path: Path, text: str, words: str) -> None:
     path.write_text(text)
     with pytest.raises(DefinitionError, match=words) as refused:
         read_contract(path)
-    assert "muntin contract FILE > contract.yaml" in str(refused.value) or "not a SQL type" in str(refused.value)
+    assert "muntin check --contract FILE > contract.yaml" in str(refused.value) or "not a SQL type" in str(refused.value)
 
 
 @pytest.mark.parametrize("path", ["nowhere.yaml", "."])

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from muntin.cli.key_names import NoSuchKeyError, check_keys
+from muntin.cli.selection import NoSuchKeyError, check_keys
 
 MANY = pa.array([f"{letter}{number:05}" for letter in "ab" for number in range(30_000)])
 

@@ -4,8 +4,7 @@ import sys
 import traceback as tracebacks
 from textwrap import indent
 
-from muntin.cli.colours import coloured
-from muntin.cli.output import say_json
+from muntin.cli.output import coloured, say_json
 from muntin.errors import (
     BrokerError,
     DefinitionError,

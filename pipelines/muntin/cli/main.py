@@ -11,43 +11,69 @@ from typing import Annotated
 import typer
 
 from muntin.cli.failure import exit_status, tell
-from muntin.cli.interrupt import Interrupted, caught, end, listening
-from muntin.cli.output import say
-from muntin.cli.quiet import quietly
+from muntin.cli.gone import GONE
+from muntin.cli.output import quietly, say
+from muntin.cli.working import Interrupted, caught, end, listening
+from muntin.errors import DefinitionError
 from muntin.registry import extension, names_of
 
 DEBUG, QUIET = "--debug", "--quiet"
 INTERRUPTED = 130  # what Typer makes of an interrupt
 COMMANDS = {
-    "new": "new",
-    "run": "run",
-    "plan": "plan",
-    "check": "check",
-    "contract": "check",
-    "backfill": "backfill",
-    "rebuild": "upkeep.rebuild",
-    "publish": "publish",
-    "diff": "promote",
-    "promote": "promote",
-    "rollback": "promote",
-    "status": "status",
-    "metrics": "metrics",
-    "where": "where",
-    "show": "show",
-    "sql": "show",
-    "over": "over",
-    "changes": "changes",
-    "as-of": "as_of",
-    "explain": "explain",
-    "late": "late",
-    "quarantine": "quarantine",
-    "sinks": "sinks",
-    "doctor": "doctor",
-    "repair": "doctor",
-    "maintain": "upkeep.maintain",
-    "vacuum": "upkeep.maintain",
+    "new": "new:new",
+    "check": "check:check",
+    "check --contract": "check:contract",
+    "plan": "plan:plan",
+    "plan --diff": "plan:diff",
+    "run": "run:run",
+    "run --rebuild": "run:rebuild",
+    "publish": "publish:publish",
+    "promote": "publish:promote",
+    "promote --back": "publish:rollback",
+    "status": "status:status",
+    "status --metrics": "status_views:metrics",
+    "status --paths": "status_views:where",
+    "status --sinks": "status_views:sinks",
+    "show": "show:show",
+    "show --late": "left_out:late",
+    "show --quarantine": "left_out:quarantine",
+    "show --changes": "show:changes",
+    "explain": "explain:explain",
+    "as-of": "lookups:as_of",
+    "over": "lookups:over",
+    "sql": "show:sql",
+    "doctor": "upkeep:doctor",
+    "doctor --mend": "upkeep:repair",
+    "maintain": "upkeep:maintain",
 }
-"""Command of the core -> its module in `cli/commands`. Only a command that is asked for is imported."""
+"""A command of the core, or a form of it that an option asks for -> its function in `cli`. Only what
+is asked for is imported.
+"""
+
+
+def names() -> list[str]:
+    """All commands and their forms, last what extensions add."""
+    return [*COMMANDS, *names_of("commands"), *(f"show --{view}" for view in names_of("show"))]
+
+
+def with_form(words: Sequence[str]) -> list[str]:
+    """The words of a command line, a command and the option that asks for a form of it as one word.
+
+    >>> with_form(["doctor", "FILE", "--mend"])
+    ['doctor --mend', 'FILE']
+    """
+    command = next((word for word in words if not word.startswith("-")), "")
+    options = dict.fromkeys(word for word in words if word.startswith("--"))
+    forms = [option for option in options if f"{command} {option}" in COMMANDS]
+    if command == "show":
+        forms += [option for option in options if option[2:] in names_of("show")]
+    if not forms:
+        return [*words]
+    if len(forms) > 1:
+        raise typer.BadParameter(f"{' and '.join(forms)} exclude each other: say one of them")
+    at = words.index(command)
+    rest = [word for word in words[at + 1 :] if word != forms[0]]
+    return [*(word for word in words[:at] if word != forms[0]), f"{command} {forms[0]}", *rest]
 
 
 def command_line(given: Sequence[str] = ()) -> typer.Typer:
@@ -57,17 +83,29 @@ def command_line(given: Sequence[str] = ()) -> typer.Typer:
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
     asked = next((word for word in given if not word.startswith("-")), None)
-    is_one = asked in COMMANDS or asked in names_of("commands")
-    for name in [asked] if asked and is_one else [*COMMANDS, *names_of("commands")]:
+    is_one = asked in COMMANDS or asked in names()
+    if asked in GONE and not is_one:
+        raise DefinitionError(f"muntin {asked} is gone: write muntin {GONE[asked]}")
+    is_told_of_forms = "--help" in given or not is_one
+    for name in [asked] if asked and is_one else names():
         command = _command(name)
-        app.command(name, help=_help(command))(command)
+        forms = _forms(name) if is_told_of_forms else None
+        app.command(name, help=_help(command), epilog=forms, hidden=" --" in name)(command)
     return app
 
 
 def _command(name: str) -> Callable[..., int | None]:
-    if name not in COMMANDS:
-        return extension("commands", name)
-    return getattr(import_module(f"muntin.cli.commands.{COMMANDS[name]}"), name.replace("-", "_"))
+    if name in COMMANDS:
+        module, _, function = COMMANDS[name].partition(":")
+        return getattr(import_module(f"muntin.cli.{module}"), function)
+    return extension("show", name.partition("--")[2]) if " --" in name else extension("commands", name)
+
+
+def _forms(command: str) -> str | None:
+    """The forms of a command, below its help; None if there is none."""
+    forms = [each for each in names() if each.startswith(f"{command} --")]
+    lines = [f"  muntin {each}  {(_help(_command(each))).splitlines()[0]}" for each in forms]
+    return "\n".join(["\b", "Forms, each with its own --help:", *lines]) if forms else None
 
 
 def _help(command: Callable[..., int | None]) -> str:
@@ -128,7 +166,7 @@ def _leave(status: int) -> int:
 def _status(given: Sequence[str]) -> int:
     try:
         with quietly(QUIET in given):
-            words = [word for word in given if word not in (DEBUG, QUIET)]
+            words = with_form([word for word in given if word not in (DEBUG, QUIET)])
             outcome = command_line(words)(words, standalone_mode=False, prog_name="muntin")
         sys.stdout.flush()
     except BrokenPipeError:

@@ -1,15 +1,21 @@
 """The arguments that commands share, and how they are read."""
 
+from __future__ import annotations
+
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from muntin.definition.clocks import zone_info
 from muntin.definition.durations import not_negative
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
 from muntin.files.paths import AnyPath, path_of
+
+if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
 
 
 def instant(text: str) -> datetime:
@@ -24,7 +30,7 @@ def instant(text: str) -> datetime:
 
 def border(text: str) -> datetime:
     """A date or an ISO instant; without an offset a time of a clock that only the definition says: see
-    `muntin.cli.borders`.
+    `muntin.cli.options`.
     """
     try:
         return datetime.fromisoformat(text)
@@ -84,7 +90,7 @@ Root = Annotated[
     ),
 ]
 Start = Annotated[
-    datetime,
+    datetime | None,
     typer.Option(
         "--start",
         parser=border,
@@ -93,7 +99,7 @@ Start = Annotated[
     ),
 ]
 End = Annotated[
-    datetime, typer.Option("--end", parser=border, metavar="INSTANT", help="End of the last batch.")
+    datetime | None, typer.Option("--end", parser=border, metavar="INSTANT", help="End of the last batch.")
 ]
 Validate = Annotated[
     bool, typer.Option("--validate/--no-validate", help="Whether expectations guard what is published.")
@@ -132,3 +138,35 @@ To = Annotated[
     typer.Option("--to", parser=instant, metavar="INSTANT", help="Only windows that end at or before it."),
 ]
 Provisional = Annotated[bool, typer.Option("--provisional", help="Add the windows that are not closed yet.")]
+
+
+def borders(
+    pipeline: Pipeline, start: datetime | None, end: datetime | None
+) -> tuple[datetime | None, datetime | None]:
+    """Start and end as instants: what says no offset is a time of the clock of the pipeline's schedule.
+
+    A time that the clock never shows, or shows twice, is refused.
+    """
+    return _on_clock(start, pipeline.timezone), _on_clock(end, pipeline.timezone)
+
+
+def _on_clock(given: datetime | None, timezone: str) -> datetime | None:
+    if given is None or given.tzinfo:
+        return given
+    where = zone_info(timezone)
+    first, second = (given.replace(tzinfo=where, fold=fold) for fold in (0, 1))
+    if first.utcoffset() == second.utcoffset():
+        return first
+    shown = f"the clock of {timezone}, which the schedule is by,"
+    moved = first.astimezone(UTC).astimezone(where)
+    if moved.replace(tzinfo=None) != given:
+        raise DefinitionError(
+            f"{shown} never shows {_spelled(given)}, as it is put forward; write {_spelled(moved)}"
+        )
+    raise DefinitionError(
+        f"{shown} shows {_spelled(given)} twice; write {_spelled(first)} or {_spelled(second)}"
+    )
+
+
+def _spelled(moment: datetime) -> str:
+    return moment.isoformat(timespec="auto" if moment.second or moment.microsecond else "minutes")

@@ -1,12 +1,18 @@
-"""Results on stdout: aligned columns for people, JSON for machines."""
+"""Results on stdout: aligned columns for people, JSON for machines; in quiet no word of what was done."""
 
 import json
 import math
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import TextIO
 from zoneinfo import ZoneInfo
+
+import typer
 
 from muntin.printable import lines, number, printable
 
@@ -132,3 +138,39 @@ def stretches(holes: Sequence[tuple[datetime, datetime]], zone: str | None = Non
     return ", ".join(
         f"[{moment(in_zone(start, zone))}, {moment(in_zone(end, zone))})" for start, end in joined
     )
+
+
+_QUIET = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def quietly(on: bool) -> Iterator[None]:
+    """Work in quiet, if asked."""
+    before = _QUIET.set(on)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
+
+
+def is_quiet() -> bool:
+    """Whether --quiet was given."""
+    return _QUIET.get()
+
+
+def say_what_was_done(text: str = "") -> None:
+    """A line of the report on work that was done, on stdout; nothing in quiet."""
+    if not is_quiet():
+        say(text)
+
+
+def coloured(text: str, colour: str, *, stream: TextIO | None = None) -> str:
+    """The text in a colour of the terminal ("red", "yellow", ...) that the stream, else stdout, is; as it
+    stands anywhere else.
+    """
+    return typer.style(text, fg=colour) if wanted(stream or sys.stdout) else text
+
+
+def wanted(stream: TextIO) -> bool:
+    """Whether the stream is a terminal that shows colours, and NO_COLOR is not set (no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

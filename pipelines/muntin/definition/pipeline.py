@@ -100,9 +100,9 @@ class Pipeline:
         keep_states: whether published windows keep the states of their aggregates, in columns that begin with
             "state_", so that a pipeline over them can `aggregates.merge` the states.
         auto_rebuild: bytes of files, as "2GB": after a definition's change a run reads again automatically
-            what the state lacks, if it is not more; else `muntin rebuild` does. With `lookups`, a run reads
-            batches again automatically that met rows of a dimension which have changed since: all of them; if
-            this says bytes, none where they have more.
+            what the state lacks, if it is not more; else `muntin run --rebuild` does. With `lookups`, a run
+            reads batches again automatically that met rows of a dimension which have changed since: all of
+            them; if this says bytes, none where they have more.
         renamed_from: the pipeline's name before; its state is taken over by the first run.
         renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by
             the first run.

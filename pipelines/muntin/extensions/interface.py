@@ -6,6 +6,7 @@
 - `sinks.NAME`: a function that returns a frozen dataclass, for `muntin.sinks.NAME(...)`: a `Sink`, which
   opens an `Opened`.
 - `commands.NAME`: a function with options of Typer, for `muntin NAME`; its docstring is its help.
+- `show.NAME`: the same, for `muntin show --NAME`: a view of a pipeline.
 - `muntin.NAME`: anything, for `from muntin import NAME`; a listener of runs has `ended` and `failed`, as
   `Listener` has them.
 - `mirrors.NAME`: a module that reads tables which name files of windows, as

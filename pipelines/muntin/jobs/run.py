@@ -43,8 +43,8 @@ def run(
     pipeline: Pipeline,
     *,
     root: str | AnyPath,
-    start: datetime,
-    end: datetime,
+    start: datetime | None = None,
+    end: datetime | None = None,
     spark: SparkSession | str | Runner | None = None,
     validate: bool = True,
     allow_missing: bool = False,
@@ -56,6 +56,10 @@ def run(
 
     The result equals running the batches one by one, in order; the number of jobs does not grow with their
     number. Running a range again re-reads its source and replaces those batches.
+
+    Without `start` and `end` all that there is to do up to now: batches that were never read, whose source
+    has changed, or that an earlier definition had read, and windows that are not published yet. With one of
+    the two, what there is to do from `start` on, or before `end`.
 
     Args:
         pipeline: the definition.
@@ -79,6 +83,16 @@ def run(
         StateError: the state cannot be used, or the definition is superseded.
         ExpectationsError: a critical expectation failed; nothing was published.
     """
+    if start is None or end is None:
+        from muntin.jobs.upkeep.to_do import joined, parted, ranges, to_do
+
+        batches = to_do(pipeline, root=root, now=utc_now(), start=start, end=end)
+        spans = ranges(pipeline, root, parted(batches, allow_missing=allow_missing)[0], unpublished=True)
+        options = {"validate": validate, "allow_missing": allow_missing, "progress": progress}
+        with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
+            return joined(
+                [run(pipeline, root=root, start=a, end=b, spark=runner, **options) for a, b in spans]  # type: ignore[arg-type]
+            )
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)

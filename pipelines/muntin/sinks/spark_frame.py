@@ -29,7 +29,7 @@ def opened(sink: SparkSink, reach: Reach) -> Iterator[SparkFrame]:
     """
     need("pyspark")
     if sink.write is None or reach.session is None:
-        raise SinkError("there is no Spark here; muntin sinks FILE --send starts one")
+        raise SinkError("there is no Spark here; muntin status --sinks FILE --send starts one")
     yield SparkFrame(sink.write, sink.title, reach)
 
 

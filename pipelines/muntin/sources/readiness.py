@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from muntin.sources.listing import SourceFile
 
 
+class NotThereError(SourceError):
+    """The rows of an interval are not there yet, or not whole."""
+
+
 def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile], hidden: int = 0) -> None:
     """Refuse an interval without files, if the source says so.
 
@@ -23,7 +27,7 @@ def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFi
     """
     if not files and source.missing == "error":
         passed = f" but {hidden} whose names begin with _ or ., which hidden=True reads" if hidden else ""
-        raise SourceError(
+        raise NotThereError(
             f"no file at {source.patterns(interval)} for the interval {interval}{passed}; bring it, "
             f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
         )
@@ -39,7 +43,7 @@ def check_ready(source: FileSource, interval: Interval, files: Sequence[SourceFi
     for folder, *above in _folders(source, interval, files):
         if not any(path_of(each, source.ready).exists() for each in (folder, *above)):
             instead = f" (nor in a folder above it, up to {above[-1]})" if above else ""
-            raise SourceError(
+            raise NotThereError(
                 f"{folder}/{source.ready} is not there yet{instead}, which says that the files of the"
                 f" interval {interval} are whole (ready={source.ready!r}); run again when their writer is"
                 " done"

@@ -113,7 +113,7 @@ def fetched(place: str, size: int | None) -> pa.BufferReader:
 
 def damaged(place: str | AnyPath, problem: str) -> StateError:
     """The error about a file of a state, and what mends it."""
-    return StateError(f"{place} {problem}; muntin repair FILE derives it again")
+    return StateError(f"{place} {problem}; muntin doctor --mend FILE derives it again")
 
 
 def digest_of_file(content: BufferedIOBase) -> str:

@@ -179,7 +179,7 @@ def _newer(path: AnyPath, problem: str) -> StateError:
 def _unreadable(path: AnyPath, problem: str) -> StateError:
     return StateError(
         f"the log of {path} cannot be read ({problem}); nothing was changed. "
-        "muntin doctor FILE says what is damaged, muntin repair FILE mends it"
+        "muntin doctor FILE says what is damaged, muntin doctor --mend FILE mends it"
     )
 
 

@@ -161,8 +161,8 @@ def _facts(home: AnyPath) -> dict[str, Any] | None:
 
 def _damaged(owner_file: AnyPath, problem: str) -> StateError:
     return _DamagedMarkError(
-        f"{owner_file} cannot be read ({problem}); muntin repair FILE writes it anew, if a state of this"
-        " definition lies beside it"
+        f"{owner_file} cannot be read ({problem}); muntin doctor --mend FILE writes it anew, if a state of"
+        " this definition lies beside it"
     )
 
 
@@ -201,7 +201,8 @@ def check_owner(home: AnyPath, name: str, before: str | None = None) -> None:
         if foreign and not (home / OWNER_FILE).exists():  # another first run may have written it meanwhile
             raise StateError(
                 f"{home} holds something that is not Muntin's (there is no {OWNER_FILE}); give another root, "
-                f"or, if it is the state of {name!r}: muntin repair FILE writes {home / OWNER_FILE} anew"
+                f"or, if it is the state of {name!r}: muntin doctor --mend FILE writes {home / OWNER_FILE}"
+                " anew"
             )
         return
     version, owner = int(facts["format"]), facts["pipeline"]

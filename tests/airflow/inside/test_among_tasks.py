@@ -12,7 +12,7 @@ import pytest
 from examples.demo.home import PROJECT
 from muntin import Pipeline, airflow_dag, muntin_tasks, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.cli.definition import load_pipeline, names_in
+from muntin.cli.place import load_pipeline, names_in
 from muntin.definition.pipeline import at_home
 from muntin.errors import DefinitionError
 from muntin.extensions.airflow import schedule_of

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from muntin import read, run
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.definition.pipeline import at_home
 from muntin.extensions.forgetting.forget import plan_forget
 from muntin.extensions.forgetting.remembered import new_keys, remembered, undo

@@ -21,7 +21,7 @@ def test_a_run_without_a_connection_is_local(
 ):
     from pyspark.sql import SparkSession
 
-    from muntin.cli.definition import load_pipeline
+    from muntin.cli.place import load_pipeline
 
     begin, begun = SparkSession.Builder.getOrCreate, list[str]()
 
@@ -110,7 +110,7 @@ class Run:
     ],
 )
 def test_an_interval_that_cannot_be_is_refused(project: Path, params: dict[str, str], wrong: str):
-    from muntin.cli.definition import load_pipeline
+    from muntin.cli.place import load_pipeline
 
     shop = load_pipeline(project / "dags/shop.py")
     with pytest.raises(DefinitionError, match=wrong):
@@ -127,7 +127,7 @@ def test_an_interval_that_cannot_be_is_refused(project: Path, params: dict[str, 
     ],
 )
 def test_a_run_of_a_partition_is_about_the_interval_that_holds_its_instant(project: Path, key: str, date: datetime | None, day: int):
-    from muntin.cli.definition import load_pipeline
+    from muntin.cli.place import load_pipeline
 
     run = type("OfKey", (Run,), {"partition_key": key, "partition_date": date})
     found = interval_of(load_pipeline(project / "dags/shop.py"), {"params": {}, "dag_run": run})
@@ -135,7 +135,7 @@ def test_a_run_of_a_partition_is_about_the_interval_that_holds_its_instant(proje
 
 
 def test_a_partition_that_is_no_instant_is_refused(project: Path):
-    from muntin.cli.definition import load_pipeline
+    from muntin.cli.place import load_pipeline
 
     run = type("OfKey", (Run,), {"partition_key": "berlin"})
     with pytest.raises(DefinitionError, match=r"partition 'berlin', which is no instant.*interval_start"):

@@ -44,7 +44,7 @@ def test_a_day_and_the_day_after(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from muntin.cli.definition import load_pipeline
+    from muntin.cli.place import load_pipeline
 
     monkeypatch.setenv("MUNTIN_ROOT", root_in_bucket)
     for day in (1, 2):

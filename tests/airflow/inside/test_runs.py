@@ -16,7 +16,7 @@ Run = Callable[..., Any]
 
 
 def published(dags: dict[str, Any], root: Path, window: str = "half_day") -> list[tuple[str, int, int]]:
-    from muntin.cli.definition import load_pipeline
+    from muntin.cli.place import load_pipeline
 
     table = read(load_pipeline(Path(dags["shop"].fileloc)), window, root=root)
     return [(row["who"], row["n"], row["total"]) for row in table.to_pylist()]
@@ -122,7 +122,7 @@ def test_a_run_that_another_overtook_finalizes_again(
 ):
     # Between finalize and publish of day 3, another run publishes everything, and a third has read day 2 anew.
     from muntin import run
-    from muntin.cli.definition import load_pipeline
+    from muntin.cli.place import load_pipeline
     from muntin.definition.durations import DAY_US
     from muntin.definition.pipeline import at_home
     from muntin.extensions.airflow import steps

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.extensions.airflow.observed import lineage
 from muntin.jobs.state.bound import bind
 from tests.airflow.inside.test_runs import states

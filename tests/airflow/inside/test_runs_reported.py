@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from muntin import airflow_dag
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.extensions import alerts
 from tests.airflow.inside.test_runs import published, states
 from tests.airflow.project import half_days, write_day

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from muntin import airflow_dag, sinks
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from tests.airflow.inside.test_runs import result, states
 from tests.postgres_server import database, postgres
 

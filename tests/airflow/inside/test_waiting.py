@@ -14,7 +14,7 @@ import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
 from muntin import airflow_dag
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.extensions.airflow import waiting
 from muntin.extensions.airflow.spark import connection, remote_of
 from muntin.jobs.records.attempts import attempts

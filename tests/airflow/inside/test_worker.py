@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from muntin import Pipeline, airflow_dag, read, sources
-from muntin.cli.definition import load_pipeline
+from muntin.cli.place import load_pipeline
 from muntin.errors import DefinitionError
 from tests.airflow.project import DEFINITION, half_days
 from tests.case_counts import at_length

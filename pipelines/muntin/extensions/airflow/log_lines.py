@@ -98,8 +98,8 @@ def waiting(interval: Interval, missing: Iterable[Sequence[int]]) -> list[str]:
 def left_behind(count: int) -> str:
     """A line on the batches that a changed definition has not read yet."""
     return (
-        f"an earlier definition had read {many(count, 'batch')} that this one has not: muntin rebuild reads"
-        " them"
+        f"an earlier definition had read {many(count, 'batch')} that this one has not: muntin run --rebuild"
+        " reads them"
     )
 
 

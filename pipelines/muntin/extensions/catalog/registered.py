@@ -25,7 +25,7 @@ _PURGED = "external.table.purge=true"
 """Of such a table of Hive the files go with the name."""
 _OF_DISK = re.compile(r"^file:/*(?=/)")
 _DELTA = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
-_BY_ANEW = "drop it, choose another name, or let it lead here: muntin sinks FILE --send --anew"
+_BY_ANEW = "drop it, choose another name, or let it lead here: muntin status --sinks FILE --send --anew"
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def opened(sink: CatalogSink, reach: Reach) -> Iterator[Registered]:
     from pyspark.errors import PySparkException
 
     if reach.session is None:
-        raise SinkError("there is no Spark here; muntin sinks FILE --send starts one")
+        raise SinkError("there is no Spark here; muntin status --sinks FILE --send starts one")
     with reach.session() as session:
         try:
             yield Registered(session, sink)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COPIES = "copies of your tables"
 MEND = (
     f"{COPIES} are not written anew: take the key out of the table itself, run the pipeline, which makes a"
-    " new copy, remove the old one by muntin vacuum --root ROOT --older-than 1h, and forget again"
+    " new copy, remove the old one by muntin maintain --root ROOT --older-than 1h, and forget again"
 )
 
 

@@ -61,8 +61,8 @@ def kafka(
         topic: its name. It has to exist.
         window: the name of the window; may be left out where the pipeline has one.
         on_unsupported: what becomes of a window whose message the brokers refuse, as it is too large.
-            "quarantine": it is left out, and `muntin sinks` names it; "replace": its largest results are
-            null; "stop": nothing is sent until that is mended.
+            "quarantine": it is left out, and `muntin status --sinks` names it; "replace": its largest results
+            are null; "stop": nothing is sent until that is mended.
 
     Raises:
         DefinitionError: an address with a password; a name that cannot be.

@@ -104,8 +104,8 @@ def mysql(
             change.
         window: the name of the window; may be left out where the pipeline has one.
         on_unsupported: what becomes of a window with a value that the server refuses, as NaN. "quarantine":
-            it is left out, and `muntin sinks` names it; "replace": the value is null there, but a key is
-            never another; "stop": nothing is sent until the value is mended.
+            it is left out, and `muntin status --sinks` names it; "replace": the value is null there, but a
+            key is never another; "stop": nothing is sent until the value is mended.
         latest: whether the table keeps one row for each key, of the newest window that is closed, for
             services that ask by key.
         expires: how long after its window's end a row is removed, by the next delivery; None: it stays.

@@ -138,7 +138,7 @@ class MySqlTable:
             if there and not str(there.oid).startswith(self._mark()) and not delivery.anew:
                 raise BlockedError(
                     f"table {self.sink.table} was not made by Muntin for this window; remove it, name another"
-                    " table, or let it be replaced: muntin sinks FILE --send --anew"
+                    " table, or let it be replaced: muntin status --sinks FILE --send --anew"
                 )
             return
         before = delivery.since.target if delivery.since else ""

@@ -77,9 +77,9 @@ def postgres(
         table: its name, as "flights_day" or "reports.flights_day". It is made if it is missing.
         window: the name of the window; may be left out where the pipeline has one.
         on_unsupported: what becomes of a window with a value that the sink refuses, as a text with U+0000.
-            "quarantine": it is left out, and `muntin sinks` names it; "replace": the value is null there, in
-            texts U+FFFD for U+0000, but a key is never another; "stop": nothing is sent until the value is
-            mended.
+            "quarantine": it is left out, and `muntin status --sinks` names it; "replace": the value is null
+            there, in texts U+FFFD for U+0000, but a key is never another; "stop": nothing is sent until the
+            value is mended.
         latest: whether the table keeps one row for each key, of the newest window that is closed, for
             services that ask by key.
 

@@ -139,7 +139,7 @@ class PostgresTable:
         if there.rows and not ours and not delivery.anew:
             raise BlockedError(
                 f"table {self.table} has rows that Muntin did not write; empty it, name another table, or let"
-                " it be replaced: muntin sinks FILE --send --anew"
+                " it be replaced: muntin status --sinks FILE --send --anew"
             )
         self.connection.execute(f"DELETE FROM {sql.quoted(self.table)}")
 

@@ -92,7 +92,7 @@ class RedisKeys:
             if not ledger and not delivery.anew and (there is not None or next(self._names(), None)):
                 raise BlockedError(
                     f"{self.sink.prefix} has keys that this window of Muntin did not write; remove them, name"
-                    " another prefix, or let them be replaced: muntin sinks FILE --send --anew"
+                    " another prefix, or let them be replaced: muntin status --sinks FILE --send --anew"
                 )
             if (ledger.position if ledger else None) != delivery.since:
                 raise MovedError

@@ -74,8 +74,8 @@ def redis(
             "flights" says how far they are.
         window: the name of the window; may be left out where the pipeline has one.
         on_unsupported: what becomes of a window that is too large for the server. "quarantine": it is left
-            out, and `muntin sinks` names it; "replace": its largest results are null; "stop": nothing is sent
-            until that is mended.
+            out, and `muntin status --sinks` names it; "replace": its largest results are null; "stop":
+            nothing is sent until that is mended.
         latest: whether there is one key for each key of the pipeline, as flights/JFK, with the newest window
             that is closed.
         expires: how long after a window's end its key vanishes; None: it stays.

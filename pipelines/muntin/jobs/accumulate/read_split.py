@@ -103,8 +103,8 @@ def _check_pickles(bound: Bound, split: Split) -> None:
     for path in split.paths:
         if problem := problem_of(path_of(path)):
             raise StateError(
-                f"{path} {problem}; nothing was read of it. muntin repair FILE derives the windows of the"
-                " upstream again"
+                f"{path} {problem}; nothing was read of it. muntin doctor --mend FILE derives the windows of"
+                " the upstream again"
             )
 
 

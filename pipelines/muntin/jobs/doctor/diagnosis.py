@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _ROUNDS = 8
 _APART_S = 30
-_REPAIR = "muntin repair FILE"
+_REPAIR = "muntin doctor --mend FILE"
 
 
 def diagnose(
@@ -172,7 +172,7 @@ def _of_state(bound: Bound, damage: Damage) -> Iterator[Finding]:
         )
     if left := stagings(bound.folder):
         problem = f"{many(len(left), 'staged folder')} of runs at work, of failed suites, or of killed runs"
-        yield Finding(f"{bound.folder}/staging", problem, "none needed; muntin vacuum removes old ones")
+        yield Finding(f"{bound.folder}/staging", problem, "none needed; muntin maintain removes old ones")
 
 
 def examine_disk(root: AnyPath, now: datetime) -> list[Finding]:

@@ -102,8 +102,8 @@ def repair(
     if left.bad or left.states or left.behind:
         first = next(iter(paths_of(bound, left.bad)), None) or f"batch {next(iter(left.states), left.behind)}"
         raise StateError(
-            f"{bound.folder}: {first} is damaged still; run muntin repair FILE again when no other run is at"
-            " work"
+            f"{bound.folder}: {first} is damaged still; run muntin doctor --mend FILE again when no other run"
+            " is at work"
         )
     of_sinks = [path for sink in bound.sinks for path in sink.repair(bound)]
     return Repaired(

@@ -99,7 +99,7 @@ def _check_states(bound: Bound, pending: Pending) -> None:
         raise StateError(
             f"{bound.table(pending.published.table)} holds windows of {many(len(gone), 'batch')} whose states"
             f" are gone from {bound.folder}, the first of {label(int(gone[0]))}; was the folder removed? Run"
-            f" all of them at once: muntin backfill FILE --root {bound.root}"
+            f" all of them at once: muntin run FILE --root {bound.root}"
             f" {schedule.options(int(gone[0]), schedule.after(int(gone[-1])))}"
         )
 

@@ -73,6 +73,6 @@ def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> No
         raise SourceError(
             f"{named}: rows were read before, and there is no {what} any more; an empty batch would take them"
             f" out of published windows. Bring the {what}s back, or run the other batches alone, as muntin"
-            f" backfill does. If the rows shall go, say so: muntin run FILE --root {bound.root} {span}"
+            f" run FILE does. If the rows shall go, say so: muntin run FILE --root {bound.root} {span}"
             " --allow-missing, or run(..., allow_missing=True)"
         )

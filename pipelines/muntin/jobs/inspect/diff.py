@@ -168,8 +168,8 @@ def windows_of(bound: Bound, window: str) -> pa.Table:
         return _rows(bound.folder, pending.published)
     if not len(pending.history.batches):
         raise StateError(
-            f"{bound.pipeline.name}: nothing was read under this definition; muntin rebuild FILE --candidate"
-            f" --root {bound.root} reads it"
+            f"{bound.pipeline.name}: nothing was read under this definition; muntin run --rebuild FILE"
+            f" --candidate --root {bound.root} reads it"
         )
     from muntin.jobs.finalize.finalize_task import combined_shard
     from muntin.jobs.finalize.shard import shards

@@ -232,7 +232,7 @@ def _why(
         return "no batch was accumulated yet; run the pipeline first"
     last = int(batches.end_us[-1])
     if not windows_of_key:
-        return f"{NO_EVENT}: check the key, the filter, and `muntin quarantine` for rows that were refused"
+        return f"{NO_EVENT}: check the key, the filter, and muntin show --quarantine FILE for refused rows"
     bounds = [
         (int(one.assignment.start[row]), int(one.assignment.end[row]))
         for one, rows in windows_of_key
@@ -256,7 +256,9 @@ def _why(
     late = sum(
         int(one.states["rows"].to_numpy()[one.candidates.missed > 0].sum()) for one, _ in windows_of_key
     )
-    late_rows = f"; {late} rows of this key came too late for some window (see `muntin late`)" if late else ""
+    late_rows = (
+        f"; {late} rows of this key came too late for some window (see `muntin show --late`)" if late else ""
+    )
     return (
         f"the key has no event that counts in a window of {pipeline.name} over that instant:"
         f" {'; '.join(around)}{late_rows}"

@@ -53,8 +53,8 @@ def read(
 ) -> pa.Table:
     """The published windows, sorted by keys, start and end; windows by arrival by keys and window_index.
 
-    `sql` queries the same rows by the names of windows; `muntin where` says how other tools read the tables,
-    which hold neither the empty windows of dense=True nor this order.
+    `sql` queries the same rows by the names of windows; `muntin status --paths` says how other tools read the
+    tables, which hold neither the empty windows of dense=True nor this order.
 
     The metadata of the table's schema has `muntin.version`: the version of the window's Delta table, to ask
     later what changed since.

@@ -93,7 +93,7 @@ def frames_of_ranges(
         raise DefinitionError(
             f"over: {pipeline.name} keeps no frames that have borders: its states are runs of events of"
             ' sessions, or rows in the order of arrival. Add a window on a grid, as "hour":'
-            ' windows.tumbling("1h"), and read the batches again: muntin rebuild FILE'
+            ' windows.tumbling("1h"), and read the batches again: muntin run --rebuild FILE'
         )
     if not len(ranges):
         return [(sets[-1], np.arange(0))]

@@ -108,6 +108,6 @@ def unknown(name: str, held: Sequence[HeldWindows]) -> str:
     names = ", ".join(each.name for each in held)
     what = f"held now: {names}; see what they say by muntin publish FILE" if held else "nothing is held now"
     return (
-        f"nothing is held by the verdict {name!r}: its windows were published, or derived anew, or vacuum"
+        f"nothing is held by the verdict {name!r}: its windows were published, or derived anew, or maintain"
         f" removed them; {what}"
     )

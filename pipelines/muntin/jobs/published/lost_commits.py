@@ -77,6 +77,6 @@ def check_no_lost_commits(bound: Bound) -> None:
     )
     for lost in lost_commits(bound, [window for window in asked if window]):
         raise StateError(
-            f"{bound.table(lost.table)} {lost.problem}; nothing was changed. muntin repair FILE reads again"
-            " what it lost"
+            f"{bound.table(lost.table)} {lost.problem}; nothing was changed. muntin doctor --mend FILE reads"
+            " again what it lost"
         )

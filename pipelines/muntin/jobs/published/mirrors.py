@@ -76,5 +76,6 @@ def _noted(path: AnyPath) -> tuple[str, str]:
     except (ValueError, KeyError, TypeError):
         pass
     raise StateError(
-        f"{path} is damaged: it says which mirror names files of the table; muntin repair FILE writes it anew"
+        f"{path} is damaged: it says which mirror names files of the table; muntin doctor --mend FILE writes"
+        " it anew"
     )

@@ -39,7 +39,7 @@ def check_published(bound: Bound, todo: Pending) -> None:
         raise StateError(
             f"{bound.table(todo.published.table)} has lost commits, or an older copy was put back: reports"
             f" say that windows of batch {label(starts[0])} were published, and it does not have them. muntin"
-            " repair FILE derives them again"
+            " doctor --mend FILE derives them again"
         )
 
 

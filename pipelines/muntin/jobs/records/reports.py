@@ -176,8 +176,8 @@ class RunReport:
         remarks: what was found damaged and was derived again, and which batches rest on rows of dimensions
             that are others by now and were not read again, a sentence each.
         changed: window -> which of its published windows this run changed, and how; one part a commit.
-        left_behind: batches that an earlier definition's state has and this state lacks: `muntin rebuild`
-            reads them.
+        left_behind: batches that an earlier definition's state has and this state lacks: `muntin run
+            --rebuild` reads them.
         promoted: windows of a changed definition that were promoted.
         candidates: windows of a changed definition that are still candidates.
         alerts: what became of the messages to the channels of the definition, a line each.

@@ -84,7 +84,9 @@ def of_misfits(misfits: Sequence[Misfit]) -> str:
         "sent with another value": sum(one.replaced for one in misfits),
     }
     counts_text = ", ".join(f"{many(count, 'window')} {what}" for what, count in counts.items() if count)
-    return f"{counts_text}: {misfits[0].line}" + ("; muntin sinks FILE has all" if len(misfits) > 1 else "")
+    return f"{counts_text}: {misfits[0].line}" + (
+        "; muntin status --sinks FILE has all" if len(misfits) > 1 else ""
+    )
 
 
 def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew: bool = False) -> Sent:
@@ -198,7 +200,7 @@ def lacking(
     if position.table != identity:
         raise BlockedError(
             f"it was filled from another table of windows than {table}: of another root, or made anew since. "
-            "Let this one take its place: muntin sinks FILE --send --anew"
+            "Let this one take its place: muntin status --sinks FILE --send --anew"
         )
     remark = why or position.lost or (f"{table} was put back to an earlier state" if is_back else "")
     if position.version == version and not remark:

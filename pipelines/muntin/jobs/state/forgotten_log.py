@@ -48,7 +48,7 @@ def events_of(home: AnyPath) -> Iterator[Mapping[str, Any]]:
         raise StateError(
             f"{home / FORGOTTEN / _name(marked)} is gone, and {home / OWNER_FILE} says that"
             f" {many(marked, 'file')} were there; {_MEND}. If there is no backup: remove {home / OWNER_FILE},"
-            " run muntin repair FILE, and forget the keys of your register again"
+            " run muntin doctor --mend FILE, and forget the keys of your register again"
         )
     for number in range(1, newest + 1):
         yield _event(home, number)

@@ -77,7 +77,7 @@ def bind_existing(pipeline: Pipeline, root: str | AnyPath) -> Bound:
     if others:
         raise StateError(
             f"{text}; under other definitions there is {', '.join(sorted(others))}. "
-            f"Read its batches by this definition: muntin rebuild FILE --root {root}"
+            f"Read its batches by this definition: muntin run --rebuild FILE --root {root}"
         )
     near = roots_near(bound.root, pipeline.name)
     raise StateError(

@@ -16,6 +16,7 @@ from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import Bound, bind
+from muntin.sources.readiness import NotThereError
 from muntin.timeline.batches import spelled
 
 if TYPE_CHECKING:
@@ -33,19 +34,19 @@ class Outdated:
     """A batch that should be read (again), and why.
 
     `purged`: rows were read of it, and it has no file any more. To read it takes its rows out of published
-    windows.
+    windows. `there`: it can be read; else `reason` says what it waits for.
     """
 
     interval_start: datetime
     interval_end: datetime
     reason: str
     purged: bool = False
+    there: bool = True
 
 
-def outdated(
-    pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, everything: bool = False
-) -> list[Outdated]:
-    """The batches of `[start, end)` to read and the purged batches, in order; all batches if `everything`.
+def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime) -> list[Outdated]:
+    """The batches of `[start, end)` to read, the purged batches, and the batches that are not there yet, in
+    order.
 
     A batch whose states are gone, as `retain` says, is left out. A source has changed when its files are not
     those of the batch's manifest: by path, size and the time when they were last written, or by content where
@@ -63,19 +64,25 @@ def outdated(
         if each not in lost and _is_reported(versions_by_start.get(each.start_us), reports.get(each.start_us))
     ]
     given, looked_up = inputs_of_each(bound, reported), lookup_changes(bound).why
+    unread = [each for each in intervals if each not in lost and each.start_us not in versions_by_start]
+    absent = {
+        each: wrong
+        for each, wrong in inputs_of_each(bound, unread).items()
+        if isinstance(wrong, NotThereError)
+    }
     for interval in intervals:
         at = interval.start_us
         if interval in lost:
             outdated_batches.append(
                 Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True)
             )
-        elif (
-            reason := _reason(
-                bound, interval, versions_by_start.get(at), reports.get(at), given.get(interval)
+        elif interval in absent:
+            outdated_batches.append(
+                Outdated(from_us(at), from_us(interval.end_us), str(absent[interval]), there=False)
             )
-            or looked_up.get(interval)
-            or ("asked for" if everything else None)
-        ):
+        elif reason := _reason(
+            bound, interval, versions_by_start.get(at), reports.get(at), given.get(interval)
+        ) or looked_up.get(interval):
             outdated_batches.append(Outdated(from_us(at), from_us(interval.end_us), reason))
     return outdated_batches
 

@@ -59,7 +59,8 @@ def promote(
     if (lacks := max(lacking(bound).values(), default=0)) and not incomplete:
         raise StateError(
             f"{pipeline.name}: the windows of this definition lack {many(lacks, 'batch')} of those that"
-            f" readers know; muntin rebuild FILE --root {root} reads them, --incomplete promotes without them"
+            f" readers know; muntin run --rebuild FILE --root {root} reads them, --incomplete promotes"
+            " without them"
         )
     tell("promote")
     promoted = promote_complete(bound, incomplete=incomplete)
@@ -87,8 +88,8 @@ def rollback(
     """
     if version is not None and window is None:
         raise DefinitionError(
-            "version: each window has versions of its own; say which window, as muntin rollback FILE day"
-            " --version 12"
+            "version: each window has versions of its own; say which window, as muntin promote --back FILE"
+            " day --version 12"
         )
     bound = bind(pipeline, root)
     names = [window] if window else [name for name in bound.windows if _before(bound, name) is not None]

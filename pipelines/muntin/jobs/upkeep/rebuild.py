@@ -65,7 +65,7 @@ def to_rebuild(bound: Bound) -> list[Outdated]:
     if not backlog.fits:
         raise DefinitionError(
             f"the batches in {backlog.state} are not those of the present schedule,"
-            f" {bound.pipeline.intervals}; say what to read, as muntin backfill FILE --start 2013-01-01 --end"
+            f" {bound.pipeline.intervals}; say what to read, as muntin run FILE --start 2013-01-01 --end"
             " 2014-01-01"
         )
     return [
@@ -150,7 +150,7 @@ def check_rebuilt(bound: Bound, window: str) -> None:
         place = home / WINDOWS / window if readers.ledger else earlier[0] / WINDOWS / window
         raise StateError(
             f"{bound.pipeline.name}: nothing of {window!r} is published under this definition, and {place}"
-            " holds windows of an earlier one: states hold something else now; run muntin rebuild FILE"
+            " holds windows of an earlier one: states hold something else now; run muntin run --rebuild FILE"
             f" --root {bound.root}, or read by the earlier definition"
         )
 

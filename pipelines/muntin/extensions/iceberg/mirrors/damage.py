@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
 
-_LEFT = "none needed, as no snapshot names it; muntin repair FILE removes it"
+_LEFT = "none needed, as no snapshot names it; muntin doctor --mend FILE removes it"
 _MEND = (
-    "muntin repair FILE: makes anew what the mirror lacks; snapshots that name it go, but for those with a"
-    " branch or tag"
+    "muntin doctor --mend FILE: makes anew what the mirror lacks; snapshots that name it go, but for those"
+    " with a branch or tag"
 )
 
 
@@ -39,7 +39,7 @@ def examine(bound: Bound, sink: IcebergSink, *, deep: bool) -> Iterator[Finding]
     if not _is_filled(folder, sink):
         return
     if of_note := problem_of_note(folder, sink.catalog, sink.table):
-        yield Finding(*of_note, "muntin repair FILE: writes it anew")
+        yield Finding(*of_note, "muntin doctor --mend FILE: writes it anew")
     try:
         problems = problems_of(bound, sink, Reach(of_environment), deep=deep)
         left = _leftovers(bound, sink) if deep and not problems else []
@@ -83,7 +83,7 @@ def repair(bound: Bound, sink: IcebergSink) -> list[AnyPath]:
     except SinkError as wrong:
         raise StateError(
             f"{problems[0][0]} {problems[0][1]}, and {sink.name} cannot be mended: {wrong}; then muntin"
-            " repair FILE"
+            " doctor --mend FILE"
         ) from wrong
     for path in left:
         path.unlink(missing_ok=True)

@@ -223,7 +223,7 @@ class Mirror:
             if why := not_ours(self._table, mirrored.identity):
                 raise BlockedError(
                     f"{self.sink.name} {why}; drop it, name another table, or let it be replaced: muntin"
-                    " sinks FILE --send --anew"
+                    " status --sinks FILE --send --anew"
                 )
             return self._table
         if self._table is not None or self._lost:

@@ -1,4 +1,4 @@
-"""`muntin plot`: published windows over time, a line a key."""
+"""`muntin show --plot`: published windows over time, a line a key."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.key_names import NoSuchKeyError
-from muntin.cli.output import say_json
+from muntin.cli.output import say_json, say_what_was_done
 from muntin.cli.place import inspected
-from muntin.cli.quiet import say_what_was_done
-from muntin.cli.selection import selected
+from muntin.cli.selection import NoSuchKeyError, selected
 from muntin.cli.working import working
 from muntin.definition.extras import need
 from muntin.definition.spelling import did_you_mean, many
@@ -51,7 +49,7 @@ def plot(
     One picture an aggregate, one line a key, over the ends of the windows.
 
     Example:
-      muntin plot dags/flights.py last_6_hours delay late --root state --out plot.png
+      muntin show --plot dags/flights.py last_6_hours delay late --root state --out plot.png
     """
     need("matplotlib")
     with working():
@@ -63,7 +61,9 @@ def plot(
         except NoSuchKeyError as wrong:
             raise StateError(f"no window of {window!r} to draw: {wrong}") from None
         if not names:
-            raise DefinitionError(_which(pipeline, table, f"muntin plot {file} {window}", f"--root {folder}"))
+            raise DefinitionError(
+                _which(pipeline, table, f"muntin show --plot {file} {window}", f"--root {folder}")
+            )
         lines = _lines(table, pipeline.keys_of(window), names)
         if not lines:
             raise StateError(

@@ -1,4 +1,4 @@
-"""`muntin timeline`: batches, and the windows of a key above them."""
+"""`muntin show --timeline`: batches, and the windows of a key above them."""
 
 import shutil
 from collections.abc import Callable
@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.colours import coloured
-from muntin.cli.output import say, say_json, say_painted
+from muntin.cli.output import coloured, say, say_json, say_painted, say_what_was_done
 from muntin.cli.place import inspected
-from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import one_key
 from muntin.cli.working import working
 from muntin.definition.extras import need
@@ -68,7 +66,7 @@ def timeline(
     without WINDOW all windows are drawn.
 
     Example:
-      muntin timeline dags/flights.py last_6_hours --root state --key JFK --last 12
+      muntin show --timeline dags/flights.py last_6_hours --root state --key JFK --last 12
     """
     if out:
         need("matplotlib")

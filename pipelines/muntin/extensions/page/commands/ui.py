@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.definition import names_in
 from muntin.cli.output import say
+from muntin.cli.place import names_in
 from muntin.definition.extras import need
 from muntin.errors import DefinitionError
 

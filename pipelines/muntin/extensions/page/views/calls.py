@@ -214,9 +214,8 @@ def _of_forgetting(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
 
 
 def _of_sinks(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
-    command = (
-        f"muntin sinks {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))} --send"
-    )
+    file, root = quote(str(pipeline_place.file)), quote(str(pipeline_place.root))
+    command = f"muntin status --sinks {file} --root {root} --send"
     do = "the next run tries again; so does"
     calls = [
         Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command)

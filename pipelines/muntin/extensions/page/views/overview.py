@@ -173,7 +173,9 @@ def _unborn(pipeline_place: Known, bound: Bound) -> Line:
     earlier = newest_earlier(bound)
     if earlier is None:
         return Line(pipeline_place.name)
-    command = f"muntin rebuild {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))}"
+    command = (
+        f"muntin run --rebuild {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))}"
+    )
     return Line(
         pipeline_place.name,
         calls=(Call("its definition has changed what states hold", "read the batches again", command),),

@@ -165,7 +165,7 @@ def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
     return (
         f"{many(len(intervals), 'batch')} met rows of a dimension that have changed since, and windows rest"
         f" on them as they were: their files have {size:,} bytes, and auto_rebuild allows {most:,}. Read them"
-        " again: muntin backfill FILE"
+        " again: muntin run FILE"
         f" {bound.pipeline.intervals.options(intervals[0].start_us, intervals[-1].end_us)}"
     )
 

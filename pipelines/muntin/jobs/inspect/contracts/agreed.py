@@ -19,7 +19,7 @@ ON_FAILURE = "on_failure"
 """The property of a table that tells what becomes of windows that fail a critical expectation; without it
 they are held back.
 """
-_MADE = "make one with: muntin contract FILE > contract.yaml"
+_MADE = "make one with: muntin check --contract FILE > contract.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def read_contract(path: Path) -> Agreed:
         raise DefinitionError(f"{path}: {wrong.strerror or wrong}; {_MADE}") from wrong
     except (ValueError, RecursionError) as wrong:
         raise DefinitionError(
-            f"{path}: it is no JSON, as `muntin contract` writes it ({wrong}); {_MADE}"
+            f"{path}: it is no JSON, as `muntin check --contract` writes it ({wrong}); {_MADE}"
         ) from wrong
     return agreed(document, str(path))
 

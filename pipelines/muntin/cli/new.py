@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.output import columns, say, say_json
-from muntin.cli.quiet import say_what_was_done
+from muntin.cli.output import columns, say, say_json, say_what_was_done
 from muntin.cli.working import working
 from muntin.definition.extras import is_installed
 from muntin.definition.spelling import did_you_mean, many

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli import options as opt
-from muntin.cli.local_time import Timezone
 from muntin.cli.output import columns, in_zone, moment, say, say_json, size, stretches
 from muntin.cli.place import inspected, root_of
+from muntin.cli.tables import Timezone
 from muntin.cli.working import working
 from muntin.definition.durations import spell
 from muntin.definition.instants import from_us
@@ -181,13 +181,13 @@ def _sink(sink: "SinkStanding") -> "Iterator[str]":
     if sink.misfits:
         yield (
             f"sinks: {many(len(sink.misfits), 'window')} of {sink.window} not as published at {sink.sink};"
-            " muntin sinks FILE names them"
+            " muntin status --sinks FILE names them"
         )
 
 
 def _again(file: Path | None, name: str | None, root: AnyPath) -> _Again:
     """Gives the command that runs a range again."""
-    from muntin.cli.commands.run import command_of
+    from muntin.cli.report import command_of
 
     return lambda start, end: command_of("run", file, name, root, start, end) if file else ""
 

@@ -1,4 +1,4 @@
-"""`muntin check` and `contract`: does a definition fit its source, its suites and its readers, and what may
+"""`muntin check`: does a definition fit its source, its suites and its readers, and what may
 these count on?
 """
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.colours import coloured
-from muntin.cli.output import say, say_json, say_painted
+from muntin.cli.output import coloured, say, say_json, say_painted
 from muntin.cli.place import inspected
 from muntin.cli.working import working
 from muntin.definition.spelling import many
@@ -35,7 +34,7 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="CONTRACT",
-        help="Also say what breaks for readers, by a file of `muntin contract`.",
+        help="Also say what breaks for readers, by a file of `muntin check --contract`.",
     ),
 ]
 
@@ -50,8 +49,8 @@ def check(
     """Check a definition.
 
     SQL, types, keys and columns against the first files; suites against the columns of their windows.
-    Warnings name what is allowed and seldom meant. `plan`, `run`, `backfill`, `rebuild` and the first task of
-    the DAG do the same for their batches. Exit status 3 if a source has no files, and 2 if a promise of the
+    Warnings name what is allowed and seldom meant. `plan`, `run` and the first task of the DAG do the same
+    for their batches. Exit status 3 if a source has no files, and 2 if a promise of the
     contract is broken.
 
     Example:
@@ -136,7 +135,7 @@ def contract(file: opt.File, root: opt.Root = None, name: opt.Name = None) -> No
     written as JSON, which is YAML, too. `muntin check --against` holds a later definition against it.
 
     Example:
-      muntin contract dags/flights.py --root state > contract.yaml
+      muntin check --contract dags/flights.py --root state > contract.yaml
     """
     with working():
         from muntin.jobs.inspect.contracts.contract import contract as of_windows

@@ -1,4 +1,4 @@
-"""`muntin over`: the aggregates of any range of time, out of the states."""
+"""`muntin as-of` and `muntin over`: windows at the instants of rows, and over any range."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,19 +7,87 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.key_names import absent, check_keys
-from muntin.cli.local_time import Timezone
+from muntin.cli.output import say_json, say_what_was_done
 from muntin.cli.place import inspected
-from muntin.cli.selection import by_column
-from muntin.cli.table_options import Csv, Form, Limit, Out, format_asked
-from muntin.cli.table_result import Result, give
+from muntin.cli.selection import absent, by_column, check_keys
+from muntin.cli.tables import Csv, Form, Limit, Out, Result, Timezone, format_asked, give
 from muntin.cli.working import working
+from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+
+Rows = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROWS", help="A Parquet file, or a folder of them: keys and an instant.", show_default=False
+    ),
+]
+At = Annotated[
+    str,
+    typer.Option(
+        "--at", metavar="COLUMN", help="The column with the instant of each row.", show_default=False
+    ),
+]
+OutPath = Annotated[
+    str,
+    typer.Option(
+        "--out", metavar="PATH", help="The Parquet file, or the folder, to write.", show_default=False
+    ),
+]
+Known = Annotated[
+    str,
+    typer.Option(
+        "--known", metavar="WHEN", help='"closed": as published by then; "ended": as published now.'
+    ),
+]
+Within = Annotated[
+    str | None, typer.Option("--within", metavar="DURATION", help="How old a session or the like may be.")
+]
+Prefix = Annotated[
+    str, typer.Option("--prefix", metavar="TEXT", help="Put before the name of each column that is added.")
+]
+
+
+def as_of(
+    file: opt.File,
+    window: opt.Window,
+    rows: Rows,
+    at: At,
+    out: OutPath,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    known: Known = "closed",
+    within: Within = None,
+    provisional: opt.Provisional = False,
+    prefix: Prefix = "",
+    spark: opt.Spark = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Find for each row the window that was known at its instant.
+
+    The window of the row's key that ended last by then, as a run on schedule had published it by then: no
+    later row leaks into a training set. All rows are written, in their order, each with the columns of its
+    window.
+
+    Example:
+      muntin as-of dags/loans.py last_90_days asked.parquet --at asked_at --out training.parquet --root state
+    """
+    with working():
+        pipeline, folder = inspected(file, name, root)
+        from muntin.jobs.lookups.as_of_files import as_of_files
+        from muntin.tasks.choice import runner_for
+
+        how = {"root": folder, "known": known, "within": within, "provisional": provisional}
+        with runner_for(spark) as runner:
+            count = as_of_files(runner, pipeline, window, rows, out, at=at, prefix=prefix, **how)
+    if as_json:
+        return say_json({"pipeline": pipeline.name, "window": window, "out": out, "rows": count})
+    return say_what_was_done(f"{out}: {many(count, 'row')}")
+
 
 Start = Annotated[
     datetime,

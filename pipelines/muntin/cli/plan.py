@@ -1,16 +1,18 @@
-"""`muntin plan`: the decisions of a run, nothing done."""
+"""`muntin plan`: the decisions of a run, nothing done; with --diff what a changed definition changes."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.borders import borders
+from muntin.cli.options import borders
 from muntin.cli.output import columns, moment, say, say_json, size, stretches
 from muntin.cli.place import inspected
+from muntin.cli.ranges import NOTHING, read_batches, say_work, to_do
 from muntin.cli.working import working
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+    from muntin.jobs.inspect.diff import Difference
     from muntin.jobs.inspect.plan import Plan
     from muntin.jobs.inspect.planned_windows import PlannedWindows
     from muntin.jobs.inspect.redefined import Redefined
@@ -33,8 +36,8 @@ Rows = Annotated[
 
 def plan(
     file: opt.File,
-    start: opt.Start,
-    end: opt.End,
+    start: opt.Start = None,
+    end: opt.End = None,
     root: opt.Root = None,
     name: opt.Name = None,
     validate: opt.Validate = True,
@@ -45,18 +48,28 @@ def plan(
 
     Which batches are new, changed, unchanged or missing, which published windows may change (the newest
     first), and what a changed definition costs. The definition is checked. Exit status 3 if files are
-    missing, since a run would fail.
+    missing, since a run would fail. Unless both START and END are given, the batches that a run without them
+    would read, and why.
 
     Example:
+      muntin plan dags/flights.py --root state
       muntin plan dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
     """
-    with working():
+    with working() as tell:
         pipeline, folder = inspected(file, name, root)
-        start, end = borders(pipeline, start, end)
-        from muntin.jobs.inspect.plan import plan as plan_range
+        first, last = borders(pipeline, start, end)
+        if first is None or last is None:
+            batches = to_do(pipeline, folder, first, last)
+            work = read_batches(
+                pipeline, folder, batches, None, tell, link="", validate=validate, dry_run=True
+            )
+        else:
+            from muntin.jobs.inspect.plan import plan as plan_range
 
-        planned = plan_range(pipeline, root=folder, start=start, end=end, validate=validate)
-        touched = _touched(pipeline, folder, planned, rows)
+            work, planned = None, plan_range(pipeline, root=folder, start=first, end=last, validate=validate)
+            touched = _touched(pipeline, folder, planned, rows)
+    if work:
+        return say_work(work, none=NOTHING, dry_run=True, as_json=as_json)
     say_json(planned.to_dict() | {"may_change": touched}) if as_json else say_plan(planned, touched)
     return SourceError.exit_status if planned.missing else 0
 
@@ -150,8 +163,8 @@ def _definition(redefinition: "Redefined | None") -> Iterator[str]:
         volume = f"{many(redefinition.batches, 'batch')} ({size(redefinition.bytes)})"
         stays = f"state {redefinition.earlier} stays"
         yield (
-            f"  cost: states hold something else now; {volume} must be read again, as by muntin rebuild;"
-            f" {stays}"
+            f"  cost: states hold something else now; {volume} must be read again, as by muntin run"
+            f" --rebuild; {stays}"
         )
     for window, count in redefinition.windows.items():
         yield f"  cost: {window}: {many(count, 'window')} derived anew from the states; no file is read again"
@@ -161,3 +174,74 @@ def _range(starts: Sequence[datetime]) -> str:
     if not starts:
         return ""
     return f", {moment(starts[0])}" + (f" to {moment(starts[-1])}" if len(starts) > 1 else "")
+
+
+Against = Annotated[
+    Path | None,  # or an `ObjectPath`: typer knows no unions
+    typer.Option(
+        "--against",
+        parser=opt.folder,
+        metavar="FILE",
+        help="Another definition's file, or the folder of another state, instead of the live windows.",
+    ),
+]
+Differing = Annotated[
+    int, typer.Option("--rows", min=0, help="How many windows that differ are shown, of each name.")
+]
+
+
+def diff(
+    file: opt.File,
+    window: opt.SomeWindow = None,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    against: Against = None,
+    rows: Differing = 5,
+    as_json: opt.Json = False,
+) -> None:
+    """Say how windows change with a definition.
+
+    Compare the live windows with the windows of FILE: which are new, gone or changed, and the largest change
+    of each number. Nothing is promoted. A definition whose states hold something else needs `muntin run
+    --rebuild FILE --candidate` first.
+
+    Example:
+      muntin plan --diff dags/flights.py --root state
+      muntin plan --diff dags/flights.py --root state --against /backup/state
+    """
+    with working():
+        from muntin.jobs.inspect.diff import diff as inspect
+
+        pipeline, folder = inspected(file, name, root)
+        other = against if against is None or against.is_dir() else inspected(against, name, root)[0]
+        differences = inspect(pipeline, root=folder, window=window, against=other)
+    if as_json:
+        return say_json([one.to_dict() | {"rows": [*one.changes.rows(rows)]} for one in differences])
+    for one in differences:
+        say("\n".join(_differences(one, rows)))
+    return None
+
+
+def _differences(one: "Difference", rows: int) -> list[str]:
+    """How one window differs, for people."""
+    counts = one.counted()
+    lines = [f"{one.window}: {one.before:,} windows before, {one.after:,} after"]
+    lines.append(f"  {counts['changed']:,} changed, {counts['new']:,} new, {counts['gone']:,} gone")
+    if one.lacking:
+        lines.append(f"  {many(one.lacking, 'batch')} not read yet under this definition")
+    lines += [f"  {name}: new" for name in one.new_columns]
+    lines += [f"  {name}: not in this definition" for name in one.gone_columns]
+    lines += [f"  {name}: of another type, not compared" for name in one.retyped_columns]
+    lines += [
+        f"  {name}: changes by {by:g} at most, in {_spelled(where)}"
+        for name, (by, where) in one.largest.items()
+    ]
+    shown = [*one.changes.rows(rows)]
+    lines += [
+        f"  {row['change']}: {_spelled({key: row[key] for key in one.changes.identity})}" for row in shown
+    ]
+    return lines
+
+
+def _spelled(where: "Mapping[str, object]") -> str:
+    return ", ".join(f"{name} {value}" for name, value in where.items())

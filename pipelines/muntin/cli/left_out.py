@@ -1,4 +1,4 @@
-"""`muntin quarantine`: the rows that were refused, and another try."""
+"""`muntin show` of rows that are in no window: too late, or refused."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,15 +7,76 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.commands.backfill import parted, ranges, run_ranges, say_done
-from muntin.cli.commands.run import command_of
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected, placed
+from muntin.cli.ranges import read_batches, say_work
+from muntin.cli.report import command_of
 from muntin.cli.working import working
 from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from muntin.jobs.inspect.late import LateBatch
+
+States = Annotated[
+    bool, typer.Option("--states", help="Also the key and frame of the late rows, from the checkpoint.")
+]
+Limit = Annotated[
+    int, typer.Option("--limit", min=0, metavar="ROWS", help="At most so many states of a window; 0 is all.")
+]
+
+
+def late(
+    file: opt.File,
+    window: opt.SomeWindow = None,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    states: States = False,
+    limit: Limit = 20,
+    as_json: opt.Json = False,
+) -> None:
+    """List what came too late.
+
+    The batches with rows too late for windows, and how many windows these rows missed. Late rows stay in the
+    checkpoint and count in every window that was still open.
+
+    Example:
+      muntin show --late dags/flights.py last_6_hours --root state --states
+    """
+    with working():
+        pipeline, folder = inspected(file, name, root)
+        from muntin.jobs.inspect import late as jobs
+
+        batches = jobs.late(pipeline, window, root=folder)
+        names = sorted({one.window for one in batches}) if states else []
+        table_of_window = {each: jobs.late_states(pipeline, each, root=folder) for each in names}
+    if as_json:
+        rows = [
+            {"window": one.window, "batch": one.batch, "rows": one.rows, "windows": one.windows}
+            for one in batches
+        ]
+        return say_json(
+            {"batches": rows, "states": {each: table.to_pylist() for each, table in table_of_window.items()}}
+        )
+    return _say_late(batches, table_of_window, limit)
+
+
+def _say_late(batches: "list[LateBatch]", table_of_window: "dict[str, pa.Table]", limit: int) -> None:
+    if not batches:
+        return say("no row came too late for any window")
+    heads = ["window", "batch (UTC)", "rows late", "windows missed"]
+    say(columns(heads, [[one.window, one.batch, one.rows, one.windows] for one in batches]))
+    for window, table in table_of_window.items():
+        shown = table.slice(0, limit) if limit else table
+        say(
+            f"\n{window}: {many(len(table), 'late state')}"
+            + (f", the first {limit}" if len(shown) < len(table) else "")
+        )
+        heads = [*table.column_names[:-1], "windows missed by each"]
+        say(columns(heads, [[*row.values()] for row in shown.to_pylist()]))
+    return None
+
 
 From = Annotated[
     datetime | None,
@@ -53,11 +114,11 @@ def quarantine(
 
     Each with its batch, file, line, column, reason and text. After you corrected the files, --retry reads
     their batches again and publishes what changed. After you corrected the definition, as by types=, use
-    `muntin rebuild`.
+    `muntin run --rebuild`.
 
     Example:
-      muntin quarantine dags/flights.py --root state --from 2013-01-01 --last 100
-      muntin quarantine dags/flights.py --root state --retry
+      muntin show --quarantine dags/flights.py --root state --from 2013-01-01 --last 100
+      muntin show --quarantine dags/flights.py --root state --retry
     """
     with working() as tell:
         pipeline, folder = placed(file, name, root) if retry else inspected(file, name, root)
@@ -65,20 +126,11 @@ def quarantine(
 
         rows = jobs.quarantined(pipeline, root=folder, start=since, end=until)
         if retry:
-            todo, purged_batches = parted(jobs.to_retry(pipeline, rows, root=folder), allow_missing=False)
-            spans = [*ranges(todo)]
-            link = f"{command_of('quarantine', file, name, folder)} --retry"
-            options = {"validate": True, "allow_missing": False, "dry_run": dry_run}
-            report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
+            link = f"{command_of('show --quarantine', file, name, folder)} --retry"
+            batches = jobs.to_retry(pipeline, rows, root=folder)
+            work = read_batches(pipeline, folder, batches, spark, tell, link=link, dry_run=dry_run)
     if retry:
-        return say_done(
-            todo,
-            purged_batches,
-            report,
-            none="there is no row in the quarantine",
-            dry_run=dry_run,
-            as_json=as_json,
-        )
+        return say_work(work, none="there is no row in the quarantine", dry_run=dry_run, as_json=as_json)
     shown = rows.slice(max(0, len(rows) - last)) if last else rows
     if as_json:
         reason_counts = [{"reason": reason, "rows": count} for reason, count in jobs.reasons(rows)]
@@ -91,11 +143,11 @@ def quarantine(
             }
         )
     else:
-        _say(shown, len(rows), jobs.reasons(rows))
+        _say_refused(shown, len(rows), jobs.reasons(rows))
     return 0
 
 
-def _say(shown: "pa.Table", total: int, reasons: "Sequence[tuple[str, int]]") -> None:
+def _say_refused(shown: "pa.Table", total: int, reasons: "Sequence[tuple[str, int]]") -> None:
     if not total:
         return say("there is no row in the quarantine")
     heads = ["batch (UTC)", "file", "line", "reason", "row"]

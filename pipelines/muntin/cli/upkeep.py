@@ -1,4 +1,4 @@
-"""`muntin doctor` and `muntin repair`: what is wrong with a state, and mending it."""
+"""`muntin doctor` and `muntin maintain`: what is wrong with a state, and its files put in order."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.exported import exported
-from muntin.cli.output import say, say_json, stretches
-from muntin.cli.place import placed
-from muntin.cli.quiet import say_what_was_done
+from muntin.cli.output import columns, say, say_json, say_what_was_done, size, stretches
+from muntin.cli.place import placed, root_of
+from muntin.cli.report import exported
 from muntin.cli.working import working
+from muntin.definition.durations import UNITS
 from muntin.definition.spelling import many
 
 Deep = Annotated[bool, typer.Option("--deep", help="Also read every file and compare it with its digest.")]
@@ -75,7 +75,7 @@ def repair(
     in its folder, under a name that ends with .damaged. Let no other run work meanwhile.
 
     Example:
-      muntin repair dags/flights.py --root state
+      muntin doctor --mend dags/flights.py --root state
     """
     with working() as tell:
         from muntin.jobs.doctor.repair import repair as mend
@@ -112,3 +112,74 @@ def repair(
             f"forgotten: {many(repairs.notes, 'note')}; they are made again when they are needed"
         )
     return say_what_was_done("mended" if repairs else "nothing was to mend")
+
+
+OlderThan = Annotated[
+    int,
+    typer.Option(
+        "--older-than", parser=opt.duration, metavar="DURATION", help="Default: 7d.", show_default=False
+    ),
+]
+Superseded = Annotated[
+    bool,
+    typer.Option(
+        "--superseded", help="Also remove states of earlier definitions of FILE, with their windows."
+    ),
+]
+
+
+def maintain(
+    file: opt.SomeFile = None,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    older_than: OlderThan = UNITS["w"],
+    superseded: Superseded = False,
+    dry_run: opt.DryRun = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Join small files, shorten logs, remove files that no reader can need.
+
+    Every run does a part of it, so this command is worth it only after an upgrade or a long run. Runs may go
+    on meanwhile. Files go that later commits replaced, abandoned stagings and half-written files, where they
+    are older than --older-than; nothing that a table consists of now is touched. Without FILE that alone is
+    done, in all states below the root. --superseded also removes the states of earlier definitions that read
+    no batch for --older-than: their windows cannot be read any more.
+
+    Example:
+      muntin maintain dags/flights.py --root state --superseded --dry-run
+      muntin maintain --root state --older-than 1d
+    """
+    if superseded and file is None:
+        raise typer.BadParameter("--superseded: say FILE, whose earlier definitions are meant")
+    with working() as tell:
+        if file:
+            from muntin.jobs.upkeep.maintain import maintain as do
+
+            pipeline, folder = placed(file, name, root)
+            maintenance = do(
+                pipeline,
+                root=folder,
+                older_than_us=older_than,
+                superseded=superseded,
+                dry_run=dry_run,
+                tell=tell,
+            )
+            compacted, removed = maintenance.compacted, [*maintenance.removed]
+        else:
+            from muntin.jobs.upkeep.vacuum import vacuum
+
+            compacted, removed = {}, vacuum(root_of(root), older_than_us=older_than, dry_run=dry_run)
+    total = sum(one.bytes for one in removed)
+    if as_json:
+        places = [
+            {"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in removed
+        ]
+        return say_json({"dry_run": dry_run, "compacted": compacted, "bytes": total, "removed": places})
+    tell = say if dry_run else say_what_was_done
+    for table, times in compacted.items():
+        tell(f"{table}: files put together {many(times, 'time')}")
+    if removed:
+        rows = [[one.what, one.place, one.files, size(one.bytes)] for one in removed]
+        tell(columns(["what", "place", "files", "bytes"], rows))
+    verb = "would remove" if dry_run else "removed"
+    return tell(f"{verb} {many(sum(one.files for one in removed), 'file')}, {size(total)}")

@@ -1,18 +1,15 @@
-"""`muntin run`: the batches of a range, from source to published windows."""
+"""The report of a run, for people; its metrics, for a receiver of OpenTelemetry."""
 
+import os
 import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muntin.cli import options as opt
-from muntin.cli.borders import borders
-from muntin.cli.exported import exported
-from muntin.cli.output import columns, moment, say_json, stretches
-from muntin.cli.place import placed
-from muntin.cli.quiet import say_what_was_done
-from muntin.cli.tasks import say_where
-from muntin.cli.working import working
+from muntin.cli.output import columns, moment, say_what_was_done, stretches
 from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
@@ -21,49 +18,9 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.reports import BatchReport, RunReport
 
-STEPS = ("accumulate", "finalize", "validate", "publish")
 BLOCKED = 4
 """The exit status if windows are published, and a sink refuses some of them."""
-_SHOWN = 40
-
-
-def run(
-    file: opt.File,
-    start: opt.Start,
-    end: opt.End,
-    root: opt.Root = None,
-    name: opt.Name = None,
-    validate: opt.Validate = True,
-    allow_missing: opt.AllowMissing = False,
-    spark: opt.Spark = None,
-    as_json: opt.Json = False,
-) -> int:
-    """Run the batches from START to END.
-
-    From source to published windows, in bulk. A range that runs again replaces its batches. A batch that had
-    rows and has no file any more is an error; --allow-missing makes it empty. Alerts of the definition go to
-    AIRFLOW_CONN_ALERTS of the environment.
-
-    Example:
-      muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
-    """
-    with working(*STEPS) as tell:
-        pipeline, folder = placed(file, name, root)
-        start, end = borders(pipeline, start, end)
-        say_where(pipeline, spark, validate=validate)
-        from muntin.jobs.reported_run import run_and_tell
-
-        link = command_of("run", file, name, folder, start, end)
-        options = {"validate": validate, "allow_missing": allow_missing, "progress": tell}
-        with exported():
-            report = run_and_tell(
-                pipeline, root=folder, start=start, end=end, link=link, spark=spark, **options
-            )
-    if as_json:
-        say_json(report.to_dict())
-    else:
-        say_report(report, f"state: {folder / pipeline.name}")
-    return status_of(report)
+SHOWN = 40
 
 
 def status_of(report: "RunReport | None") -> int:
@@ -92,8 +49,8 @@ def _refused(batches: "Sequence[BatchReport]") -> list[str]:
     others = f"; and {many(len(much) - 1, 'more batch')} with more than a tenth" if len(much) > 1 else ""
     return [
         (
-            f"quarantined: {moment(much[0].interval_start)}: {much[0].refusals}{others}; muntin quarantine"
-            " shows the rows"
+            f"quarantined: {moment(much[0].interval_start)}: {much[0].refusals}{others}; muntin show"
+            " --quarantine shows the rows"
         )
     ]
 
@@ -130,10 +87,10 @@ def _table(batches: "tuple[BatchReport, ...]") -> str:
         ]
         for batch in batches
     ]
-    if len(rows) <= _SHOWN:
+    if len(rows) <= SHOWN:
         return columns(heads, rows)
     return (
-        columns(heads, rows[:_SHOWN]) + f"\n... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all"
+        columns(heads, rows[:SHOWN]) + f"\n... {many(len(rows) - SHOWN, 'batch')} more; --json has them all"
     )
 
 
@@ -203,7 +160,7 @@ def summary(report: "RunReport") -> list[str]:
     lines += [f"alerts: {line}" for line in report.alerts]
     lines += [f"sinks: {line}" for line in report.sinks]
     lines += [f"mended: {remark}" for remark in report.remarks]
-    lines += [f"columns: {line}" for line in report.schema_changes[:_SHOWN]]
+    lines += [f"columns: {line}" for line in report.schema_changes[:SHOWN]]
     changed = [moment(one.interval_start) for one in batches if one.source_changed]
     if changed:
         lines.append(f"another source than at the last run: {', '.join(changed)}")
@@ -212,7 +169,7 @@ def summary(report: "RunReport") -> list[str]:
     if report.left_behind:
         lines.append(
             f"left behind: {many(report.left_behind, 'batch')} that an earlier definition had read; muntin"
-            " rebuild reads them again"
+            " run --rebuild reads them again"
         )
     if report.promoted:
         lines.append(
@@ -221,6 +178,47 @@ def summary(report: "RunReport") -> list[str]:
     if report.candidates:
         lines.append(
             f"candidates: {', '.join(report.candidates)}: readers know those of an earlier definition; see"
-            " muntin diff, muntin promote"
+            " muntin plan --diff, muntin promote"
         )
     return lines
+
+
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_PATIENCE_MS = 5_000
+
+
+@contextmanager
+def exported() -> Iterator[None]:
+    """Send the metrics of a run over OTLP/HTTP when it ends, well or not; nothing unless the environment
+    names a receiver.
+    """
+    if not _asked():
+        yield
+        return
+    try:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+    except ImportError:
+        print(
+            "metrics: not sent: OpenTelemetry is not installed: pip install 'muntin[metrics]'",
+            file=sys.stderr,
+        )
+        yield
+        return
+    from muntin.jobs.records.telemetry import to_meter
+
+    provider = MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())], shutdown_on_exit=False)
+    try:
+        with to_meter(provider.get_meter("muntin")):
+            yield
+    finally:
+        provider.shutdown(timeout_millis=_PATIENCE_MS)
+
+
+def _asked() -> bool:
+    off = (
+        os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+        or os.environ.get("OTEL_METRICS_EXPORTER") == "none"
+    )
+    return not off and any(os.environ.get(name) for name in ENDPOINTS)

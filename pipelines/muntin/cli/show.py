@@ -1,25 +1,27 @@
-"""`muntin show` and `sql`: published windows as a table, and a query over them."""
+"""`muntin show` and `muntin sql`: published windows, what changed of them, and a query over them."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.local_time import Timezone, in_zone
-from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected
-from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import selected
-from muntin.cli.table_formats import print_table, write_table
-from muntin.cli.table_options import Csv, Form, Limit, Out, format_asked
-from muntin.cli.table_result import Result, give
+from muntin.cli.tables import (
+    Csv,
+    Form,
+    Limit,
+    Out,
+    Result,
+    Timezone,
+    format_asked,
+    give,
+)
 from muntin.cli.working import working
-from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_LIMIT = 20
 Last = Annotated[
     int | None,
     typer.Option("--last", min=1, metavar="ROWS", help="Only so many windows: the windows that end last."),
@@ -58,17 +60,9 @@ def show(
     with working():
         pipeline, folder = inspected(file, name, root)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
-    table = newest(table, last) if last else table
-    limit = limit if limit is not None else 0 if written or as_json or last else _LIMIT
-    shown = in_zone(table.slice(0, limit) if limit else table, timezone)
-    if out and written:
-        write_table(shown, written, out)
-        return say_what_was_done(f"{out.absolute()}: {many(len(shown), 'window')}")
-    if as_json:
-        return say_json(
-            {"pipeline": pipeline.name, "window": window, "total": len(table), "rows": shown.to_pylist()}
-        )
-    return print_table(shown, written) if written else _say_table(shown, len(table), timezone)
+    rows, limit = (newest(table, last), limit or 0) if last else (table, limit)
+    head = {"pipeline": pipeline.name, "window": window}
+    give(Result(rows, head, "window", limit=limit, timezone=timezone), written, out, as_json=as_json)
 
 
 def newest(table: "pa.Table", count: int) -> "pa.Table":
@@ -84,12 +78,6 @@ def newest(table: "pa.Table", count: int) -> "pa.Table":
     )
     chosen = order[:count]
     return table.take(chosen.take(pc.sort_indices(chosen)))
-
-
-def _say_table(shown: "pa.Table", total: int, timezone: str | None) -> None:
-    say(columns(shown.column_names, [[*row.values()] for row in shown.to_pylist()]))
-    more = f"; {total - len(shown):,} more, --limit 0 shows all" if total > len(shown) else ""
-    say(f"\n{many(total, 'window')}{more}; instants in {timezone or 'UTC'}")
 
 
 def sql(
@@ -126,3 +114,50 @@ def sql(
         out,
         as_json=as_json,
     )
+
+
+Since = Annotated[
+    int,
+    typer.Option(
+        "--since",
+        min=-1,
+        metavar="VERSION",
+        help="A version of the window's table, as status says; -1: all are new.",
+    ),
+]
+
+
+def changes(
+    file: opt.File,
+    window: opt.Window,
+    since: Since,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    key: opt.Key = None,
+    low: opt.From = None,
+    high: opt.To = None,
+    limit: Limit = None,
+    timezone: Timezone = None,
+    form: Form = None,
+    as_json: opt.Json = False,
+    as_csv: Csv = False,
+    out: Out = None,
+) -> None:
+    """List the windows that changed.
+
+    New, changed and gone since a version of the window's table, each with the version that brought it
+    ("revision"). The results of a window that is gone are empty. Only files that changed are read.
+
+    Example:
+      muntin show --changes dags/flights.py last_6_hours --root state --since 12
+    """
+    written = format_asked(form, out, as_csv=as_csv, as_json=as_json)
+    with working():
+        from muntin.jobs.published.changes_since import version_of
+
+        pipeline, folder = inspected(file, name, root)
+        table = selected(pipeline, window, folder, keys=key, low=low, high=high, changes_since=since)
+        version = version_of(table)
+    head = {"pipeline": pipeline.name, "window": window, "since": since, "version": version}
+    onward = f"; go on with --since {version}"
+    give(Result(table, head, "change", limit, timezone, onward), written, out, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`muntin publish`: what suites hold, and publishing it all the same."""
+"""`muntin publish` and `muntin promote`: what readers get, and what is taken back."""
 
 from getpass import getuser
 from typing import TYPE_CHECKING, Annotated
@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.commands.run import say_report, status_of
-from muntin.cli.exported import exported
-from muntin.cli.output import say, say_json
+from muntin.cli.output import columns, say, say_json, say_what_was_done
 from muntin.cli.place import placed
+from muntin.cli.report import exported, say_report, status_of
 from muntin.cli.working import working
 from muntin.definition.instants import spell_instant
 from muntin.definition.spelling import many
@@ -131,3 +130,84 @@ def _lines(each: "HeldWindows") -> "Iterator[str]":
     others = [window.window for window in each.staged.windows if window.window not in each.reports]
     if others:
         yield f"  held with it: {', '.join(others)}"
+
+
+Incomplete = Annotated[
+    bool,
+    typer.Option(
+        "--incomplete", help="Also promote windows that lack batches: missing windows are gone then."
+    ),
+]
+Version = Annotated[
+    int | None,
+    typer.Option(
+        "--version", min=0, help="A version of the window's table; else the last of the definition before."
+    ),
+]
+
+
+def promote(
+    file: opt.File,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    incomplete: Incomplete = False,
+    validate: opt.Validate = True,
+    spark: opt.Spark = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Make a definition the current one.
+
+    The live tables hold its windows from then on, in one commit for each window. No source is read. The
+    earlier definition is superseded: its runs are refused until it is promoted again.
+
+    Example:
+      muntin promote dags/flights.py --root state
+    """
+    with working() as tell:
+        from muntin.jobs.upkeep.promote import promote as do
+
+        pipeline, folder = placed(file, name, root)
+        with exported():
+            window_names = do(
+                pipeline, root=folder, spark=spark, incomplete=incomplete, validate=validate, progress=tell
+            )
+    if as_json:
+        return say_json({"promoted": window_names})
+    return say_what_was_done(
+        f"promoted: {', '.join(window_names)}"
+        if window_names
+        else f"{pipeline.name}: this definition is current already"
+    )
+
+
+def rollback(
+    file: opt.File,
+    window: opt.SomeWindow = None,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    version: Version = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Take back the promotion of a definition.
+
+    The live tables hold the earlier windows again, in one commit for each window, as long as `maintain` has
+    not removed their files. The current definition is superseded; the definition before it goes on with its
+    next run.
+
+    Example:
+      muntin promote --back dags/flights.py --root state
+    """
+    with working():
+        from muntin.jobs.upkeep.promote import rollback as do
+
+        pipeline, folder = placed(file, name, root)
+        rollbacks = do(pipeline, root=folder, window=window, version=version)
+    if as_json:
+        return say_json(
+            [{"window": one.window, "version": one.version, "files": one.files} for one in rollbacks]
+        )
+    return say_what_was_done(
+        columns(
+            ["window", "as of version", "files"], [[one.window, one.version, one.files] for one in rollbacks]
+        )
+    )
