@@ -14,6 +14,7 @@ from muntin.errors import SourceError
 from muntin.sources.casts import OFFSET, YEAR_FIRST
 from muntin.sources.reading.column_types import as_text, times_in
 from muntin.sources.reading.scan import quoted, texts
+from muntin.sources.sessions.file_facts_cache import told_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,6 +57,10 @@ def _first_times(
     numbers if there is any.
     """
     file = texts(source, path, {column: as_text(kind) for column, kind in time_types.items()})
+
+    def answer(rows: str) -> list[tuple[str]]:
+        return told_once().answer(rows, [path], lambda: session.execute(rows).fetchall())
+
     for column, kind in time_types.items():
         for name, values in times_in(column, kind, quoted(column)):
             for condition in (_NUMBER,) if _may_be_infinite(source, column) else (_NUMBER, _WORD):
@@ -63,7 +68,7 @@ def _first_times(
                     f"SELECT text FROM (SELECT unnest({values}) AS text FROM {file}) WHERE {condition}"
                     " LIMIT 1"
                 )
-                if first := session.execute(rows).fetchall():
+                if first := answer(rows):
                     yield column, name, first[0][0]
                     break
 

@@ -67,7 +67,8 @@ def told_columns(
             Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours}
         )
     read_as = _of_text(session, source, paths, used) if source.format in ("csv", "json") else UNTOLD
-    return Told(read_as, described(session, f"FROM {scan(source, paths, read_as)}"))
+    rows = f"FROM {scan(source, paths, read_as)}"
+    return Told(read_as, {**told_once().answer(rows, paths, lambda: described(session, rows))})
 
 
 def _of_text(
