@@ -24,14 +24,14 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def check_whole(what: str, names: Iterable[object]) -> None:
-    """Check that names of columns have no NUL in them."""
+    """Check that names of columns are no other names to Arrow."""
     for name in names:
-        if isinstance(name, str) and "\0" in name:
-            raise DefinitionError(
-                f"{what}: {name!r} holds a NUL, at which Arrow ends a name; give the column another name"
-            )
+        if isinstance(name, str) and ("\0" in name or name.startswith(".")):
+            why = "holds a NUL, at which Arrow ends a name" if "\0" in name else _POINT
+            raise DefinitionError(f"{what}: {name!r} {why}; give the column another name")
 
 
+_POINT = "begins with a point, with which Arrow begins the name of a member"
 _TIMES = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"))
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
