@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, run, sources, windows
+from muntin import Pipeline, Renamed, run, sources, windows
 from muntin import aggregates as agg
 from muntin.tasks import Local
 
@@ -66,10 +66,10 @@ Change = Callable[[Pipeline], Pipeline]
 CHANGES: Mapping[str, Change] = {
     "nothing": lambda now: now,
     "`unit`, `comment`, `description`": lambda now: replace(now, description="other"),
-    "`name` with `renamed_from=`": lambda now: replace(now, name="stream", renamed_from="flow"),
+    "`name` with `renamed=`": lambda now: replace(now, name="stream", renamed=Renamed(pipeline="flow")),
     "`grace`": lambda now: replace(now, windows={**now.windows, "hours": windows.sliding("6h", step="1h", grace="1h")}),
     "`size` over the same frames": lambda now: replace(now, windows={**now.windows, "hours": windows.sliding("12h", step="1h")}),
-    "`derive`": lambda now: replace(now, derive={"mean": "total / n"}),
+    "SQL over results": lambda now: replace(now, aggregates={**now.aggregates, "mean": "total / n"}),
     "a window over frames that are there": lambda now: replace(now, windows={**now.windows, "short": windows.sliding("3h", step="1h")}),
     "an aggregate over fields that are there": lambda now: replace(now, aggregates={**now.aggregates, "mean": agg.mean("x")}),
     "an aggregate less": lambda now: replace(now, aggregates={"n": agg.count(), "total": agg.sum("x")}),
@@ -134,7 +134,7 @@ def measured(folder: Path, name: str) -> dict[str, Any]:
             for batch in to_rebuild(bind(changed, root)) if _needs_source(changed, root) else ():
                 report = run(changed, root=root, start=batch.interval_start, end=batch.interval_end, spark=spark, promoting=False)
                 found["source_rows"] += next(each.rows_read for each in report.batches if each.interval_start == batch.interval_start)
-            if changed.renamed_from:
+            if changed.renamed.pipeline:
                 bind(changed, root, claim=True)
             promote(changed, root=root, spark=spark)
     return {**found, "cpu": time.process_time() - began}

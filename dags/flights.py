@@ -16,7 +16,6 @@ flights = Pipeline(
     keys=["origin"],
     where="dep_delay is not null",
     watermark="interval",
-    max_ahead="1d",
     windows={
         "last_6_hours": windows.sliding("6h", step="1h", grace="3h"),
         "day": windows.tumbling("1d", timezone="America/New_York"),

@@ -9,7 +9,10 @@ newcomers = Pipeline(
     source={"persons": events("person"), "auctions": events("auction")},
     keys=["seller"],
     windows={"new": windows.tumbling("10s")},
-    aggregates={"name": agg.max("name", source="persons"), "auctions": agg.count(source="auctions")},
-    derive={"sells": "name is not null and auctions > 0"},
+    aggregates={
+        "name": agg.max("name", source="persons"),
+        "auctions": agg.count(source="auctions"),
+        "sells": "name is not null and auctions > 0",
+    },
     **EACH,
 )

@@ -11,8 +11,11 @@ from typing import Any
 _MODULES = ("aggregates", "errors", "sinks", "sources", "windows")
 _HOMES = {
     "BatchReport": "muntin.jobs.records.reports",
+    "Limits": "muntin.definition.groups",
     "Pipeline": "muntin.definition.pipeline",
     "Plan": "muntin.jobs.inspect.plan",
+    "Renamed": "muntin.definition.groups",
+    "Retain": "muntin.definition.groups",
     "RunReport": "muntin.jobs.records.reports",
     "as_of": "muntin.jobs.lookups.as_of",
     "over": "muntin.jobs.lookups.over",

@@ -1,4 +1,5 @@
 from muntin import aggregates, errors, sinks, sources, windows
+from muntin.definition.groups import Limits, Renamed, Retain
 from muntin.definition.pipeline import Pipeline
 from muntin.extensions import alerts
 from muntin.extensions.airflow.dag import airflow_dag
@@ -17,8 +18,11 @@ __version__: str
 
 __all__ = [
     "BatchReport",
+    "Limits",
     "Pipeline",
     "Plan",
+    "Renamed",
+    "Retain",
     "RunReport",
     "__version__",
     "aggregates",

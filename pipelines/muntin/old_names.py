@@ -1,6 +1,9 @@
-"""Names before the first release, each with what is written now. Delete this file and its calls at will."""
+"""Names and arguments before the first release, each with what is written now. Delete this file at will."""
 
 import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 from muntin.errors import DefinitionError
 
@@ -62,3 +65,42 @@ def no_such_name(module: str, name: str, more: str = "") -> DefinitionError | At
         return DefinitionError(f"{module}.{name} is an old name; write {now}")
     text = f"module {module!r} has no attribute {name!r}{more}"
     return AttributeError(text, name=name, obj=sys.modules.get(module))
+
+
+ARGUMENTS = {
+    "Pipeline": {
+        "max_quarantined": "an argument of Limits: limits=Limits(max_quarantined=...)",
+        "max_behind": "an argument of Limits: limits=Limits(max_behind=...)",
+        "max_ahead": "an argument of Limits: limits=Limits(max_ahead=...)",
+        "fresh_within": "an argument of Limits: limits=Limits(fresh_within=...)",
+        "idle_after": "an argument of Limits: limits=Limits(idle_after=...)",
+        "keep_states": "an argument of Retain: retain=Retain(states_in_windows=True)",
+        "renamed_from": "an argument of Renamed: renamed=Renamed(pipeline=...)",
+        "renamed_windows": "an argument of Renamed: renamed=Renamed(windows=...)",
+        "ask_within": 'a part of on_failure: on_failure={"ask": "4h"}',
+        "derive": 'a part of aggregates, as SQL: aggregates={..., "share": "late / flights"}',
+        "on_gap": 'no argument any more: a missing interval is waited for; run it, with missing="empty" in '
+        "sources.files(...) if it has no files",
+        "auto_rebuild": "no argument any more: muntin run FILE --rebuild reads again what a changed "
+        "definition lacks",
+    },
+}
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+def old_names_refused(call: Call) -> Call:
+    """The function or class, which refuses an argument's old name with the new one."""
+    name: str = call.__name__
+    plain = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]  # of this very class
+
+    @wraps(plain)
+    def checked(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - whatever the call takes and gives
+        for old in given.keys() & ARGUMENTS.get(name, {}).keys():
+            raise DefinitionError(f"{name}: {old} is {ARGUMENTS[name][old]}")
+        return plain(*args, **given)
+
+    if isinstance(call, type):
+        call.__init__ = checked  # type: ignore[misc]  # as above
+        return call
+    return checked  # type: ignore[return-value]  # with the arguments of `call`

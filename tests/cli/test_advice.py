@@ -20,7 +20,7 @@ from tests.cli.conftest import RANGE, Muntin, Outcome, Project
 pytestmark = pytest.mark.usefixtures("here")
 MEAN = {'"total": agg.sum("value")': '"total": agg.mean("value")'}
 MORE = {'"least": agg.min("value")': '"least": agg.min("value"), "greatest": agg.max("value")'}
-RENAMED = {'"quarter": windows': '"six": windows', 'keys=["sensor"],': 'keys=["sensor"], renamed_windows={"six": "quarter"},'}
+RENAMED = {'"quarter": windows': '"six": windows', 'keys=["sensor"],': 'keys=["sensor"], renamed=Renamed(windows={"six": "quarter"}),'}
 
 
 def commands(text: str, file: str) -> list[list[str]]:

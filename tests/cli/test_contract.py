@@ -68,7 +68,7 @@ def test_what_is_only_added_breaks_nothing(muntin: Muntin, project: Project, agr
 
 
 def test_a_renamed_window_keeps_its_name_in_the_sentence(muntin: Muntin, project: Project, agreed: Path) -> None:
-    project.define(**{'"quarter": windows': '"six": windows', "keys=": 'renamed_windows={"six": "quarter"}, keys='})
+    project.define(**{'"quarter": windows': '"six": windows', "keys=": 'renamed=Renamed(windows={"six": "quarter"}), keys='})
     told = muntin(*project.arguments("check", "--against", str(agreed)))
     assert (told.status, "  quarter: the table has another name: before quarter, now six\n" in told.out) == (2, True)
 

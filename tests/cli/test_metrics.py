@@ -102,7 +102,7 @@ def test_a_program_with_opentelemetry_of_its_own(project: Project, muntin: Munti
 
 
 def test_the_gauges_of_now_as_prometheus_reads_them(muntin: Muntin, project: Project, receiver: Otlp):
-    project.define(**{"keys=[": 'fresh_within="2d", keys=['})
+    project.define(**{"keys=[": 'limits=Limits(fresh_within="2d"), keys=['})
     assert muntin(*project.arguments("status", "--metrics")).status == 3  # nothing was run yet
     muntin(*project.arguments("run", *RANGE))
     receiver.values.clear()

@@ -108,7 +108,7 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ('windows.tumbling("1h", grace="1h")', HOPS, 2, "windows['hour']: 'amount +' is not a SQL expression"),
         ("agg.count()", "agg.count_if('shop = \"north\"')", 2, "a text stands in single quotes, as 'north'"),
         ("agg.count()", 'agg.count_if("amount != None")', 2, "None is of Python; in SQL write x IS NOT NULL"),
-        ('keys=["shop"]', 'keys=["shop"], derive={"half": "revenu / 2"}', 2, "did you mean 'revenue'?"),
+        ("agg.count()", 'agg.count(), "half": "revenu / 2"', 2, "did you mean 'revenue'?"),
         # names
         ("from muntin import Pipeline", "from muntins import Pipeline", 2, "did you mean 'muntin'"),
         ("agg.max(", "agg.avg(", 2, "it is called 'mean' here"),

@@ -21,7 +21,7 @@ HEAD = """
 from dataclasses import replace
 from datetime import UTC, datetime
 import muntin
-from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import Pipeline, Renamed, airflow_dag, sources, windows
 from muntin import aggregates as agg
 
 def made(name, window="day"):
@@ -77,8 +77,8 @@ def test_one_pipeline_may_have_several_names_in_python(text: str, tmp_path: Path
 
 
 def test_the_earlier_name_of_another_is_taken(tmp_path: Path) -> None:
-    file = written(tmp_path / "p.py", HEAD + "first = made('p')\nsecond = replace(made('q'), renamed_from='p')")
-    with pytest.raises(DefinitionError, match="renamed_from of 'q': 'p' is a pipeline of this file"):
+    file = written(tmp_path / "p.py", HEAD + "first = made('p')\nsecond = replace(made('q'), renamed=Renamed(pipeline='p'))")
+    with pytest.raises(DefinitionError, match="renamed= of 'q': 'p' is a pipeline of this file"):
         load_pipeline(file, "q")
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from muntin import Pipeline, RunReport, plan, read, run, sources, windows
+from muntin import Limits, Pipeline, RunReport, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError, SourceError
@@ -134,7 +134,7 @@ def test_rows_that_cannot_be_computed_are_left_out(shop: Shop) -> None:
     shop.orders(0, "10:00,EUR,10", "11:00,USD,x", "no time,EUR,3")
     source = shop.source()
     aggregates = {"n": agg.count(), "euro": agg.sum("amount::DOUBLE * rates.rate")}
-    pipeline = shop.pipeline(source=source, aggregates=aggregates, max_quarantined=None)
+    pipeline = shop.pipeline(source=source, aggregates=aggregates, limits=Limits(max_quarantined=None))
     assert [each.rows_quarantined for each in shop.run(pipeline).batches] == [2, 0]
     assert shop.read(pipeline) == [(1, 10.0), (2, 17.0)]
     shop.rates("EUR,2024-05-01,2.0", "USD,2024-05-01,0.9", "USD,2024-05-02 12:00:00,0.8")
@@ -185,23 +185,6 @@ def test_a_delta_table(shop: Shop) -> None:
     DeltaTable(shop.folder / "table").delete("currency = 'EUR'")
     shop.run(pipeline, 1)
     assert shop.read(pipeline) == [(3, 9.0), (2, 18.0)]
-
-
-def test_more_bytes_than_are_allowed_are_said_and_not_read(shop: Shop) -> None:
-    pipeline = shop.pipeline(auto_rebuild="70B")
-    shop.run(pipeline)
-    shop.rates("EUR,2024-05-01,2.0", "USD,2024-05-01,1.9")
-    report = shop.run(pipeline, 1)
-    assert [each.interval_start for each in report.batches] == [day(1)]
-    (remark,) = report.remarks
-    assert remark.startswith("1 batch met rows of a dimension that have changed since"), remark
-    assert remark.endswith("Read them again: muntin run FILE --start 2024-05-01 --end 2024-05-02"), remark
-    assert [each.reading for each in plan(pipeline, root=str(shop.folder / "state"), start=day(0), end=day(2)).batches] == [
-        "changed",
-        "unchanged",
-    ]
-    assert shop.run(pipeline, 0).remarks == ()
-    assert shop.read(pipeline) == [(3, 39.0), (2, 38.0)]
 
 
 def test_plan_names_what_would_be_read_and_does_nothing(shop: Shop) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, read, sources, windows
+from muntin import Limits, Pipeline, read, sources, windows
 from muntin import aggregates as agg
 from muntin.sources.source import Source
 from muntin.testing import run_here
@@ -149,7 +149,7 @@ class World:
             name=name,
             source=self._source(kind),
             schedule="@hourly",
-            max_quarantined=None,
+            limits=Limits(max_quarantined=None),
             start=START,
             keys=["k"],
             windows={

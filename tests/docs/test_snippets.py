@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from examples.flights_log import by_day, departures, read_source
-from muntin import Pipeline, sources, windows
+from muntin import Pipeline, Renamed, Retain, sources, windows
 from muntin import aggregates as agg
 from muntin.cli.main import command_line, main, with_form
 from muntin.testing import pipeline_of
@@ -78,9 +78,14 @@ class TestDefinitions:
 
     def defined(self, code: str) -> Any:
         """What the code makes of a pipeline whose other arguments are given."""
-        (window,) = re.findall(r'renamed_windows={"(\w+)"', code) or ["last_6_hours"]
+        (window,) = re.findall(r'Renamed\(.*windows={"(\w+)"', code) or ["last_6_hours"]
         rest = {**self.REST, "windows": {window: windows.sliding("6h", step="1h")}}
-        names: dict[str, Any] = {"Pipeline": lambda *_, **given: Pipeline(**{**rest, **given}), "agg": agg}
+        names: dict[str, Any] = {
+            "Pipeline": lambda *_, **given: Pipeline(**{**rest, **given}),
+            "agg": agg,
+            "Renamed": Renamed,
+            "Retain": Retain,
+        }
         exec(compile(re.sub(r"(?<=[ (])\.\.\.(?=[,)\n])", "**{}", code), "page", "exec"), names)  # noqa: S102 - our own page
         return names["flights"]
 

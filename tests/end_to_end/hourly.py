@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, RunReport, read, run, sources, windows
+from muntin import Limits, Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.tasks import Local
 
@@ -38,7 +38,7 @@ class Hourly:
             "start": START,
             "windows": {"hour": windows.tumbling("1h")},
             "aggregates": {"n": agg.count()},
-            "max_quarantined": None,  # of so few rows most may be bad
+            "limits": Limits(max_quarantined=None),  # of so few rows most may be bad
         }
         return Pipeline(**(right | dict(self.other)))
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from muntin import Pipeline, as_of, over, read, run, sinks, sources, sql, windows
+from muntin import Limits, Pipeline, Renamed, Retain, as_of, over, read, run, sinks, sources, sql, windows
 from muntin import aggregates as agg
 from muntin.errors import StateError
 from muntin.jobs.inspect.late import late
@@ -46,16 +46,19 @@ READERS: dict[str, Callable[[Pipeline, Path], Any]] = {
 EDITS: dict[str, dict[str, Any]] = {
     "another aggregate": {"aggregates": {"s": agg.mean("v")}},
     "names that change places": {"aggregates": {"s": agg.count(), "n": agg.sum("v")}},
-    "a derived column": {"derive": {"twice": "s * 2"}},
+    "a derived column": {"aggregates": {"s": agg.sum("v"), "twice": "s * 2"}},
     "another grace": {"windows": {"hour": windows.tumbling("1h", grace="5m")}},
     "other windows": {"windows": {"hour": windows.sliding("2h", step="1h")}},
     "windows that hide": {"windows": {"hour": windows.tumbling("1h", having="s > 2")}},
-    "another rule of gaps": {"on_gap": "empty"},
 }
 
 
 def definition(folder: Path, **other: Any) -> Pipeline:
-    given = {"windows": {"hour": windows.tumbling("1h")}, "aggregates": {"s": agg.sum("v")}, "keep_states": True} | other
+    given = {
+        "windows": {"hour": windows.tumbling("1h")},
+        "aggregates": {"s": agg.sum("v")},
+        "retain": Retain(states_in_windows=True),
+    } | other
     source = sources.files(str(folder / "{start:%H}.csv"), event_time="at", types={"v": "DOUBLE"})
     return Pipeline(name="p", source=source, schedule="1h", start=START, keys=["k"], **given)
 
@@ -124,7 +127,9 @@ def test_whatever_the_edit_readers_get_what_a_clean_run_gives_or_are_refused(edi
 
 def test_words_about_results_are_no_other_definition(data: Path) -> None:
     table = whole(definition(data), data / "state")
-    told = definition(data, description="of sensors", aggregates={"s": agg.sum("v", unit="m", comment="metres")}, fresh_within="1d")
+    told = definition(
+        data, description="of sensors", aggregates={"s": agg.sum("v", unit="m", comment="metres")}, limits=Limits(fresh_within="1d")
+    )
     assert read(told, "hour", root=data / "state").equals(table)
 
 
@@ -156,7 +161,7 @@ def test_a_story_of_edits_gives_right_windows_or_none(data: Path) -> None:
 
 def test_a_window_that_is_renamed_is_never_empty(data: Path) -> None:
     table = whole(definition(data), data / "state")
-    renamed = replace(definition(data, windows={"stunde": windows.tumbling("1h")}), renamed_windows={"stunde": "hour"})
+    renamed = replace(definition(data, windows={"stunde": windows.tumbling("1h")}), renamed=Renamed(windows={"stunde": "hour"}))
     with pytest.raises(StateError, match=r"still named 'hour'.*promote FILE"):
         read(renamed, "stunde", root=data / "state")
     promote(renamed, root=data / "state", spark=HERE)

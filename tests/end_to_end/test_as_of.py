@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from muntin import Retain, as_of, run, windows
 from muntin import aggregates as agg
-from muntin import as_of, run, windows
 from muntin.errors import DefinitionError, SourceError, StateError
 from muntin.jobs.lookups import asked_rows
 from tests.case_counts import at_length, some
@@ -194,7 +194,7 @@ def test_before_the_first_run_it_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_windows_that_are_removed_are_not_taken_for_empty_ones(tmp_path: Path) -> None:
-    made = hours(tmp_path, retain={"windows": "2h"})
+    made = hours(tmp_path, retain=Retain(windows="2h"))
     for hour in range(8):
         batch(made, hour, ("ann", 60 * hour + 5, hour))
     from muntin.jobs.housekeeping.expire import expire

@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from muntin import Limits, Retain, read, windows
 from muntin import aggregates as agg
-from muntin import read, windows
 from muntin.errors import SourceError
 from muntin.files.object_path import ObjectPath
 from muntin.jobs.inspect.contracts.agreed import agreed
@@ -45,8 +45,9 @@ OTHER: dict[str, Any] = {
         "about": agg.approx_count_distinct("name"),
         "candle": agg.candlestick("price", "price"),
         "best": agg.max("price", n=2),
+        "share": "total / n",
+        "label": "'n' || n::VARCHAR",
     },
-    "derive": {"share": "total / n", "label": "'n' || n::VARCHAR"},
 }
 ROWS = {
     "at": times(5, 10, 15),
@@ -153,7 +154,7 @@ def small(folder: Path, **other: Any) -> dict[str, Any]:
 
 
 def test_what_readers_may_count_on_in_time(tmp_path: Path) -> None:
-    service = small(tmp_path, fresh_within="3h", retain={"windows": "30d"})["slaProperties"]
+    service = small(tmp_path, limits=Limits(fresh_within="3h"), retain=Retain(windows="30d"))["slaProperties"]
     assert [(each["property"], each["value"], each["unit"]) for each in service] == [
         ("frequency", 3600, "s"), ("latency", 10_800, "s"), ("retention", 30 * 86_400, "s"),
     ]  # fmt: skip
@@ -193,7 +194,7 @@ def test_readers_are_told_that_a_person_may_let_windows_through(tmp_path: Path) 
 
 
 def test_the_version_follows_what_is_agreed(tmp_path: Path) -> None:
-    one, same, other = small(tmp_path), small(tmp_path, to=[]), small(tmp_path, derive={"twice": "2 * n"})
+    one, same, other = small(tmp_path), small(tmp_path, to=[]), small(tmp_path, aggregates={"n": agg.count(), "twice": "2 * n"})
     assert one["version"] == same["version"] != other["version"]
 
 

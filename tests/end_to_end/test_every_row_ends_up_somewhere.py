@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from muntin import Limits, sources, windows
 from muntin import aggregates as agg
-from muntin import sources, windows
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.inspect.quarantine import quarantined, to_retry
 from muntin.jobs.state.fingerprint import fingerprint
@@ -178,7 +178,7 @@ def test_so_it_does_in_a_later_file(tmp_path: Path) -> None:
 
 
 def test_a_batch_with_too_many_of_them_fails_before_anything_is_committed(tmp_path: Path) -> None:
-    case = written(tmp_path, "00.csv", f"at,x\n{AT},1\n{AT},twelve\n", source=NUMBERS, max_quarantined=0.4, **SUM)
+    case = written(tmp_path, "00.csv", f"at,x\n{AT},1\n{AT},twelve\n", source=NUMBERS, limits=Limits(max_quarantined=0.4), **SUM)
     case.write("01.csv", {"at": times(61), "x": [1]})
     words = (
         r"01:00\): 1 of 2 rows \(50\.00%\) are in the quarantine; max_quarantined=0\.4 .*\n.*00\.csv, line 3: x cannot be read as BIGINT"
@@ -186,17 +186,19 @@ def test_a_batch_with_too_many_of_them_fails_before_anything_is_committed(tmp_pa
     with pytest.raises(SourceError, match=words):
         case.run(0, 1)
     assert case.rows("x") == []
-    assert Hourly(tmp_path, case.path, case.source, {**SUM, "max_quarantined": 0.5}).run(0, 1).batches[0].rows_quarantined == 1
+    assert (
+        Hourly(tmp_path, case.path, case.source, {**SUM, "limits": Limits(max_quarantined=0.5)}).run(0, 1).batches[0].rows_quarantined == 1
+    )
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, True, "1%"])
 def test_a_share_is_between_none_and_all(share: Any) -> None:
     with pytest.raises(DefinitionError, match="max_quarantined"):
-        Hourly(Path("/x"), other={"max_quarantined": share}).pipeline  # noqa: B018 - to build it
+        Hourly(Path("/x"), other={"limits": Limits(max_quarantined=share)}).pipeline  # noqa: B018 - to build it
 
 
 def test_the_share_makes_no_other_states() -> None:
-    some, none = (Hourly(Path("/x"), other={"max_quarantined": share}).pipeline for share in (0.1, None))
+    some, none = (Hourly(Path("/x"), other={"limits": Limits(max_quarantined=share)}).pipeline for share in (0.1, None))
     assert fingerprint(some) == fingerprint(none)
 
 

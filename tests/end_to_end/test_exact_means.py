@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, over, read, run, sources, windows
+from muntin import Pipeline, Retain, over, read, run, sources, windows
 from muntin import aggregates as agg
 
 START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
@@ -55,7 +55,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pipeline, Path, Rows
         keys=["k", "j"],
         windows={"two": windows.tumbling("2h"), "three": windows.sliding("3h", step="1h")},
         rollups={"by_k": ["k"], "all": []},
-        keep_states=True,
+        retain=Retain(states_in_windows=True),
         aggregates={"decimal": agg.mean("d"), "integer": agg.mean("i"), "small": agg.mean("p"), "once": agg.mean("d", distinct=True)},
     )
     run(flow, root=folder / "root", start=START, end=END)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Limits, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.files.paths import path_of
@@ -23,7 +23,7 @@ def pipeline(place: str, form: str, hive: dict[str, str] | None = None, path: st
         name="folders",
         source=sources.files(f"{place}/{path}/**/*.{form}", event_time="t", hive=HIVE if hive is None else hive),
         schedule="1h",
-        max_quarantined=None,
+        limits=Limits(max_quarantined=None),
         start=START,
         keys=["k"],
         windows={"hours": windows.tumbling("1h")},

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from muntin import Pipeline, as_of, over, read, sources, windows
+from muntin import Pipeline, Retain, as_of, over, read, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
@@ -136,7 +136,7 @@ def test_open_windows_and_windows_by_the_newest_event(tmp_path: Path) -> None:
 # one value at 0:50 lasts five hours; states are kept for an hour, and those that open windows begin with
 def test_states_stay_as_long_as_their_values_last(tmp_path: Path) -> None:
     lasting = {"n": agg.count(), "level": agg.last("x", carry="5h")}
-    case = meter(tmp_path, dense=True, aggregates=lasting, retain={"states": "1h"})
+    case = meter(tmp_path, dense=True, aggregates=lasting, retain=Retain(states="1h"))
     readings(case, {"00": [(50, 10.0)], **{f"{at:02d}": [] for at in range(1, 12)}})
     within, gone = [instant_us(hour(at), "at") for at in (0, 1)], list[bool]()
     for at in range(12):
@@ -219,7 +219,7 @@ def test_what_knows_a_windows_own_rows_alone_refuses_values_that_last(tmp_path: 
         agg.integral("x", "linear", carry="1d")
     with pytest.raises(DefinitionError, match="last, carry: -1 must not be negative"):
         agg.last("x", carry=-1)
-    case = meter(tmp_path, keep_states=True)
+    case = meter(tmp_path, retain=Retain(states_in_windows=True))
     with pytest.raises(DefinitionError, match="over: aggregates"):
         over(case.pipeline, hour(0), hour(1), root=case.root)
     with pytest.raises(DefinitionError, match="merge an aggregate without carry"):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Limits, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import SourceError
 from muntin.jobs.inspect.quarantine import quarantined
@@ -48,7 +48,7 @@ def tills(folder: Path, day: str, form: str = "csv", **options: Any) -> Pipeline
         name="tills",
         source=sources.files(f"{folder}/{{start:%Y-%m-%d}}.{form}", event_time="sold", **{"timezone": "Europe/Vienna", **options}),
         schedule="1d",
-        max_quarantined=None,
+        limits=Limits(max_quarantined=None),
         start=datetime.fromisoformat(f"{day}T00:00+00:00"),
         windows={"hour": windows.tumbling("1h")},
         aggregates={"ids": agg.collect("id")},

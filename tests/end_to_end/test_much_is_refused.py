@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muntin import Pipeline
+from muntin import Limits
 from muntin import aggregates as agg
 from muntin.cli.report import say_report
 from muntin.definition.schedule import Interval
@@ -18,7 +18,7 @@ from tests.end_to_end.hourly import Hourly
 
 AT = "2024-01-01 00:10:00"
 SUM: dict[str, Any] = {"aggregates": {"x": agg.sum("x")}}
-DEFAULT = {"max_quarantined": Pipeline.__dataclass_fields__["max_quarantined"].default}
+DEFAULT = {"limits": Limits()}
 TYPES = {"types": {"x": "DOUBLE"}}
 
 
@@ -42,13 +42,13 @@ ELSEWHERE = f"at;shop;x\n{AT};north;1,5\n"
 def test_a_header_that_does_not_fit_stops_the_run_whatever_becomes_of_its_rows(
     others: list[str], limit: float | None, tmp_path: Path
 ) -> None:
-    case = hours(tmp_path, *others, ELSEWHERE, max_quarantined=limit)
+    case = hours(tmp_path, *others, ELSEWHERE, limits=Limits(max_quarantined=limit))
     with pytest.raises(SourceError, match=rf"00-{len(others)}\.csv: event_time: no column 'at'; there are at;shop;x; say delimiter=';'"):
         case.run()
 
 
 def test_so_does_a_header_without_a_column_of_an_aggregate(tmp_path: Path) -> None:
-    case = hours(tmp_path, f"at,y\n{AT}\n", rows(9, 0), source={"types": {}}, max_quarantined=None)
+    case = hours(tmp_path, f"at,y\n{AT}\n", rows(9, 0), source={"types": {}}, limits=Limits(max_quarantined=None))
     with pytest.raises(SourceError, match=r"00-0\.csv: the definition: no column 'x'; there are at, y"):
         case.run()
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from muntin import Limits, run, sources
 from muntin import aggregates as agg
-from muntin import run, sources
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.tasks import Local
@@ -64,7 +64,7 @@ def test_lines_before_the_most_regular_part_are_not_skipped(tmp_path: Path) -> N
     assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined) == (13, 2, 11)
     assert hourly.rows("n") == [(2,)]
     with pytest.raises(SourceError, match=r"00\.csv|event_time"):
-        csv(tmp_path / "half", first + second, max_quarantined=0.5).run()
+        csv(tmp_path / "half", first + second, limits=Limits(max_quarantined=0.5)).run()
 
 
 # DuckDB would take 01/02/2024 for the first of February, and in a file with 01/13/2024 for the second of January

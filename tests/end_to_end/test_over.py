@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, over, run, sources, windows
+from muntin import Limits, Pipeline, over, run, sources, windows
 from muntin.definition.instants import from_us
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.lookups import range_states
@@ -77,7 +77,14 @@ class World:
         source = sources.files(str(self.folder / "data/{start:%H%M}.parquet"), event_time="t")
         aggregates = {name: row.made() for name, row in self.asked.items()}
         return Pipeline(
-            name="w", source=source, schedule="10m", start=BEGIN, keys=list(KEYS), windows=WINDOWS, aggregates=aggregates, max_ahead="9d"
+            name="w",
+            source=source,
+            schedule="10m",
+            start=BEGIN,
+            keys=list(KEYS),
+            windows=WINDOWS,
+            aggregates=aggregates,
+            limits=Limits(max_ahead="9d"),
         )
 
     def go(self, first: int, end: int, dice: random.Random) -> None:

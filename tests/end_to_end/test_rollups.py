@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from muntin import Pipeline, as_of, plan, read, run, sources, windows
+from muntin import Pipeline, Renamed, Retain, as_of, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
 from muntin.jobs.check import check_suites
@@ -211,7 +211,9 @@ def test_a_changed_definition_is_compared_promoted_and_rolled_back(done: Shop) -
 
 
 def test_a_renamed_window_takes_its_rollups_along(done: Shop) -> None:
-    named = done.pipeline(windows={"hours": windows.tumbling("1h"), "visits": windows.session("30m")}, renamed_windows={"hours": "hour"})
+    named = done.pipeline(
+        windows={"hours": windows.tumbling("1h"), "visits": windows.session("30m")}, renamed=Renamed(windows={"hours": "hour"})
+    )
     before = done.rows("hour.all", "n", "euro")
     done.run(named, first=2)
     assert done.rows("hours.all", "n", "euro", pipeline=named) == before
@@ -220,7 +222,7 @@ def test_a_renamed_window_takes_its_rollups_along(done: Shop) -> None:
 
 def test_files_put_together_and_old_rows_removed(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "MANY", 2)
-    kept = shop.pipeline(retain={"windows": "1h", "states": "1h"})
+    kept = shop.pipeline(retain=Retain(windows="1h", states="1h"))
     clean = Shop(shop.folder / "clean")
     clean.folder.mkdir()
     for at, rows in enumerate(BATCHES):
@@ -266,7 +268,7 @@ def test_a_suite_guards_a_rollup_and_names_its_keys(shop: Shop) -> None:
 
 
 def test_a_result_of_a_key_that_a_rollup_lacks_is_refused_with_what_there_is(shop: Shop) -> None:
-    named = shop.pipeline(derive={"where_what": "city || ' ' || item"})
+    named = shop.pipeline(aggregates={"n": agg.count(), "where_what": "city || ' ' || item"})
     with pytest.raises(
         DefinitionError, match=r"does not fit the windows of '(hour|visits).by_city': .*A window has: city VARCHAR, window_start"
     ):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, Retain, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.quarantine import quarantined
@@ -148,7 +148,7 @@ def test_sessions_of_all_kinds_lie_beside_each_other(tmp_path: Path) -> None:
 # ten minutes    0-10              10-20                   20-30
 # windows of     login, logout     login                   login          at 0:10 two rows come, one of which ends the session
 def test_states_of_rows_at_one_instant_are_merged_with_their_rules(tmp_path: Path) -> None:
-    other = {"windows": {"ten": windows.tumbling("10m")}, "keys": ["kind"], "keep_states": True}
+    other = {"windows": {"ten": windows.tumbling("10m")}, "keys": ["kind"], "retain": Retain(states_in_windows=True)}
     above = Hourly(tmp_path, other=other)
     above.write("00.parquet", {"at": times(1, 2, 5, 15, 25), "kind": ["login", "logout", "logout", "login", "login"]})
     above.run()

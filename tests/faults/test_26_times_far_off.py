@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from muntin import windows
+from muntin import Limits, windows
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
@@ -36,7 +36,7 @@ SCALE = {"s": 1, "ms": 10**3, "us": 10**6, None: 1}
 
 def made(folder: Path, unit: str | None, *others: Any, ending: str = "parquet") -> Hourly:
     """An hour with a row of its first minute and other rows."""
-    other = {"watermark": "events", "max_behind": "30d", "windows": {"hour": windows.tumbling("1h")}}
+    other = {"watermark": "events", "limits": Limits(max_quarantined=None, max_behind="30d"), "windows": {"hour": windows.tumbling("1h")}}
     case = Hourly(folder, f"{{start:%H}}.{ending}", {"unit": unit} if unit else {}, other)
     good = SECONDS * SCALE[unit] if unit else hour(1 / 60)
     case.write(f"00.{ending}", {"at": pa.array([good, *others], pa.int64() if unit else pa.timestamp("us", "UTC"))})
@@ -69,8 +69,14 @@ def test_without_it_no_row_is_too_old(tmp_path: Path) -> None:
 
 def test_it_is_part_of_what_states_are_made_by(tmp_path: Path) -> None:
     names = {
-        fingerprint(Hourly(tmp_path, other=each).pipeline) for each in ({}, {"max_behind": None}, {"max_behind": "1d"}, {"max_behind": 0})
+        fingerprint(Hourly(tmp_path, other=each).pipeline)
+        for each in (
+            {},
+            {"limits": Limits(max_quarantined=None)},
+            {"limits": Limits(max_quarantined=None, max_behind="1d")},
+            {"limits": Limits(max_behind=0)},
+        )
     }
     assert len(names) == 3
     with pytest.raises(DefinitionError, match="max_behind"):
-        _ = Hourly(tmp_path, other={"max_behind": "-1h"}).pipeline
+        _ = Hourly(tmp_path, other={"limits": Limits(max_behind="-1h")}).pipeline

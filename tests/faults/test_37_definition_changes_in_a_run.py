@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from muntin import Limits, windows
 from muntin import aggregates as agg
-from muntin import windows
 from muntin.errors import DefinitionError
 from muntin.extensions.airflow import publishing, steps
 from tests.end_to_end.hourly import Hourly, times
@@ -59,6 +59,6 @@ def test_the_run_goes_on_when_the_definition_is_put_back(run: Steps) -> None:
 
 def test_what_does_not_count_may_change(run: Steps) -> None:
     """A description, and a suite: to mend it is what one does when a check fails."""
-    first, then = run.place(0), run.place(0, replace(run.hourly.pipeline, description="Readings", max_quarantined=0.5))
+    first, then = run.place(0), run.place(0, replace(run.hourly.pipeline, description="Readings", limits=Limits(max_quarantined=0.5)))
     accumulated = steps.accumulate(first, HERE)
     assert steps.finalize(then, HERE, accumulated)["folder"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from muntin import run
+from muntin import Limits, run
 from tests.end_to_end.judge import user_files as face
 from tests.golden.loader import AGGREGATES, Golden, load, names
 from tests.oracle.time import watermarks
@@ -34,7 +34,7 @@ def test_windows_of_other_systems(name: str, tmp_path: Path) -> None:
     data, root, found = tmp_path / "data", tmp_path / "state", case.batches
     for batch in found:
         face.write(data, batch, TYPES)
-    more = {"watermark": "events", "max_ahead": face.span(FAR)}
+    more = {"watermark": "events", "limits": Limits(max_quarantined=None, max_ahead=face.span(FAR))}
     pipeline = face.define(name, data, found, {"w": case.window}, MEASURES, keys=["key"], **more)
     run(pipeline, root=str(root), start=face.instant(found[0].start), end=face.instant(found[-1].end), spark=HERE)
     final = face.published(pipeline, "w", root, found)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, sources, windows
+from muntin import Limits, Pipeline, sources, windows
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate.accumulate import accumulate
@@ -86,9 +86,11 @@ def pipeline(dice: random.Random, folder: Path) -> Pipeline:
         where=dice.choice([None, None, "s <> 'p'"]),
         windows=dict(dice.choice(KINDS)),
         aggregates={f"a{at}": row.made() for at, row in enumerate(dice.sample(ROWS, k=4))},
-        max_ahead=dice.choice([timedelta(0), timedelta(minutes=30), timedelta(days=1)]),
-        max_behind=dice.choice([None, None, timedelta(0), timedelta(minutes=30)]),
-        max_quarantined=None,
+        limits=Limits(
+            max_ahead=dice.choice([timedelta(0), timedelta(minutes=30), timedelta(days=1)]),
+            max_behind=dice.choice([None, None, timedelta(0), timedelta(minutes=30)]),
+            max_quarantined=None,
+        ),
     )
 
 

@@ -45,7 +45,6 @@ class Desk:
     """A pipeline of one window. `published`: start of a batch -> the windows it closed."""
 
     given: Case
-    fill: bool = False
     checkpoint: dict[int, tuple[Batches, pa.Table]] = field(default_factory=dict)
     published: Tables = field(default_factory=dict)
     ledger: Ledger | None = None
@@ -115,7 +114,7 @@ class Desk:
     def to_do(self, asked: Iterable[int]) -> Pending:
         batches = Batches.joined([batch for batch, _ in self.checkpoint.values()])
         starts = self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
-        found = history(batches, starts, np.array([*asked], np.int64), self.schedule, fill=self.fill)
+        found = history(batches, starts, np.array([*asked], np.int64), self.schedule)
         known = watermarks(found.batches, Watermarking(self.given.policy))
         work = reconcile(self.given.ours, self.given.width, found.batches, known, self.ledger, DEFINITION, self.was)
         return Pending("w", Published("windows/w", NOTHING, (), self.ledger), NOTHING, found, known, work, self.ledger)
@@ -147,7 +146,7 @@ class Desk:
 
     def wrong(self) -> list[str]:
         """What differs from a clean run over the same batches: windows by their bits, entries of the ledger."""
-        clean = type(self)(self.given, self.fill, dict(self.checkpoint))
+        clean = type(self)(self.given, dict(self.checkpoint))
         clean.finalize(self.ledger.entries.start_us.tolist() if self.ledger else ())
         return compared(self, clean)
 

@@ -44,7 +44,7 @@ def other(given: Case, dice: random.Random, at: int) -> Rows:
 def first_mistake(given: Case, desk: Desk | None = None) -> list[str]:
     """A random history until it goes wrong; nothing if it does not."""
     dice = random.Random(given.seed)
-    desk = desk or Desk(given, fill=given.seed % 4 == 0)
+    desk = desk or Desk(given)
     for at, step in enumerate(steps(given, dice)):
         asked = [desk.accumulate(number, found) for number, found in step]
         work = desk.finalize(asked)

@@ -22,7 +22,7 @@ from muntin.jobs.lookups.asked_rows import instants_of, keys_of
 from muntin.jobs.published.pending import Pending
 from muntin.jobs.state.bound import Bound, bind
 from muntin.states.columns import INSTANT
-from muntin.timeline.batches import empty_batches
+from muntin.timeline.batches import Batches
 from muntin.timeline.history import History
 from tests.case_counts import random_seeds
 from tests.catalogue.kinds import JUDGED
@@ -54,6 +54,11 @@ def bound_of(keys: tuple[str, ...], first: int) -> Bound:
     return bind(face.define("judged", Path("nowhere"), batches, JUDGED, MEASURES, keys=keys), "nowhere")
 
 
+def without_rows(starts: np.ndarray, ends: np.ndarray) -> Batches:
+    """Batches of these intervals without a row."""
+    return Batches.of((start, end, *[0] * 5) for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
 @dataclass(frozen=True)
 class InMemory:
     """A history of batches, whose windows stand in memory: published are those that the last batch knows."""
@@ -74,7 +79,7 @@ class InMemory:
         watermarks_us = np.array([BEFORE_ALL if mark == NEVER else mark for mark in marks], np.int64)
         ledger = SimpleNamespace(entries=SimpleNamespace(watermark_us=watermarks_us))
         snapshot = SimpleNamespace(files=(), schema=self.published().schema)
-        past: Any = History(empty_batches(starts, ends), empty_batches(starts[:0], ends[:0]), ())
+        past: Any = History(without_rows(starts, ends), without_rows(starts[:0], ends[:0]), ())
         parts: dict[str, Any] = {"published": SimpleNamespace(ledger=ledger, starts=starts, snapshot=snapshot), "work": None}
         states: Any = SimpleNamespace(schema=self.state_columns)
         return Pending(self.judge.name, states=states, history=past, watermarks_us=watermarks_us, **parts)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, sources, windows
+from muntin import Limits, Pipeline, sources, windows
 from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate import bundles
 from tests.case_counts import random_seeds, some
@@ -60,7 +60,7 @@ def large(folder: Path, calls: list[Any], batches: int = 4) -> Given:
         keys=["k"],
         windows={"hour": windows.tumbling("1h"), "pairs": windows.arrival(windows.by_count(2))},
         aggregates={f"a{at}": call.made() for at, call in enumerate(calls)},
-        max_ahead=timedelta(minutes=5),
+        limits=Limits(max_ahead=timedelta(minutes=5)),
     )
     return Given(made, [Interval(start, start + HOUR_US) for start in starts])
 

@@ -47,8 +47,8 @@ class Rolled(Desk):
 
 def first_mistake(given: Case) -> list[str]:
     """A random history until it goes wrong; nothing if it does not."""
-    dice, fill = random.Random(given.seed), given.seed % 4 == 0
-    rolled, apart = Rolled(given, fill), Desk(replace(given, keys=()), fill)
+    dice = random.Random(given.seed)
+    rolled, apart = Rolled(given), Desk(replace(given, keys=()))
     for at, step in enumerate(steps(given, dice)):
         for desk in (rolled, apart):
             desk.finalize([desk.accumulate(number, found) for number, found in step])

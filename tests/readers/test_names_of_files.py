@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Limits, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import StorageError
 from muntin.files.paths import options_of, path_of, table_address
@@ -126,7 +126,7 @@ def test_a_delta_table_and_its_partitions(roots: str, tmp_path: Path, name: str)
     rows = pa.table({"at": [hour(0.5)] * len(ODD), "x": range(len(ODD)), "k": ODD})
     root = f"{roots}/{name}"
     deltalake.write_deltalake(table_address(root), rows, partition_by=["k"], storage_options=options_of(root))
-    each = replace(pipeline(sources.table(root, event_time="at")), keys=("k",), schedule="3650d", max_behind=None)
+    each = replace(pipeline(sources.table(root, event_time="at")), keys=("k",), schedule="3650d", limits=Limits(max_behind=None))
     run(each, root=tmp_path / "state", start=START, end=START + timedelta(days=3650), spark=Local(1))
     found = read(each, "hour", root=tmp_path / "state", provisional=True)
     assert dict(zip(found["k"].to_pylist(), found["x"].to_pylist(), strict=True)) == {value: [at] for at, value in enumerate(ODD)}

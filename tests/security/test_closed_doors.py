@@ -165,7 +165,11 @@ LONG = "(SELECT sum(sin(x + {}::DOUBLE)) FROM range(1000000000) AS numbers(x))"
 
 @pytest.mark.parametrize(
     "definition",
-    [{"where": f"{LONG.format('x')} > 0"}, {"aggregates": {"n": agg.max(LONG.format("x"))}}, {"derive": {"far": LONG.format("n")}}],
+    [
+        {"where": f"{LONG.format('x')} > 0"},
+        {"aggregates": {"n": agg.max(LONG.format("x"))}},
+        {"aggregates": {"n": agg.count(), "far": LONG.format("n")}},
+    ],
 )
 def test_sql_ends_when_its_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, definition: dict[str, Any]) -> None:
     monkeypatch.setenv("MUNTIN_SQL_SECONDS", "0.2")

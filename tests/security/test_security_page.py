@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, Retain, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
 from muntin.cli.main import main
@@ -194,7 +194,7 @@ def test_who_looks_at_one_key_reads_no_damaged_pickle(tmp_path: Path) -> None:
 
 
 def test_no_pickle_of_an_upstream_is_read_that_is_not_what_it_was(tmp_path: Path) -> None:
-    made, column = with_pickles(tmp_path, keep_states=True)
+    made, column = with_pickles(tmp_path, retain=Retain(states_in_windows=True))
     made.run(0, 1)
     over = Pipeline(
         name="over",

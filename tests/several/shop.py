@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, RunReport, read, run, sources, windows
+from muntin import Limits, Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.tasks import Local
 
@@ -42,7 +42,7 @@ class Shop:
                 ),
             },
             "schedule": "1h",
-            "max_quarantined": None,
+            "limits": Limits(max_quarantined=None),
             "start": START,
             "keys": ["user"],
             "windows": {"hour": windows.tumbling("1h")},

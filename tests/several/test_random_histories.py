@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from muntin import Limits, windows
 from muntin import aggregates as agg
-from muntin import windows
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.state.bound import bind
 from muntin.store.paths import SharedPath, parse_states_path
@@ -61,7 +61,7 @@ class History:
         self.silent = range(*sorted(self.draw.sample(range(BATCHES + 1), 2))) if self.draw.random() < 0.6 else range(0)
         other = {
             "watermark": policy,
-            "idle_after": f"{self.idle}m" if self.idle else None,
+            "limits": Limits(max_quarantined=None, idle_after=f"{self.idle}m" if self.idle else None),
             "windows": {name: window for name, (window, _) in WINDOWS.items()},
             "aggregates": {name: aggregate for name, (aggregate, _) in AGGREGATES.items()},
             "where": {"clicks": "page <> 'none'"},

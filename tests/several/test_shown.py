@@ -16,7 +16,7 @@ from tests.several.shop import Shop, click, order
 
 DEFINITION = """
 from datetime import UTC, datetime
-from muntin import Pipeline, sources, windows
+from muntin import Limits, Pipeline, sources, windows
 from muntin import aggregates as agg
 
 shop = Pipeline(
@@ -31,7 +31,7 @@ shop = Pipeline(
     windows={"hour": windows.tumbling("1h")},
     aggregates={"clicks": agg.count(source="clicks"), "spent": agg.sum("amount", source="orders")},
     watermark="events",
-    idle_after="2h",
+    limits=Limits(idle_after="2h"),
 )
 """
 RANGE = ("--start", "2024-01-01", "--end", "2024-01-01T02:00")

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
-from muntin import Pipeline, sources, windows
+from muntin import Limits, Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.jobs.state.bound import Bound
@@ -41,7 +41,7 @@ def pipeline(kind: str, variant: str = "plain") -> Pipeline:
         source=sources.files("/simulated/source/{start:%Y%m%dT%H%M}.csv", event_time="t"),
         schedule="1m",
         start=START,
-        max_quarantined=None,  # the rows of a batch may all be refused
+        limits=Limits(max_quarantined=None),  # the rows of a batch may all be refused
         windows={name: every[name] for name in KINDS[kind]},
         aggregates={"n": agg.count(), **more},
         expectations={window: "suite.json" for window in KINDS[kind] if window != "carried"},

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import tenacity.nap
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Limits, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.finalize.finalize import finalize
@@ -84,7 +84,7 @@ class RealWorld:
             name="world",
             source=sources.files(str(self.folder / "data/{start:%Y%m%dT%H%M}.parquet"), event_time="t"),
             schedule="1m",
-            max_quarantined=None,
+            limits=Limits(max_quarantined=None),
             start=START,
             keys=["k"],
             windows=every | changed,

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from muntin import Pipeline, sources, windows
+from muntin import Limits, Pipeline, sources, windows
 from muntin import aggregates as agg
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -16,7 +16,7 @@ def flow(folder: str) -> Pipeline:
         schedule="1h",
         start=START,
         keys=["k"],
-        max_quarantined=None,  # all rows of a small batch may lack a time
+        limits=Limits(max_quarantined=None),  # all rows of a small batch may lack a time
         windows={
             "sliding": windows.sliding("2h", step="30m"),
             "visits": windows.session("20m"),

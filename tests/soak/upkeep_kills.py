@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from muntin import Pipeline, read, run, windows
+from muntin import Pipeline, Retain, read, run, windows
 from muntin.errors import ConflictError, MuntinError
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.housekeeping.expire import expire
@@ -53,7 +53,7 @@ def graced(folder: Path) -> Pipeline:
 
 def retained(folder: Path) -> Pipeline:
     """The pipeline whose old states, refused rows and reports go."""
-    return replace(plain(folder), retain={"states": "40m", "quarantine": "40m", "reports": "40m"})
+    return replace(plain(folder), retain=Retain(states="40m", refused="40m", reports="40m"))
 
 
 def ran(pipeline: Pipeline, root: Path, end: int, count: int = NEWEST) -> None:

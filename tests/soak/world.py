@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Limits, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
 from muntin.jobs.housekeeping.compact import compact
@@ -97,7 +97,7 @@ class World:
             schedule="1m",
             start=START,
             keys=["k"],
-            max_quarantined=None,
+            limits=Limits(max_quarantined=None),
             **self.definition(self.folder),
         )
 

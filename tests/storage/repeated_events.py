@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Limits, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate.accumulate import accumulate
@@ -58,7 +58,7 @@ class Repeating:
             source=sources.files(f"{self.folder}/data/{{start:%H}}.parquet", event_time="at", **told),
             schedule="1h",
             start=START,
-            max_quarantined=None,
+            limits=Limits(max_quarantined=None),
             keys=["k"],
             watermark=self.watermark,
             windows={"hours": windows.sliding("2h", step="1h", grace="1h"), "visits": windows.session("20m")},

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, Retain, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, StateError, VersionGoneError
 from muntin.files.paths import path_of
@@ -147,7 +147,7 @@ def step(small: Changing, chance: random.Random) -> Changing:
             return small
         promote(small.pipeline, root=small.folder / "state", spark=HERE, incomplete=True)
     elif what == "expire":
-        expire(bind(replace(small, retain={"windows": "3h"}).pipeline, small.folder / "state"), at_once=True)
+        expire(bind(replace(small, retain=Retain(windows="3h")).pipeline, small.folder / "state"), at_once=True)
     else:
         at = chance.choice([0, 1, 2, 3, 4, 6])  # 5 is a hole
         small.rewrite(at, chance)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, run
+from muntin import Limits, Pipeline, Retain, run
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError, StateError
 from muntin.extensions.kafka.source import kafka
@@ -193,7 +193,7 @@ class Old(Repeating):
 
     @property
     def pipeline(self) -> Pipeline:
-        return replace(super().pipeline, retain={"states": "4h"}, max_behind="1h")
+        return replace(super().pipeline, retain=Retain(states="4h"), limits=Limits(max_quarantined=None, max_behind="1h"))
 
 
 class Between(Crashing):

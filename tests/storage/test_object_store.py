@@ -22,7 +22,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, as_of, over, read, run, sources, windows
+from muntin import Pipeline, Renamed, as_of, over, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.cli.main import main
 from muntin.errors import MuntinError, SourceError, StateError, StorageError
@@ -150,7 +150,7 @@ class TestAState:
         assert (told.what, told.files, told.bytes, stray.exists()) == ("files of no commit", 1, 9, True)
         vacuum(small.root("state"), older_than_us=0, now=later)
         assert not stray.exists()
-        renamed = replace(small.pipeline, name="tiny", renamed_from="small")
+        renamed = replace(small.pipeline, name="tiny", renamed=Renamed(pipeline="small"))
         with pytest.raises(StateError, match="cannot rename a folder in one step"):
             run(renamed, root=small.root("state"), start=START, end=END, spark=HERE)
         assert small.tables("state")

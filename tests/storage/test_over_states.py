@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, over, run, sources, windows
+from muntin import Pipeline, Retain, over, run, sources, windows
 from muntin import aggregates as agg
 from muntin.engine import ranges
 from muntin.errors import StateError
@@ -86,7 +86,7 @@ def test_of_one_key_other_row_groups_are_skipped(tmp_path: Path) -> None:
 
 
 def test_states_that_are_gone_are_told(tmp_path: Path) -> None:
-    flow = ran(pipeline(tmp_path, retain={"states": "21h"}), tmp_path)
+    flow = ran(pipeline(tmp_path, retain=Retain(states="21h")), tmp_path)
     assert expire(bind(flow, tmp_path / "state"), at_once=True)
     with pytest.raises(
         StateError, match=r"p: states of batches before .* are gone \(retain says 21h\).*All states are there of ranges that start"
@@ -143,7 +143,7 @@ def test_states_of_a_definition_that_is_superseded(tmp_path: Path) -> None:
 
 
 def test_a_range_without_rows(tmp_path: Path) -> None:
-    flow = ran(pipeline(tmp_path, derive={"mean": "total / n", "who": "k"}), tmp_path, 0, 3)
+    flow = ran(pipeline(tmp_path, aggregates={**EXACT, "mean": "total / n", "who": "k"}), tmp_path, 0, 3)
     assert asked(flow, tmp_path, ["k"], 20, 30).column_names == ["k", "window_start", "window_end", "n", "total", "most", "mean", "who"]
     assert len(asked(flow, tmp_path, ["k"], 20, 30)) == 0
     [row] = asked(flow, tmp_path, [], 20, 30).to_pylist()

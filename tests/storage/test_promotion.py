@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from muntin import Pipeline, plan, read, run, windows
+from muntin import Pipeline, Renamed, plan, read, run, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, StateError
 from muntin.jobs.accumulate.earlier_states.adoption import adopt
@@ -179,22 +179,12 @@ def test_windows_do_not_go_because_their_states_did(small: Small) -> None:
     assert known(small, "hours") == before
 
 
-def test_a_cheap_change_is_read_again_automatically(small: Small) -> None:
-    size = sum(path.stat().st_size for path in (small.folder / "data").iterdir())
-    ran(replace(more(small), auto_rebuild=size // 2), small, 2, 2)
-    assert "most" not in known(small, "hours")[0]
-    ran(replace(more(small), auto_rebuild="1MB"), small, 2, 2)
-    assert known(small, "hours") == clean(more(small), small, "hours")
-
-
 def test_names_change_and_nothing_is_read_again(small: Small) -> None:
     before = {window: known(small, window) for window in small.pipeline.windows}
     kinds = {"two_hours" if name == "hours" else name: kind for name, kind in small.pipeline.windows.items()}
-    renamed = replace(small.pipeline, name="tiny", windows=kinds, renamed_from="small", renamed_windows={"two_hours": "hours"})
-    assert (
-        rows(read(replace(renamed, windows=small.pipeline.windows, renamed_windows={}), "hours", root=small.folder / "state"))
-        == before["hours"]
-    )
+    renamed = replace(small.pipeline, name="tiny", windows=kinds, renamed=Renamed(pipeline="small", windows={"two_hours": "hours"}))
+    not_yet = replace(renamed, windows=small.pipeline.windows, renamed=Renamed(pipeline="small"))
+    assert rows(read(not_yet, "hours", root=small.folder / "state")) == before["hours"]
     shutil.move(small.folder / "data", small.folder / "gone")
     promote(renamed, root=small.folder / "state", spark=HERE)
     for window, old in {"two_hours": "hours", "visits": "visits"}.items():
@@ -208,12 +198,12 @@ def test_names_change_and_nothing_is_read_again(small: Small) -> None:
 
 def test_a_renaming_that_was_cut_off_is_finished_by_the_next_run(small: Small) -> None:
     root, before = small.folder / "state", known(small, "hours")
-    renamed = replace(small.pipeline, name="tiny", renamed_from="small")
+    renamed = replace(small.pipeline, name="tiny", renamed=Renamed(pipeline="small"))
     (root / "small").rename(root / "tiny")
     assert rows(read(renamed, "hours", root=root)) == before
     small.write(1, OTHER)
     ran(renamed, small, 1, 1)
-    assert rows(read(replace(renamed, renamed_from=None), "hours", root=root)) == clean(small.pipeline, small, "hours")
+    assert rows(read(replace(renamed, renamed=Renamed()), "hours", root=root)) == clean(small.pipeline, small, "hours")
     (root / "tiny").rename(root / "other")
     with pytest.raises(StateError, match="is the state of pipeline 'tiny', not of 'other'"):
         bind(replace(renamed, name="other"), root)
@@ -223,10 +213,9 @@ def test_a_renaming_that_was_cut_off_is_finished_by_the_next_run(small: Small) -
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"renamed_from": "small"}, "is the name itself"),
-        ({"renamed_windows": {"hour": "x"}}, "choose from 'hours', 'visits'"),
-        ({"renamed_windows": {"hours": "visits"}}, "is a window of this definition"),
-        ({"auto_rebuild": "2 gigs"}, 'write "500MB" or "2GB"'),
+        ({"renamed": Renamed(pipeline="small")}, "is the name itself"),
+        ({"renamed": Renamed(windows={"hour": "x"})}, "choose from 'hours', 'visits'"),
+        ({"renamed": Renamed(windows={"hours": "visits"})}, "is a window of this definition"),
     ],
 )
 def test_what_cannot_be_is_refused(small: Small, wrong: dict[str, object], text: str) -> None:
@@ -278,8 +267,12 @@ def test_tables_say_what_they_are(small: Small) -> None:
     told = replace(
         small.pipeline,
         description="Departures.",
-        derive={"per": "total / n"},
-        aggregates={"n": agg.count(comment="rows"), "total": agg.sum("x", unit="min", where="x > 0"), "spread": agg.stddev("x")},
+        aggregates={
+            "n": agg.count(comment="rows"),
+            "total": agg.sum("x", unit="min", where="x > 0"),
+            "spread": agg.stddev("x"),
+            "per": "total / n",
+        },
     )
     for description in ("Departures.", "Departures of trains."):  # the second time nothing else changes
         ran(replace(told, description=description), small)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, plan, read, run, sources, windows
+from muntin import Limits, Pipeline, Retain, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, StateError
 from muntin.jobs.doctor.diagnosis import diagnose
@@ -65,7 +65,7 @@ class Long(Small):
             windows=self.kinds,
             aggregates={"n": agg.count(), "total": agg.sum("x")},
             watermark=self.policy,
-            max_quarantined=None,
+            limits=Limits(max_quarantined=None),
             retain=self.retain,
         )
 
@@ -166,9 +166,9 @@ def test_status_says_what_is_gone(aged: Long) -> None:
     assert "not known any more" in (why or "")
 
 
-@pytest.mark.parametrize("table", some(["states", "windows", "quarantine", "reports"], one_in=2))
+@pytest.mark.parametrize("table", some(["states", "windows", "refused", "reports"], one_in=2))
 def test_each_table_has_its_own_retention(tmp_path: Path, table: str) -> None:
-    chance, long = random.Random(3), Long(tmp_path, retain={table: "6h"})
+    chance, long = random.Random(3), Long(tmp_path, retain=Retain(**{table: "6h"}))
     for at in range(20):
         long.rewrite(at, chance)
     long.run("state", 0, 19)
@@ -177,7 +177,7 @@ def test_each_table_has_its_own_retention(tmp_path: Path, table: str) -> None:
     gone = {
         "states": found.states_gone_before,
         "windows": found.windows[0].gone_before,
-        "quarantine": found.refused_gone_before,
+        "refused": found.refused_gone_before,
         "reports": found.reports_gone_before,
     }
     assert [name for name, before in gone.items() if before] == [table]
@@ -219,7 +219,7 @@ def test_windows_that_were_read_and_are_gone_hold_up_no_run(tmp_path: Path) -> N
 
 def test_a_run_removes_what_has_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No run writes for one batch: an eighth of `retain` gathers first."""
-    chance, long, commits = random.Random(5), Long(tmp_path, retain={"windows": "16h"}), list[str]()
+    chance, long, commits = random.Random(5), Long(tmp_path, retain=Retain(windows="16h")), list[str]()
     expire = expiry.expire
     monkeypatch.setattr("muntin.jobs.publish.publish.expire", lambda bound: commits.extend(filter(None, [expire(bound)])))
     for at in range(32):
@@ -236,7 +236,7 @@ def test_a_run_removes_what_has_gathered(tmp_path: Path, monkeypatch: pytest.Mon
 def test_states_that_long_windows_need_are_looked_at_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """States are older than `retain` for good then: that alone is no reason to write. An eighth of 16 hours are two batches."""
     chance, done = random.Random(6), list[str | None]()
-    long = Long(tmp_path, retain={"states": "16h"}, kinds={"hours": windows.sliding("12h", step="1h")})
+    long = Long(tmp_path, retain=Retain(states="16h"), kinds={"hours": windows.sliding("12h", step="1h")})
     expire = expiry.expire
     monkeypatch.setattr("muntin.jobs.publish.publish.expire", lambda bound: done.append(expire(bound)))
     for at in range(52):
@@ -265,7 +265,7 @@ def test_states_stay_while_a_window_is_open_that_is_longer_than_retain(tmp_path:
     states kept                          |== 6h ==|
     a window      [-------------------------------------------)   it is open: its first states are needed when it closes
     """
-    chance, long = random.Random(8), Long(tmp_path, retain={"states": "6h"}, kinds={name: OPEN_FOR_LONG[name].below(tmp_path)})
+    chance, long = random.Random(8), Long(tmp_path, retain=Retain(states="6h"), kinds={name: OPEN_FOR_LONG[name].below(tmp_path)})
     spans = [(START, START + 40 * HOUR), (START + 2 * HOUR, START + 9 * HOUR), (START + 30 * HOUR, START + 45 * HOUR)]
     (tmp_path / "spans.csv").write_text("begins,ends\n" + "".join(f"{begin},{end}\n" for begin, end in spans))
     for at in range(50):
@@ -280,7 +280,7 @@ def test_states_stay_while_a_window_is_open_that_is_longer_than_retain(tmp_path:
 
 def test_what_is_gone_is_still_said_once_a_type_is_wider(tmp_path: Path) -> None:
     """The table takes other columns as a whole, and keeps its mark."""
-    chance, long = random.Random(8), Long(tmp_path, retain={"windows": "6h"}, kinds={"hours": windows.tumbling("1h")})
+    chance, long = random.Random(8), Long(tmp_path, retain=Retain(windows="6h"), kinds={"hours": windows.tumbling("1h")})
     for at in range(13):
         long.rewrite(at, chance)
         path = tmp_path / f"data/{START + at * HOUR:%d%H}.parquet"
@@ -299,8 +299,7 @@ def test_what_is_gone_is_still_said_once_a_type_is_wider(tmp_path: Path) -> None
     ("asked", "told"),
     [
         ("soon", "retain: 'soon' is not a duration"),
-        ({"state": "1d"}, "retain: 'state' is no kind of table; choose from 'states', 'windows', 'quarantine', 'reports'"),
-        ({"states": 0}, r"retain\['states'\]: 0 must be longer than 0"),
+        ({"state": "1d"}, "retain: {'state': '1d'} is no Retain; write retain=Retain"),
     ],
 )
 def test_a_wrong_retention_is_refused(tmp_path: Path, asked: Any, told: str) -> None:
@@ -312,4 +311,4 @@ def test_windows_that_never_close_keep_all_states(tmp_path: Path) -> None:
     ever = {"ever": windows.all_time()}
     with pytest.raises(DefinitionError, match="ever never closes, so it needs the states of all batches"):
         Long(tmp_path, kinds=ever).pipeline  # noqa: B018 - to build it
-    assert Long(tmp_path, kinds=ever, retain={"reports": "1d"}).pipeline.retention.reports_us == DAY_US
+    assert Long(tmp_path, kinds=ever, retain=Retain(reports="1d")).pipeline.retention.reports_us == DAY_US

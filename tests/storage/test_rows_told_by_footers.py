@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, run, sources, windows
+from muntin import Limits, Pipeline, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.kinds import Cycle
 from muntin.files.paths import path_of
@@ -85,7 +85,7 @@ def definition(folder: Path | str, kinds: list[str], **options: Any) -> Pipeline
         name="told",
         source=sources.files(f"{folder}/*.parquet", event_time="t", all_files=True, **options),
         schedule="1h",
-        max_quarantined=None,
+        limits=Limits(max_quarantined=None),
         start=START,
         keys=["k"],
         windows={name: KINDS[name] for name in kinds},

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, over, read, run, sources, windows
+from muntin import Pipeline, Retain, over, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.jobs.state.bound import bind
 from muntin.jobs.tiles import tiers
@@ -59,7 +59,9 @@ def written(folder: Path, seed: int, batches: int = 6) -> list[dict[str, Any]]:
 def stages(folder: Path, wide: str = "4h", **options: Any) -> tuple[Pipeline, Pipeline]:
     source = sources.files(str(folder / "{start:%H}.parquet"), event_time="at")
     same = {"schedule": "1h", "start": START, "keys": ["k"]}
-    up = Pipeline(name="up", source=source, windows={"u": windows.tumbling("30m")}, aggregates=MERGED, keep_states=True, **same)
+    up = Pipeline(
+        name="up", source=source, windows={"u": windows.tumbling("30m")}, aggregates=MERGED, retain=Retain(states_in_windows=True), **same
+    )
     pieces = {"fine": windows.tumbling("1m"), "wide": windows.sliding(wide, step="1h")}
     merged = {name: agg.merge(name) for name in MERGED}
     return up, Pipeline(name="down", source=sources.windows(up, "u", at="start"), windows=pieces, aggregates=merged, **same, **options)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+from muntin import Retain
 from muntin.jobs.housekeeping.expire import without_verdicts
 from muntin.jobs.quarantine import refused_rows_kept
 from muntin.jobs.records import reports_table, verdicts_table
@@ -109,8 +110,8 @@ def test_a_run_removes_verdicts_once_an_eighth_has_gathered(tmp_path: Path) -> N
     assert [len(change.removes) for ((_, _, change),) in due[2:]] == [2, 3]
 
 
-@pytest.mark.parametrize(("retain", "left"), [({"reports": "1h"}, 1), ({"windows": "1h"}, 2)])
-def test_a_pipeline_keeps_verdicts_as_long_as_its_reports(tmp_path: Path, retain: dict[str, str], left: int) -> None:
+@pytest.mark.parametrize(("retain", "left"), [(Retain(reports="1h"), 1), (Retain(windows="1h"), 2)])
+def test_a_pipeline_keeps_verdicts_as_long_as_its_reports(tmp_path: Path, retain: Retain, left: int) -> None:
     small = Small(tmp_path)
     small.write_all()
     small.run("state")

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, RunReport, read, run, sources, windows
+from muntin import Limits, Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.files.paths import AnyPath, path_of
 from muntin.jobs.state.bound import bind
@@ -46,7 +46,7 @@ class Small:
             source=sources.files(str(self.folder / "data/{start:%H}.parquet"), event_time="t"),
             schedule="1h",
             start=START,
-            max_quarantined=None,
+            limits=Limits(max_quarantined=None),
             keys=["k"],
             windows={"hours": windows.sliding("2h", step="1h"), "visits": windows.session("20m")},
             aggregates={"n": agg.count(), "total": agg.sum("x"), "spread": agg.stddev("x")},

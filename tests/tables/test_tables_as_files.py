@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from muntin import Pipeline, read, sources, windows
+from muntin import Limits, Pipeline, read, sources, windows
 from muntin import aggregates as agg
 from muntin.sources.source import Source
 from muntin.testing import run_here
@@ -39,7 +39,7 @@ def pipeline(name: str, source: Source) -> Pipeline:
             "all": agg.collect_sorted("x"),
             "more": agg.sum("more"),
         },
-        max_ahead="2h",
+        limits=Limits(max_ahead="2h"),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
-from muntin import Pipeline, RunReport, read, run, sources, windows
+from muntin import Limits, Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.tasks import Local
 from tests.end_to_end.hourly import START, Hourly, hour
@@ -53,7 +53,7 @@ class DeltaShop:
     def pipeline(self) -> Pipeline:
         source = sources.table(str(self.table), event_time="at", changes=True, id="order", changes_within=f"{self.within}h")
         right: dict[str, Any] = {"name": "shop", "source": source, "schedule": "1h", "start": START, "windows": WINDOWS}
-        right["max_quarantined"] = None  # of so few rows most may come too late
+        right["limits"] = Limits(max_quarantined=None)  # of so few rows most may come too late
         return Pipeline(**(right | {"aggregates": AGGREGATES} | dict(self.more)))
 
     def run(self, first: int, last: int | None = None, spark: Any = None) -> RunReport:

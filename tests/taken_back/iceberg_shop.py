@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, sources
+from muntin import Limits, Pipeline, sources
 from tests.end_to_end.hourly import START, hour
 from tests.tables.iceberg_tables import Lake
 from tests.taken_back.delta_shop import AGGREGATES, WINDOWS, DeltaShop, Orders, rows
@@ -25,7 +25,7 @@ class IcebergShop(DeltaShop):
     @property
     def pipeline(self) -> Pipeline:
         source = sources.iceberg("lake", "shop.orders", event_time="at", changes=True, id="order", changes_within=f"{self.within}h")
-        more: dict[str, Any] = {"windows": WINDOWS, "aggregates": AGGREGATES, "max_quarantined": None}
+        more: dict[str, Any] = {"windows": WINDOWS, "aggregates": AGGREGATES, "limits": Limits(max_quarantined=None)}
         return Pipeline(name="shop", source=source, schedule="1h", start=START, **more)
 
     def dated(self, at: float) -> None:

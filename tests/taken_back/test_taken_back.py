@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from muntin import Pipeline, plan, read, run, sources, windows
+from muntin import Pipeline, Retain, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, SourceError
@@ -335,8 +335,8 @@ def test_text_files_say_the_type_of_the_id() -> None:
 def test_states_are_kept_as_long_as_rows_may_change(tmp_path: Path) -> None:
     shop = Shop(tmp_path, within=30)
     with pytest.raises(DefinitionError, match="changes_within"):
-        replace(shop.pipeline, retain={"states": timedelta(hours=29)})
-    replace(shop.pipeline, retain={"states": timedelta(hours=40)})
+        replace(shop.pipeline, retain=Retain(states=timedelta(hours=29)))
+    replace(shop.pipeline, retain=Retain(states=timedelta(hours=40)))
 
 
 def test_an_aggregate_that_is_added_is_of_the_rows_that_are_left(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from muntin import Pipeline, aggregates, sources, windows
+from muntin import Limits, Pipeline, aggregates, sources, windows
 from muntin.extensions.kafka.source import KafkaSource
 from muntin.jobs.inspect.read import read
 from muntin.jobs.records.reports import RunReport
@@ -48,7 +48,7 @@ def pipeline(source: Any, **settings: Any) -> Pipeline:
         "start": DAY,
         "windows": {"hour": windows.tumbling("1h", grace="100h")},
         "aggregates": {"n": aggregates.count(), "total": aggregates.sum("amount")},
-        "max_quarantined": None,  # of so few messages most may be bad
+        "limits": Limits(max_quarantined=None),  # of so few messages most may be bad
     }
     return Pipeline(source=source, **{**how, **settings})
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, aggregates, sources
+from muntin import Limits, Pipeline, aggregates, sources
 from muntin.errors import SourceError
 from muntin.extensions.kafka import borders as kept_borders
 from muntin.extensions.kafka.topics import first_messages, ranges
@@ -195,8 +195,9 @@ def test_local_times_of_fields_are_for_the_definition_to_decide(kafka: Broker, t
     topic, at = kafka.topic(), "2024-10-27T02:30:00"
     kafka.produce(topic, {0: [("a", json.dumps({"amount": 1, "shop": "a", "at": at}).encode(), ms(0.5))]})
     local: dict[str, Any] = {"columns": {**FIELDS, "at": "TIMESTAMP"}, "timezone": "Europe/Vienna"}
-    (waiting,) = ran(pipeline(topic_of(kafka, topic, **local), max_ahead="365d"), str(tmp_path / "a"), 0, 1).batches
-    decided = pipeline(topic_of(kafka, topic, **local, ambiguous="second"), max_ahead="365d")
+    limits = Limits(max_quarantined=None, max_ahead="365d")
+    (waiting,) = ran(pipeline(topic_of(kafka, topic, **local), limits=limits), str(tmp_path / "a"), 0, 1).batches
+    decided = pipeline(topic_of(kafka, topic, **local, ambiguous="second"), limits=limits)
     (second,) = ran(decided, str(tmp_path / "b"), 0, 1).batches
     assert [(each.rows_ambiguous, each.rows_quarantined) for each in (waiting, second)] == [(1, 1), (1, 0)]
     assert totals(decided, str(tmp_path / "b")) == {300 * 24 + 1: 1}

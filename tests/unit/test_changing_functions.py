@@ -101,7 +101,7 @@ def own(lift: str) -> Aggregate:
 
 PLACES: dict[str, Callable[[str], Any]] = {
     "where": lambda sql: pipeline(where=f"x > {sql}"),
-    "derive": lambda sql: pipeline(derive={"a": "n + 1", "b": f"a < {sql}"}),
+    "SQL over results": lambda sql: pipeline(aggregates={"n": agg.count(), "a": "n + 1", "b": f"a < {sql}"}),
     "aggregates": lambda sql: pipeline(aggregates={"n": own(f"sum(x + {sql})")}),
     "sum": agg.sum,
     "count": lambda sql: agg.count(where=f"x > {sql}"),
@@ -125,5 +125,5 @@ def test_wherever_a_user_writes_sql(place: str) -> None:
 def test_a_filter_and_a_derived_column_are_one_expression(wrong: object) -> None:
     with pytest.raises(DefinitionError, match=r"^where"):
         pipeline(where=wrong)
-    with pytest.raises(DefinitionError, match=r"^derive"):
-        pipeline(derive={"a": wrong})
+    with pytest.raises(DefinitionError, match=r"^aggregates"):
+        pipeline(aggregates={"n": agg.count(), "a": wrong})

@@ -70,7 +70,7 @@ def test_conditions_filter() -> None:
 
 def test_derived_columns_are_made_of_what_they_name() -> None:
     aggregates, derive = {"x": agg.sum("a"), "y": agg.sum("b")}, {"share": "x / y", "double": "share * 2"}
-    found = origins("double", aggregates=aggregates, derive=derive)
+    found = origins("double", aggregates={**aggregates, **derive})
     assert found == AROUND | {"DIRECT AGGREGATION": {("", "a"), ("", "b")}}
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from muntin import Limits
 from muntin.definition.time_limits import Freshness
 from muntin.errors import DefinitionError
 from muntin.jobs.state.fingerprint import derivation, fingerprint
@@ -18,13 +19,13 @@ def pipeline(tmp_path: Any, **other: Any) -> Any:
 
 @pytest.mark.parametrize(("asked", "us"), [(None, None), ("2h", 2 * HOUR_US), ("61m", 61 * 60_000_000), (2 * HOUR_US, 2 * HOUR_US)])
 def test_what_can_be_asked(tmp_path: Any, asked: Any, us: int | None) -> None:
-    assert pipeline(tmp_path, fresh_within=asked).fresh_within_us == us
+    assert pipeline(tmp_path, limits=Limits(fresh_within=asked)).fresh_within_us == us
 
 
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ("1h", 'can never be met: a batch takes 1h .* fresh_within="2h"'),
+        ("1h", 'can never be met: a batch takes 1h .*fresh_within="2h"'),
         ("0", "longer than 0"),
         ("2 hours", "not a duration"),
         (True, "not a duration"),
@@ -32,11 +33,11 @@ def test_what_can_be_asked(tmp_path: Any, asked: Any, us: int | None) -> None:
 )
 def test_what_cannot(tmp_path: Any, asked: Any, says: str) -> None:
     with pytest.raises(DefinitionError, match=says):
-        pipeline(tmp_path, fresh_within=asked)
+        pipeline(tmp_path, limits=Limits(fresh_within=asked))
 
 
 def test_it_changes_neither_states_nor_windows(tmp_path: Any) -> None:
-    plain, fresh = pipeline(tmp_path), pipeline(tmp_path, fresh_within="2h")
+    plain, fresh = pipeline(tmp_path), pipeline(tmp_path, limits=Limits(fresh_within="2h"))
     assert fingerprint(fresh) == fingerprint(plain)
     assert derivation(fresh, "hour") == derivation(plain, "hour")
 

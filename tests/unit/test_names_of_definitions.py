@@ -65,8 +65,7 @@ def named(folder: Path, part: str, name: str) -> tuple[Pipeline, dict[str, str]]
         start=START,
         keys=[parts["key"]],
         windows={parts["window"]: windows.tumbling("1d", grace="1h")},
-        aggregates={parts["result"]: agg.sum("v"), "n": agg.count()},
-        derive={parts["derived"]: f'"{result}" + 1'},
+        aggregates={parts["result"]: agg.sum("v"), "n": agg.count(), parts["derived"]: f'"{result}" + 1'},
     )
     return pipeline, parts
 

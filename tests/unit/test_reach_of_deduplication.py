@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,28 +26,28 @@ def batches(draw: st.DrawFn) -> Batches:
     return Batches.of(rows)
 
 
-def naively(found: Batches, at: int, *, fill: bool) -> set[int]:
+def naively(found: Batches, at: int) -> set[int]:
     """The batches with an event time within reach of those of one batch."""
     near = set[int]()
     for before in reversed(range(at)):
-        if not fill and found.end_us[before] != found.start_us[before + 1]:
+        if found.end_us[before] != found.start_us[before + 1]:
             break
         if found.low_us[before] <= found.high_us[at] + WITHIN and found.high_us[before] >= found.low_us[at] - WITHIN:
             near.add(before)
     return near
 
 
-@given(batches(), st.booleans())
-def test_reach_holds_all_batches_that_matter_and_no_other_run(found: Batches, fill: bool) -> None:
-    first = first_in_reach(found, WITHIN, fill=fill)
+@given(batches())
+def test_reach_holds_all_batches_that_matter_and_no_other_run(found: Batches) -> None:
+    first = first_in_reach(found, WITHIN)
     for at in range(len(found)):
-        assert naively(found, at, fill=fill) <= set(range(first[at], at))
-        assert fill or all(found.end_us[before] == found.start_us[before + 1] for before in range(first[at], at))
+        assert naively(found, at) <= set(range(first[at], at))
+        assert all(found.end_us[before] == found.start_us[before + 1] for before in range(first[at], at))
 
 
 @given(batches(), st.data())
 def test_a_name_changes_with_what_it_depends_on_and_with_nothing_else(found: Batches, data: st.DataObject) -> None:
-    first = first_in_reach(found, WITHIN, fill=False)
+    first = first_in_reach(found, WITHIN)
     before, one = compared(found, first), data.draw(st.integers(0, len(found) - 1))
     version = found.version.copy()
     version[one] ^= np.uint64(2**61)
@@ -63,7 +62,6 @@ def test_a_decision_has_a_name() -> None:
     assert len({decided(7, high, low), decided(8, high, low), decided(7, high[:1], low[:1]), decided(7, low, high)}) == 4
 
 
-@pytest.mark.parametrize("fill", [False, True])
-def test_a_hole_parts_batches(fill: bool) -> None:
+def test_a_hole_parts_batches() -> None:
     found = Batches.of([(0, 10, 1, 5, 0, 5, 1), (20, 30, 2, 5, 0, 5, 1)])
-    assert first_in_reach(found, WITHIN, fill=fill).tolist() == [0, 0 if fill else 1]
+    assert first_in_reach(found, WITHIN).tolist() == [0, 1]

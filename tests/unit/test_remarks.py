@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muntin import Pipeline, sources, windows
+from muntin import Pipeline, Retain, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.durations import microseconds
 from muntin.definition.remarks import of_naive_times, remarks
@@ -113,27 +113,27 @@ def test_the_duration_that_was_meant(written: str, meant: str | None) -> None:
     ("retain", "other", "words"),
     [
         ("30m", {}, "states of 30m would be gone before the next come, since a batch takes 1d"),
-        ({"quarantine": "1h"}, {}, "quarantine of 1h would be gone"),
-        ({"reports": "23h"}, {}, "reports of 23h would be gone"),
+        (Retain(refused="1h"), {}, "refused of 1h would be gone"),
+        (Retain(reports="23h"), {}, "reports of 23h would be gone"),
         ("1d", {}, None),
         (
-            {"windows": "2h"},
+            Retain(windows="2h"),
             {"schedule": "1h"},
             "since the next window of 'w' can take 1d",
         ),
-        ({"states": "2h"}, {"schedule": "1h"}, None),  # states that windows need stay
-        ({"windows": "2h"}, {"schedule": "1h", "windows": {"w": windows.sliding("7d", step="1h")}}, None),
-        ({"windows": "30d"}, {"windows": {"w": windows.tumbling("1mo")}}, "since the next window of 'w' can take 31d"),
-        ({"windows": "29d"}, {"start": datetime(2023, 2, 1, tzinfo=UTC), "windows": {"w": windows.tumbling("1mo")}}, "can take 31d"),
-        ({"windows": "9h"}, {"schedule": "1h", "windows": {"w": Doors(24 * HOUR_US, 8 * HOUR_US)}}, "can take 1d"),
-        ({"windows": "1d"}, {"schedule": "1h", "windows": {"w": Doors(24 * HOUR_US, 8 * HOUR_US)}}, None),
+        (Retain(states="2h"), {"schedule": "1h"}, None),  # states that windows need stay
+        (Retain(windows="2h"), {"schedule": "1h", "windows": {"w": windows.sliding("7d", step="1h")}}, None),
+        (Retain(windows="30d"), {"windows": {"w": windows.tumbling("1mo")}}, "since the next window of 'w' can take 31d"),
+        (Retain(windows="29d"), {"start": datetime(2023, 2, 1, tzinfo=UTC), "windows": {"w": windows.tumbling("1mo")}}, "can take 31d"),
+        (Retain(windows="9h"), {"schedule": "1h", "windows": {"w": Doors(24 * HOUR_US, 8 * HOUR_US)}}, "can take 1d"),
+        (Retain(windows="1d"), {"schedule": "1h", "windows": {"w": Doors(24 * HOUR_US, 8 * HOUR_US)}}, None),
         (
-            {"windows": "2d"},
+            Retain(windows="2d"),
             {"start": datetime(2024, 4, 17, tzinfo=UTC), "windows": {"w": Doors(30 * 24 * HOUR_US, HOUR_US)}},
             "can take 30d",
         ),
-        ({"windows": "2h"}, {"schedule": "1h", "windows": {"w": windows.session("1d")}}, None),
-        ({"states": "27d"}, {"schedule": "@monthly"}, "since a batch takes 31d"),
+        (Retain(windows="2h"), {"schedule": "1h", "windows": {"w": windows.session("1d")}}, None),
+        (Retain(states="27d"), {"schedule": "@monthly"}, "since a batch takes 31d"),
     ],
 )
 def test_what_would_be_gone_at_once_is_refused(retain: Any, other: dict[str, Any], words: str | None) -> None:

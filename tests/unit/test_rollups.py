@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from muntin import Pipeline, sources, windows
+from muntin import Pipeline, Renamed, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.remarks import remarks
 from muntin.errors import DefinitionError
@@ -89,7 +89,7 @@ def test_a_window_with_the_name_of_a_rollup_is_refused() -> None:
 
 
 def test_what_names_windows_may_name_rollups() -> None:
-    found = pipeline(expectations={"day.by_city": "city.json"}, renamed_windows={"visits": "sessions", "day.all": "total"})
+    found = pipeline(expectations={"day.by_city": "city.json"}, renamed=Renamed(windows={"visits": "sessions", "day.all": "total"}))
     assert found.renamed_tables == {
         "visits": "sessions", "visits.by_city": "sessions.by_city", "visits.all": "sessions.all", "day.all": "total"
     }  # fmt: skip

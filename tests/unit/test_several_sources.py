@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muntin import Pipeline, sources, windows
+from muntin import Limits, Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import BEFORE_ALL
 from muntin.definition.several_sources import Watermarking
@@ -58,9 +58,8 @@ UPSTREAM = Pipeline(
         ({"aggregates": {"n": agg.count(), "m": agg.max("x", source="order")}}, "no source 'order'; the sources are 'clicks', 'orders'"),
         ({"aggregates": {"m": agg.max("x", source="orders")}}, "no aggregate takes rows of 'clicks'"),
         ({"source": CLICKS}, "no source 'orders'; the only source has no name"),
-        ({"source": CLICKS, "aggregates": {"n": agg.count()}, "idle_after": "2h"}, "idle_after is for several sources"),
-        ({"idle_after": "2h"}, 'idle_after is for watermark="events"'),
-        ({"idle_after": "2x", "watermark": "events"}, "idle_after"),
+        ({"source": CLICKS, "aggregates": {"n": agg.count()}, "limits": Limits(idle_after="2h")}, "idle_after is for several sources"),
+        ({"limits": Limits(idle_after="2h")}, 'idle_after is for watermark="events"'),
         ({"where": {"carts": "x > 0"}}, "where: 'carts' is not possible; choose from 'clicks', 'orders'"),
         ({"where": {"clicks": " "}}, r"where\['clicks'\]: ' ' is not a SQL condition"),
         ({"source": CLICKS, "aggregates": {"n": agg.count()}, "where": {"clicks": "x > 0"}}, "is not a SQL condition"),
@@ -108,12 +107,14 @@ def test_order_names_and_conditions_are_part_of_the_state() -> None:
         )
     }
     assert len(named) == 4
-    assert fingerprint(pipeline(watermark="events")) == fingerprint(pipeline(watermark="events", idle_after="2h"))
+    assert fingerprint(pipeline(watermark="events")) == fingerprint(pipeline(watermark="events", limits=Limits(idle_after="2h")))
 
 
 def test_a_change_is_told_source_by_source() -> None:
     local = sources.files("clicks/{start:%H}.parquet", event_time="at", timezone="Europe/Vienna")
-    now = pipeline(source={"clicks": local, "orders": ORDERS}, watermark="events", idle_after="2h", where={"clicks": "page > 1"})
+    now = pipeline(
+        source={"clicks": local, "orders": ORDERS}, watermark="events", limits=Limits(idle_after="2h"), where={"clicks": "page > 1"}
+    )
     assert differences(described(pipeline()), described(now)) == [
         "where: '' is now {'clicks': 'page > 1'}",
         "event_time: 'clicks' was at, is now at Europe/Vienna",

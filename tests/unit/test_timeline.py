@@ -12,7 +12,7 @@ from muntin.definition.instants import BEFORE_ALL, from_us, instant_us
 from muntin.definition.schedule import Interval, Schedule, schedule_of
 from muntin.definition.several_sources import Watermarking
 from muntin.errors import DefinitionError
-from muntin.timeline.batches import GAP, Batches
+from muntin.timeline.batches import Batches
 from muntin.timeline.closing import closing, watermarks
 from muntin.timeline.history import history
 from muntin.windows.kind import Window
@@ -80,13 +80,6 @@ def test_history_is_one_run(published: list[int], asked: list[int], chosen: list
     assert found.batches.start_us.tolist() == chosen
     assert Batches.joined([found.batches, found.waiting]).version.tolist() == RUNS.version.tolist()
     assert found.missing == (Interval(30, 40), Interval(50, 60))
-
-
-def test_a_filled_hole_is_an_empty_batch() -> None:
-    found = history(RUNS, NONE, NONE, BY_TEN, fill=True)
-    assert found.batches.start_us[found.batches.version == GAP].tolist() == [30, 50]
-    assert (len(found.batches), len(found.waiting), found.missing) == (7, 0, ())
-    assert len(history(batches(), NONE, NONE, BY_TEN, fill=True).batches) == 0
 
 
 def borders(schedule: object, start: datetime, end: datetime) -> list[str]:

@@ -50,8 +50,8 @@ def merge(name: str) -> Merge:
     """An aggregate of the upstream pipeline, combined from its states, for a source of
     `sources.windows(...)`.
 
-    The upstream must say `keep_states=True`. A mean of finished results would be wrong: every window would
-    count the same.
+    The upstream must say `retain=Retain(states_in_windows=True)`. A mean of finished results would be wrong:
+    every window would count the same.
 
     Raises:
         DefinitionError: `name` is not a text, or is empty.

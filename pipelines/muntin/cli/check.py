@@ -94,7 +94,7 @@ def _held_against(pipeline: "Pipeline", root: "AnyPath", path: Path) -> "tuple[l
     from muntin.jobs.inspect.contracts.contract import contract as of_windows
 
     before, renamed = read_contract(path), pipeline.renamed_tables
-    if before.pipeline not in (pipeline.name, pipeline.renamed_from):
+    if before.pipeline not in (pipeline.name, pipeline.renamed.pipeline):
         raise DefinitionError(
             f"{path}: it is the contract of {before.pipeline!r}, and this pipeline is {pipeline.name!r}; give"
             " its own"
@@ -124,7 +124,11 @@ def _finding(pipeline: "Pipeline", examination: "Examined") -> str:
 
 
 def _parts(pipeline: "Pipeline") -> str:
-    counts = {"window": pipeline.windows, "aggregate": pipeline.aggregates, "suite": pipeline.expectations}
+    counts = {
+        "window": pipeline.windows,
+        "aggregate": pipeline.row_aggregates,
+        "suite": pipeline.expectations,
+    }
     return ", ".join(many(len(parts), noun) for noun, parts in counts.items() if parts)
 
 

@@ -17,16 +17,16 @@ def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever
     """Aggregates, with each merged aggregate replaced by the upstream's aggregate."""
     upstream, given = source.upstream, aggregates if isinstance(aggregates, dict) else {}
     merged = {name: each for name, each in given.items() if hasattr(each, "taken_from")}
-    if merged and not (upstream and upstream.keep_states):
+    if merged and not (upstream and upstream.retention.states_in_windows):
         where = (
-            f"say keep_states=True in {upstream.name!r}"
+            f"say retain=Retain(states_in_windows=True) in {upstream.name!r}"
             if upstream
             else "give sources.windows(upstream, window) as source"
         )
         raise DefinitionError(
             f"aggregates[{next(iter(merged))!r}]: merge combines the states of upstream windows; {where}"
         )
-    theirs = upstream.aggregates if upstream else {}
+    theirs = upstream.row_aggregates if upstream else {}
     return {
         name: each.taken_from(theirs) if name in merged else each for name, each in given.items()
     } or aggregates
@@ -106,9 +106,17 @@ def check_alerts(
 
 
 def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
-    """Aggregates, each with a name, whose states follow from the rows alone."""
+    """Aggregates, each with a name, whose states follow from the rows alone; and SQL over their results."""
     _check_dict("aggregates", aggregates)
+    if all(isinstance(each, str) for each in aggregates.values()):
+        name, sql = next(iter(aggregates.items()))
+        raise DefinitionError(
+            f"aggregates[{name!r}]: {sql!r} is SQL over results of aggregates, and no aggregate gives any; "
+            "add one, as aggregates.count()"
+        )
     for name, aggregate in aggregates.items():
+        if isinstance(aggregate, str):
+            continue
         if not hasattr(aggregate, "fields") or not hasattr(aggregate, "finish"):
             raise DefinitionError(
                 f"aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), "
@@ -132,7 +140,7 @@ def check_columns(
     keys: Sequence[str],
     windows: Mapping[str, Kind],
     aggregates: Mapping[str, Aggregate],
-    derive: Mapping[str, str],
+    derived: Mapping[str, str],
 ) -> None:
     """Columns of results and states that do not get into each other's way."""
     fields = distinct((aggregate, aggregate.fields) for aggregate in aggregates.values())
@@ -144,7 +152,7 @@ def check_columns(
     of_windows = {column.lower(): name for name, window in windows.items() for column in window.columns}
     seen: dict[str, str] = {}
     check_whole("windows", (column for window in windows.values() for column in window.columns))
-    for what, names in (("keys", keys), ("aggregates", tuple(aggregates)), ("derive", tuple(derive))):
+    for what, names in (("keys", keys), ("aggregates", (*aggregates, *derived))):
         check_whole(what, names)
         for name in names:
             if not isinstance(name, str) or not name or name.lower() in RESERVED:

@@ -69,17 +69,14 @@ def check_name(what: str, name: object) -> None:
 def check_renamed(
     name: str, before: str | None, windows: Mapping[str, object], windows_before: Mapping[str, str]
 ) -> None:
-    """Check that earlier names are names, and not among the names in use."""
-    if before is not None:
-        check_name("renamed_from", before)
-        if before == name:
-            raise DefinitionError(f"renamed_from: {before!r} is the name itself; leave it out")
+    """Check that earlier names are not among the names in use."""
+    if before == name:
+        raise DefinitionError(f"renamed: pipeline: {before!r} is the name itself; leave it out")
     for window, old in windows_before.items():
-        check_choice("renamed_windows", window, tuple(windows))
-        check_name(f"renamed_windows[{window!r}]", old)
+        check_choice("renamed: windows", window, tuple(windows))
         if old in windows:
             raise DefinitionError(
-                f"renamed_windows: {old!r} is a window of this definition, so {window!r} cannot have its "
+                f"renamed: windows: {old!r} is a window of this definition, so {window!r} cannot have its "
                 "table"
             )
 
@@ -166,14 +163,12 @@ def check_mapping(what: str, parts: object, example: str) -> None:
         raise DefinitionError(f"{what}: {parts!r} is not a mapping; write {example}")
 
 
-def check_derive(derive: object) -> None:
-    """Names, each with SQL over a window's row."""
-    if not isinstance(derive, dict) or not all(
-        isinstance(sql, str) and sql.strip() for sql in derive.values()
-    ):
-        raise DefinitionError(
-            f'derive: {derive!r} is not a dict of name -> SQL over a row; write {{"share_late": "late / '
-            f'flights"}}'
-        )
-    for name, sql in derive.items():
-        expression(sql, f"derive[{name!r}]")
+def check_derived(derived: Mapping[str, str]) -> None:
+    """Check SQL over a window's row; name -> SQL."""
+    for name, sql in derived.items():
+        if not sql.strip():
+            raise DefinitionError(
+                f"aggregates[{name!r}]: {sql!r} is no SQL; write one over a window's row, "
+                'as "late / flights"'
+            )
+        expression(sql, f"aggregates[{name!r}]")

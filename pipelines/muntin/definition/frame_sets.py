@@ -114,7 +114,9 @@ def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:
     windows = [pipeline.windows[name] for name in frames.windows]
     run_us = min(window.run_us for window in windows)
     if run_us and not any(
-        field.uses_order or field.is_state for each in pipeline.aggregates.values() for field in each.fields
+        field.uses_order or field.is_state
+        for each in pipeline.row_aggregates.values()
+        for field in each.fields
     ):
         return replace(frames, run_us=run_us)
     cycles = [window.cycle for window in windows]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from muntin.definition.checks import check_source
-from muntin.definition.durations import Duration, not_negative
 from muntin.definition.parts import Aggregate, Dialect, Source
 from muntin.definition.schedule import Schedule
 from muntin.errors import DefinitionError
@@ -194,11 +193,10 @@ class Watermarking:
     idle_us: int | None = None
 
 
-def check_idle(idle_after: Duration | None, watermark: Watermark, source: Source) -> None:
+def check_idle(idle_us: int | None, watermark: Watermark, source: Source) -> None:
     """A duration for several sources whose events make the watermark, or None."""
-    if idle_after is None or source.member:
+    if idle_us is None or source.member:
         return
-    not_negative(idle_after, "idle_after")
     if not isinstance(source, SeveralSources):
         raise DefinitionError(
             "idle_after is for several sources: a single source holds nobody back; leave it out"

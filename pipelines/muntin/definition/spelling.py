@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from muntin.errors import DefinitionError
@@ -33,21 +32,6 @@ def check_whole(what: str, names: Iterable[object]) -> None:
 
 _POINT = "begins with a point, with which Arrow begins the name of a member"
 _TIMES = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"))
-_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-
-
-def size_of(text: str | int, what: str) -> int:
-    """A number of bytes.
-
-    >>> size_of("1.5GB", "auto_rebuild"), size_of(0, "auto_rebuild")
-    (1500000000, 0)
-    """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMGT]?B)", text) if isinstance(text, str) else None
-    if match:
-        return int(float(match[1]) * _UNITS[match[2]])
-    if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
-        return text
-    raise DefinitionError(f'{what}: {text!r} is no size; write "500MB" or "2GB", or a number of bytes')
 
 
 def many(count: int, noun: str) -> str:

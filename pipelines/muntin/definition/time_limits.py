@@ -5,80 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from muntin.definition.checks import check_choice
 from muntin.definition.durations import Duration, positive, spell
+from muntin.definition.groups import TABLES, Retain
 from muntin.definition.kinds import Bounded, Kind, Unending
 from muntin.definition.schedule import Schedule
 from muntin.errors import DefinitionError
 
-TABLES = ("states", "windows", "quarantine", "reports")
 _AHEAD = (13, 1000)
 """So many sizes of a window are looked at: a year of months; more where the next window lies far away."""
-Retain = Duration | Mapping[str, Duration] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How long rows stay, in microseconds before the end of the newest batch; None: for ever."""
-
-    states_us: int | None = None
-    windows_us: int | None = None
-    quarantine_us: int | None = None
-    reports_us: int | None = None
-
-    def __bool__(self) -> bool:
-        """Whether anything goes."""
-        return self != Retention()
-
-
-def retention_of(asked: Retain) -> Retention:
-    """The retention that a definition asks for: a duration for all tables, or a mapping for some.
-
-    >>> retention_of({"quarantine": "90d"}).quarantine_us
-    7776000000000
-    """
-    if asked is None:
-        return Retention()
-    if not isinstance(asked, Mapping):
-        return Retention(*[positive(asked, "retain")] * len(TABLES))
-    if unknown := [name for name in asked if name not in TABLES]:
-        raise DefinitionError(
-            f"retain: {unknown[0]!r} is no kind of table; choose from {', '.join(map(repr, TABLES))}"
-        )
-    return Retention(**{f"{name}_us": positive(asked[name], f"retain[{name!r}]") for name in asked})
 
 
 def check_retention(
-    asked: Retain, windows: Mapping[str, Kind], schedule: Schedule, changes_us: int = 0
+    retain: Retain, windows: Mapping[str, Kind], schedule: Schedule, changes_us: int = 0
 ) -> None:
     """Refuse to keep less than a batch, or less than a window; windows that never close are made of all
     states.
 
     `changes_us`: how long after their batch its rows may still change, microseconds.
     """
-    states_us = retention_of(asked).states_us
+    states_us = retain.states_us
     if states_us is not None and states_us < changes_us:
         raise DefinitionError(
             f"retain: states of {spell(states_us)} would be gone while their rows may still change, within "
             f"{spell(changes_us)} as "
             "changes_within says; keep states at least so long, or let rows change for a shorter time"
         )
-    if asked is not None:
-        _check_long_enough(retention_of(asked), windows, schedule)
+    _check_long_enough(retain, windows, schedule)
     unending = [name for name, window in windows.items() if isinstance(window.follows, Unending)]
-    if retention_of(asked).states_us is not None and unending:
+    if states_us is not None and unending:
         raise DefinitionError(
             f"retain: {unending[0]} never closes, so it needs the states of all batches; "
-            'leave "states" out, as in retain={"quarantine": "90d", "reports": "400d"}, or give all_time a '
+            'leave states out, as in retain=Retain(refused="90d", reports="400d"), or give all_time a '
             "pipeline of its own"
         )
 
 
-def _check_long_enough(retention: Retention, windows: Mapping[str, Kind], schedule: Schedule) -> None:
+def _check_long_enough(retain: Retain, windows: Mapping[str, Kind], schedule: Schedule) -> None:
     batch = schedule.around(schedule.first_border_us)
-    spans = {name: us for name in TABLES if (us := getattr(retention, f"{name}_us")) is not None}
+    spans = {name: us for name in TABLES if (us := retain.kept_us(name)) is not None}
     least = dict.fromkeys(spans, (batch.end_us - batch.start_us, "a batch takes"))
     if "windows" in least:
         each = {name: apart_us(window, schedule.first_us) for name, window in windows.items()}
@@ -90,8 +56,8 @@ def _check_long_enough(retention: Retention, windows: Mapping[str, Kind], schedu
             raise DefinitionError(
                 f"retain: {name} of {spell(us)} would be gone before the next come, since {what} "
                 f"{spell(least_us)}; "
-                f'give a longer time, as retain={{"{name}": "{spell(10 * least_us)}"}}, or leave {name} out: '
-                "they then stay for ever"
+                f'give a longer time, as retain=Retain({name}="{spell(10 * least_us)}"), or leave {name} '
+                "out: they then stay for ever"
             )
 
 
@@ -144,31 +110,32 @@ def within_us(asked: Duration | None, schedule: Schedule) -> int | None:
         raise DefinitionError(
             f"fresh_within: {spell(us)} can never be met: a batch takes {length} and is read when it has "
             "ended, so that windows are "
-            f'{length} behind just before the next one; give more, as fresh_within="{spell(2 * length_us)}", '
+            f"{length} behind just before the next one; give more, as "
+            f'limits=Limits(fresh_within="{spell(2 * length_us)}"), '
             "or shorter intervals"
         )
     return us
 
 
-OnFailure = Literal["hold", "ask"]
+OnFailure = Literal["hold", "ask"] | Mapping[Literal["ask"], Duration]
 PUBLISH_DESPITE = "muntin publish FILE --despite {} --reason WHY"
 """The command that publishes what a suite holds, with the name of its verdict."""
 DAY = "1d"
 """So long Airflow waits for an answer, and an unanswered run takes one of the DAG's active runs."""
 
 
-def ask_within_us(
-    on_failure: OnFailure, within: Duration | None, expectations: Mapping[str, Any]
-) -> int | None:
+def ask_within_us(on_failure: OnFailure, expectations: Mapping[str, Any]) -> int | None:
     """How long to wait for an answer, in microseconds; None: there is no question."""
-    check_choice("on_failure", on_failure, get_args(OnFailure))
-    if on_failure == "ask" and not expectations:
+    asks = on_failure == "ask" or (isinstance(on_failure, Mapping) and [*on_failure] == ["ask"])
+    if not asks and on_failure != "hold":
+        raise DefinitionError(
+            f"on_failure: {on_failure!r} is not possible; choose from 'hold', 'ask', and {{'ask': '4h'}} to "
+            "wait so long for the answer"
+        )
+    if asks and not expectations:
         raise DefinitionError(
             'on_failure="ask": there are no expectations, so no suite can fail; give expectations, or leave '
             "it out"
         )
-    if on_failure != "ask" and within is not None:
-        raise DefinitionError(
-            f'ask_within={within!r}: nobody is asked; say on_failure="ask", too, or leave it out'
-        )
-    return positive(DAY if within is None else within, "ask_within") if on_failure == "ask" else None
+    within = on_failure["ask"] if isinstance(on_failure, Mapping) else DAY
+    return positive(within, 'on_failure["ask"]') if asks else None

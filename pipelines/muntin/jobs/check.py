@@ -243,12 +243,13 @@ def check_suites(bound: Bound) -> None:
 
 def _check_suite(bound: Bound, window: str, suite: Suite) -> None:
     columns = (*bound.keys_of(window), "window_start", "window_end", *bound.windows[window].columns)
-    columns += (*bound.aggregates, *bound.pipeline.derive, "batch")
+    columns += (*bound.pipeline.results, "batch")
+    with_states = bound.pipeline.retention.states_in_windows
     for number, each in enumerate(suite.expectations, 1):
         where = f"{suite.path}: expectation {number} ({each.type})"
         _check_type(each, where)
         for name in each.columns if each.severity == "critical" else ():
-            if name not in columns and not (bound.pipeline.keep_states and name.startswith("state_")):
+            if name not in columns and not (with_states and name.startswith("state_")):
                 raise SuiteError(
                     f"{where}: no column {name!r} in window {window!r}; there are"
                     f" {', '.join(columns)}{did_you_mean(name, columns)}"

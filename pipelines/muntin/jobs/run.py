@@ -130,7 +130,7 @@ def run(
                 sending=sending,
             )
     lines = tuple(line for batch in batches_read.batches for line in batch.schema_changes)
-    return replace(report, remarks=(*report.remarks, *batches_read.remarks), schema_changes=lines)
+    return replace(report, schema_changes=lines)
 
 
 def concluded(

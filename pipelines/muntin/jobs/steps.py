@@ -22,7 +22,6 @@ from muntin.jobs.records import metrics, telemetry
 from muntin.jobs.records.approved_reports import with_approvals
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
-from muntin.jobs.upkeep.rebuild import automatic_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,14 +46,12 @@ class BatchesRead:
             changed.
         batches: what was read of each.
         changed: start of a batch -> whether its source is another than at the last run.
-        remarks: sentences on batches that are not read again, though something has changed for them.
     """
 
     bound: Bound
     intervals: Sequence[Interval]
     batches: Sequence[Accumulated]
     changed: Mapping[int, bool]
-    remarks: Sequence[str]
 
 
 def read(
@@ -75,8 +72,8 @@ def read(
     of the step.
     """
     adopt(bound)  # first: what earlier definitions read may have met rows that are others by now
-    changes, looked_up = source_changes(bound, unread=unread), lookup_changes(bound, intervals)
-    wanted = sorted({*intervals, *changes.intervals, *looked_up.intervals, *automatic_intervals(bound)})
+    changes, looked_up = source_changes(bound, unread=unread), lookup_changes(bound)
+    wanted = sorted({*intervals, *changes.intervals, *looked_up.why})
     begun(wanted)
     with_rows = with_dimensions(bound, written=True)
     batches = accumulate(with_rows, runner, wanted, allow_missing=allow_missing)
@@ -84,7 +81,7 @@ def read(
     changes.remember(bound)
     looked_up.remember(with_rows)
     record(lambda: metrics.of_reading(bound.pipeline.name, batches))
-    return BatchesRead(with_rows, wanted, batches, changed, looked_up.remarks)
+    return BatchesRead(with_rows, wanted, batches, changed)
 
 
 def conclude(

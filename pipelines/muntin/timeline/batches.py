@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.instants import BEFORE_ALL
 from muntin.states.frames import Ints
 
 Versions = np.ndarray[tuple[int], np.dtype[np.uint64]]
@@ -17,7 +17,6 @@ Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 BySource = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 NO_SOURCES: BySource = np.empty((0, 0), np.int64)
 UNDECIDED = 0  # of states whose rows were compared with those of no other batch
-GAP = 0  # the version of a missing interval that is taken for an empty batch
 _KINDS = {"version": np.uint64, "expired": np.bool_, "decided": np.uint64}
 _LAST = (False, UNDECIDED)
 
@@ -121,24 +120,6 @@ def _by_source(parts: Sequence[Batches]) -> BySource:
         for part, lack in zip(parts, missing, strict=True)
     ]
     return np.concatenate(padded)
-
-
-def empty_batches(start_us: Ints, end_us: Ints) -> Batches:
-    """Batches without events, for missing intervals."""
-    never, after = np.full(len(start_us), BEFORE_ALL), np.full(len(start_us), AFTER_ALL)
-    nothing = np.zeros(len(start_us), np.int64)
-    undecided, gone = np.full(len(start_us), UNDECIDED, np.uint64), nothing.astype(np.bool_)
-    return Batches(
-        start_us,
-        end_us,
-        np.full(len(start_us), GAP, np.uint64),
-        never,
-        after,
-        never,
-        nothing,
-        gone,
-        undecided,
-    )
 
 
 def positions_of(values: Ints, ascending: Ints) -> Ints:

@@ -23,28 +23,25 @@ from muntin.timeline.batches import Batches, Versions
 _NAME_BYTES = 8
 
 
-def first_of_run(start_us: Ints, end_us: Ints, *, fill: bool) -> Ints:
+def first_of_run(start_us: Ints, end_us: Ints) -> Ints:
     """For each batch the position of the first batch of its run without holes.
 
-    `start_us`, `end_us`: of the batches' intervals, ascending. `fill`: whether a hole is an empty batch.
+    `start_us`, `end_us`: of the batches' intervals, ascending.
     """
     begins = np.zeros(len(start_us), np.bool_)
-    if not fill:
-        begins[1:] = start_us[1:] != end_us[:-1]
+    begins[1:] = start_us[1:] != end_us[:-1]
     return np.maximum.accumulate(np.where(begins, np.arange(len(start_us)), 0))
 
 
-def first_in_reach(batches: Batches, within_us: int, *, fill: bool) -> Ints:
+def first_in_reach(batches: Batches, within_us: int) -> Ints:
     """For each batch the position of the first batch that its ids are compared with; its own position where
     there is none.
 
     `batches`: of the table of ids; `low_us` and `high_us` are the first and the last event time. `within_us`:
-    how far the event times of duplicates may lie apart. `fill`: whether a hole is an empty batch.
+    how far the event times of duplicates may lie apart.
     """
     reached = np.searchsorted(np.maximum.accumulate(batches.high_us), batches.low_us - within_us)
-    return np.clip(
-        reached, first_of_run(batches.start_us, batches.end_us, fill=fill), np.arange(len(batches))
-    )
+    return np.clip(reached, first_of_run(batches.start_us, batches.end_us), np.arange(len(batches)))
 
 
 def compared(batches: Batches, first: Ints) -> Versions:

@@ -17,7 +17,7 @@ import numpy as np
 from muntin.definition.instants import BEFORE_ALL
 from muntin.definition.schedule import Interval, Schedule
 from muntin.states.frames import Ints
-from muntin.timeline.batches import Batches, Flags, empty_batches
+from muntin.timeline.batches import Batches, Flags
 from muntin.timeline.work import Work
 
 
@@ -30,20 +30,14 @@ class History:
     missing: tuple[Interval, ...]
 
 
-def history(
-    batches: Batches, published: Ints, asked: Ints, schedule: Schedule, *, fill: bool = False
-) -> History:
+def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule) -> History:
     """Choose the run of adjacent batches that is the history.
 
     `batches`: every accumulated batch. `published`: starts of the batches that windows were published from,
     ascending: history keeps this run. `asked`: starts of the batches asked for: while nothing is published,
-    history is the run that holds one of them. `schedule`: says which intervals are missing. `fill`: whether
-    a missing interval between two batches is an empty batch.
+    history is the run that holds one of them. `schedule`: says which intervals are missing.
     """
     missing = _missing(batches, schedule)
-    if fill and missing:
-        holes = np.array([(hole.start_us, hole.end_us) for hole in missing], np.int64)
-        batches, missing = Batches.joined([batches, empty_batches(holes[:, 0], holes[:, 1])]), ()
     run = np.append(0, np.cumsum(batches.start_us[1:] != batches.end_us[:-1]))[: len(batches)]
     chosen = _chosen(batches, run, published, np.sort(asked))
     begin, end = np.searchsorted(run, (chosen, chosen + 1)).tolist()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from examples.demo.home import PROJECT
-from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import Limits, Pipeline, airflow_dag, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
 from muntin.extensions import alerts
@@ -135,29 +135,29 @@ def test_deadlines_of_who_asks_know_where_a_question_is_noted():
     from airflow.serialization.serialized_objects import DagSerialization
 
     told = alerts.to("alerts", silent_after="2h")
-    asking = {"expectations": {"hour": "hour.json"}, "on_failure": "ask", "ask_within": "90m"}
-    made = airflow_dag(pipeline(alerts=told, fresh_within="90m", **asking), root="s3://bucket/state")
+    asking = {"expectations": {"hour": "hour.json"}, "on_failure": {"ask": "90m"}}
+    made = airflow_dag(pipeline(alerts=told, limits=Limits(fresh_within="90m"), **asking), root="s3://bucket/state")
     where = {"home": str(home_of(__file__)), "root": "s3://bucket/state", "within_us": 5_400_000_000}
     assert [each.callback.kwargs["asking"] for each in made.deadline] == [where, where]
     assert len(DagSerialization.serialize_dag(made)["deadline"]) == 2
 
 
 def test_who_asks_has_one_task_more():
-    asking = pipeline(expectations={"hour": "hour.json"}, on_failure="ask", ask_within="90m")
+    asking = pipeline(expectations={"hour": "hour.json"}, on_failure={"ask": "90m"})
     tasks = [task.task_id for task in airflow_dag(asking).topological_sort()]
     assert tasks == [*TASKS[:-1], "ask", TASKS[-1]]
-    assert [task.task_id for task in airflow_dag(replace(asking, on_failure="hold", ask_within=None)).topological_sort()] == TASKS
+    assert [task.task_id for task in airflow_dag(replace(asking, on_failure="hold")).topological_sort()] == TASKS
     assert airflow_dag(asking).get_task("ask").response_timeout == timedelta(minutes=90)
 
 
 def test_what_is_left_of_fresh_within_after_an_interval_is_a_deadline():
-    made = airflow_dag(pipeline(fresh_within="90m", alerts=alerts.to("alerts", print, silent_after="2h")))
+    made = airflow_dag(pipeline(limits=Limits(fresh_within="90m"), alerts=alerts.to("alerts", print, silent_after="2h")))
     silence, fresh = made.deadline
     assert (silence.interval, fresh.interval) == (timedelta(hours=2), timedelta(minutes=30))
     assert fresh.callback.path == "muntin.extensions.airflow.observed.freshness.tell_of_lag"
     known = {"pipeline": "small", "channels": ["alerts"], "within_us": 5_400_000_000, "windows": ["hour"], "root": None}
     assert fresh.callback.kwargs == known | {"home": str(home_of(__file__))}
-    (alone,) = airflow_dag(pipeline(fresh_within="90m")).deadline
+    (alone,) = airflow_dag(pipeline(limits=Limits(fresh_within="90m"))).deadline
     assert alone.callback.kwargs["channels"] == []
 
 

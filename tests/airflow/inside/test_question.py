@@ -31,7 +31,7 @@ HOUR_US = 3_600_000_000
 def hourly(tmp_path: Path) -> Hourly:
     """An hour of which windows are staged, and held."""
     (tmp_path / "suite.json").write_text('{"name": "s", "expectations": []}')
-    asking = {"expectations": {"hour": f"{tmp_path}/suite.json"}, "on_failure": "ask", "ask_within": "4h"}
+    asking = {"expectations": {"hour": f"{tmp_path}/suite.json"}, "on_failure": {"ask": "4h"}}
     hourly = Hourly(tmp_path, other=asking)
     hourly.write("00.parquet", {"at": times(1)})
     hourly.run(validate=False)

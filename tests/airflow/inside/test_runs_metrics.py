@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from muntin import Limits
 from muntin.cli.place import load_pipeline
 from muntin.extensions.airflow.observed import lineage
 from muntin.jobs.state.bound import bind
@@ -84,7 +85,7 @@ def test_lineage_says_whether_what_is_published_is_fresh(
     run_day: Run, dags: dict[str, Any], root: Path, collector: Any, within: str, met: bool
 ):
     run_day(1)
-    shop = replace(load_pipeline(Path(dags["shop"].fileloc)), fresh_within=within)
+    shop = replace(load_pipeline(Path(dags["shop"].fileloc)), limits=Limits(fresh_within=within))
     lineage.published(bind(shop, root), ["half_day"], dags["shop"].get_task("publish"))
     (extra,) = collector.collected_assets.extra
     assert (extra.key, extra.value["met"], extra.value["lag_s"] > 365 * 86400) == ("muntin.fresh", met, True)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, sources
+from muntin import Limits, Pipeline, sources
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench
 from tests.end_to_end.judge.scenarios import AHEAD, FILTER, LENGTH, MEASURES, TYPES, Scenario, scenario
@@ -133,6 +133,6 @@ def defined(case: Scenario, data: Path, names: tuple[str, ...]) -> Pipeline:
         keys=list(case.keys),
         windows={name: ARRIVALS[name].ours for name in names},
         aggregates={name: measure.public for name, measure in MEASURES.items()},
-        max_ahead=face.span(AHEAD),
+        limits=Limits(max_ahead=face.span(AHEAD)),
         **({"where": FILTER} if case.where else {}),
     )

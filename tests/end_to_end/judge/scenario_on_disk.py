@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from muntin import Pipeline, read, run
+from muntin import Limits, Pipeline, read, run
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenarios import AHEAD, FILTER, HAVING, MEASURES, TYPES, Scenario
 
@@ -39,7 +39,8 @@ class Bench:
 
 def bench(case: Scenario, folder: Path, spark: object) -> Bench:
     """Written and defined, not yet run."""
-    more: dict[str, Any] = {"watermark": case.watermark, "max_ahead": face.span(AHEAD), "rollups": case.rollups}
+    more: dict[str, Any] = {"watermark": case.watermark, "rollups": case.rollups}
+    more["limits"] = Limits(max_quarantined=None, max_ahead=face.span(AHEAD))
     if case.where:
         more["where"] = FILTER
     data = folder / "data"

@@ -38,13 +38,3 @@ def test_a_column_orders_the_rows_of_a_batch_across_its_files(tmp_path: Path) ->
     for given, (first, last) in ((by_file, ("a", "d")), (by_column, ("c", "a"))):
         run(given, root=tmp_path / "root", start=START, end=START + STEP, spark=HERE)
         assert read(given, "w", root=tmp_path / "root").select(["first", "last"]).to_pylist() == [{"first": first, "last": last}]
-
-
-def test_a_hole_may_count_as_an_empty_batch_until_it_is_filled(tmp_path: Path) -> None:
-    for minute in range(3):
-        write(tmp_path / f"000{minute}.parquet", START + minute * STEP, [f"v{minute}"], [minute])
-    given = pipeline(tmp_path, on_gap="empty")
-    for minute, seen in ((0, ["v0"]), (2, ["v0", "v2"]), (1, ["v0", "v1", "v2"])):
-        report = run(given, root=tmp_path / "root", start=START + minute * STEP, end=START + (minute + 1) * STEP, spark=HERE)
-        assert report.waiting_for == ()
-        assert read(given, "w", root=tmp_path / "root")["first"].to_pylist() == seen

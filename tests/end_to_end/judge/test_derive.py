@@ -23,6 +23,7 @@ MINUTE = timedelta(minutes=1)
 TYPES = {"t": pa.timestamp("us", tz="UTC"), "k": pa.string(), "v": pa.int64()}
 # minute   0          1    2          3
 # v        1, 2, 6         4          5 (open)
+REDUCED: dict[str, Any] = {"n": agg.count(), "large": agg.count_if("v > 1"), "values": agg.collect("v")}
 SECONDS = {0: [(0, 1), (10, 2), (20, 6)], 2: [(120, 4)], 3: [(185, 5)]}
 
 
@@ -37,8 +38,8 @@ def pipeline(folder: Path, **changes: Any) -> Pipeline:
         "start": START,
         "keys": ["k"],
         "windows": {"w": windows.tumbling("1m"), "three": windows.arrival(windows.by_count(3))},
-        "aggregates": {"n": agg.count(), "large": agg.count_if("v > 1"), "values": agg.collect("v")},
-        "derive": {
+        "aggregates": REDUCED
+        | {
             "share": "large / nullif(n, 0)",
             "percent": "round(100 * share)::INTEGER",
             "said": "k || ' at ' || minute(window_start)",
@@ -73,12 +74,12 @@ def test_derived_columns_stand_behind_the_aggregates(tmp_path: Path) -> None:
 
 
 def test_a_changed_derivation_reads_nothing_again(tmp_path: Path) -> None:
-    flow, root = pipeline(tmp_path, derive={}), tmp_path / "root"
+    flow, root = pipeline(tmp_path, aggregates=REDUCED), tmp_path / "root"
     run(flow, root=root, start=START, end=START + 3 * MINUTE, spark=HERE)
     for file in tmp_path.glob("*.parquet"):
         if file.name != "03.parquet":
             file.unlink()
-    more = replace(flow, derive={"twice": "2 * n"})
+    more = replace(flow, aggregates=REDUCED | {"twice": "2 * n"})
     assert fingerprint(more) == fingerprint(flow)
     assert derivation(more, "w") != derivation(flow, "w")
     run(more, root=root, start=START + 3 * MINUTE, end=START + 4 * MINUTE, spark=HERE)
@@ -86,23 +87,23 @@ def test_a_changed_derivation_reads_nothing_again(tmp_path: Path) -> None:
 
 
 def test_windows_that_are_there_are_not_read_by_another_derivation(tmp_path: Path) -> None:
-    flow, root = pipeline(tmp_path, derive={}, windows={"w": windows.tumbling("1h")}), tmp_path / "root"
+    flow, root = pipeline(tmp_path, aggregates=REDUCED, windows={"w": windows.tumbling("1h")}), tmp_path / "root"
     run(flow, root=root, start=START, end=START + MINUTE, spark=HERE)
-    with pytest.raises(StateError, match=r"another definition than this \(derive: 'share' is new: large / n\)"):
-        read(replace(flow, derive={"share": "large / n"}), "w", root=root, provisional=True)
+    with pytest.raises(StateError, match=r"another definition than this \(aggregates: 'share' is new: large / n\)"):
+        read(replace(flow, aggregates=REDUCED | {"share": "large / n"}), "w", root=root, provisional=True)
 
 
 def test_what_has_no_value_is_told(tmp_path: Path) -> None:
-    flow = pipeline(tmp_path, derive={"number": "k::INTEGER"})
-    with pytest.raises(SourceError, match=r"derive: .*Could not convert.*try_cast"):
+    flow = pipeline(tmp_path, aggregates=REDUCED | {"number": "k::INTEGER"})
+    with pytest.raises(SourceError, match=r"aggregates: .*Could not convert.*try_cast"):
         run(flow, root=tmp_path / "root", start=START, end=START + MINUTE, spark=HERE)
 
 
 WRONG = {
-    "unknown column": ({"share": "late / n"}, r"derive\['share'\].*late.*A window has: k VARCHAR, window_start .*, large BIGINT"),
-    "one derived later": ({"a": "b + 1", "b": "n + 1"}, r"derive\['a'\].*b"),
-    "types": ({"a": "k * 2"}, r"derive\['a'\]"),
-    "no SQL": ({"a": "n +"}, r"derive\['a'\]"),
+    "unknown column": ({"share": "late / n"}, r"aggregates\['share'\].*late.*A window has: k VARCHAR, window_start .*, large BIGINT"),
+    "one derived later": ({"a": "b + 1", "b": "n + 1"}, r"aggregates\['a'\].*b"),
+    "types": ({"a": "k * 2"}, r"aggregates\['a'\]"),
+    "no SQL": ({"a": "n +"}, r"aggregates\['a'\]"),
     "other windows": ({"a": "lag(n) over (order by window_start)"}, "window functions"),
     "all windows": ({"a": "sum(n)"}, "aggregates"),
 }
@@ -110,22 +111,26 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_expressions_are_refused_before_anything_is_read(name: str, tmp_path: Path) -> None:
-    derive, said = WRONG[name]
+    sql, said = WRONG[name]
     with pytest.raises(DefinitionError, match=said):
-        bound_types(bind(pipeline(tmp_path, derive=derive), tmp_path), {}, [[f"{tmp_path}/00.parquet"]])
+        bound_types(bind(pipeline(tmp_path, aggregates=REDUCED | sql), tmp_path), {}, [[f"{tmp_path}/00.parquet"]])
 
 
 @pytest.mark.parametrize(
-    ("derive", "said"),
+    ("sql", "said"),
     [
-        ({"n": "large"}, "stands twice"),
+        ({"N": "large"}, "stands twice"),
         ({"K": "large"}, "stands twice"),
         ({"batch": "n"}, "reserved"),
         ({"window_index": "n"}, "has a column .window_index. already"),
-        ({"a": ""}, "not a dict of name -> SQL"),
-        (["n"], "not a dict of name -> SQL"),
+        ({"a": ""}, "is no SQL"),
     ],
 )
-def test_wrong_names_are_refused_when_built(derive: Any, said: str, tmp_path: Path) -> None:
+def test_wrong_names_are_refused_when_built(sql: Any, said: str, tmp_path: Path) -> None:
     with pytest.raises(DefinitionError, match=said):
-        pipeline(tmp_path, derive=derive)
+        pipeline(tmp_path, aggregates=REDUCED | sql)
+
+
+def test_sql_alone_gives_no_windows(tmp_path: Path) -> None:
+    with pytest.raises(DefinitionError, match=r"aggregates\['n'\]: 'count\(\*\)' is SQL over results .* add one, as aggregates.count\(\)"):
+        pipeline(tmp_path, aggregates={"n": "count(*)"})

@@ -83,8 +83,7 @@ def pipeline(folder: Path, **changes: Any) -> Pipeline:
         "start": START,
         "keys": ["k"],
         "windows": {"w": windows.tumbling("1m", having=HAVING)},
-        "aggregates": {"n": agg.count(), "total": agg.sum("v")},
-        "derive": {"double": "2 * total"},
+        "aggregates": {"n": agg.count(), "total": agg.sum("v"), "double": "2 * total"},
     }
     return Pipeline(**(asked | changes))
 
@@ -188,7 +187,12 @@ def test_windows_over_windows_are_made_of_what_is_shown(tmp_path: Path) -> None:
 
 
 def test_a_rollup_without_a_key_of_the_condition_is_refused(tmp_path: Path) -> None:
-    flow = pipeline(tmp_path, windows={"w": windows.tumbling("1m", having="k = 'a'")}, rollups={"all": []}, derive={})
+    flow = pipeline(
+        tmp_path,
+        windows={"w": windows.tumbling("1m", having="k = 'a'")},
+        rollups={"all": []},
+        aggregates={"n": agg.count(), "total": agg.sum("v")},
+    )
     with pytest.raises(DefinitionError, match=r"windows\['w.all'\], having: .* there is no column \"k\""):
         bound_types(bind(flow, tmp_path), {}, [[f"{tmp_path}/00.parquet"]])
 

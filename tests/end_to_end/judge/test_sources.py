@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, run, sources
+from muntin import Limits, Pipeline, run, sources
 from tests.catalogue.kinds import JUDGED, called
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenarios import AHEAD, MEASURES, TYPES, Scenario, scenario
@@ -118,7 +118,7 @@ def dressed(case: Scenario, source: object) -> Pipeline:
         start=face.instant(case.batches[0].start),
         keys=list(case.keys),
         watermark=case.watermark,
-        max_ahead=face.span(AHEAD),
+        limits=Limits(max_ahead=face.span(AHEAD)),
         windows={name: called(value) for name, value in case.windows.items()},
         aggregates={name: measure.public for name, measure in MEASURES.items()},
     )

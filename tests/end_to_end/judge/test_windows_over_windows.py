@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, Retain, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError
 from tests.storage.three_batches import HERE
@@ -42,10 +42,11 @@ def stages(folder: Path, policy: str = "interval") -> list[Pipeline]:
     one = Pipeline(
         name="one", source=sources.files(str(folder / "{start:%H%M}.parquet"), event_time="t"), keys=["k"], watermark=policy,
         windows={"five": windows.tumbling("5m", grace="5m"), "three": windows.arrival(windows.by_count(3))}, aggregates=own,
-        keep_states=True, **same,
+        retain=Retain(states_in_windows=True), **same,
     )  # fmt: skip
     two = Pipeline(
-        name="two", source=sources.windows(one, "five"), keys=["k"], keep_states=True, aggregates={"held": agg.count(), **merged},
+        name="two", source=sources.windows(one, "five"), keys=["k"],
+        retain=Retain(states_in_windows=True), aggregates={"held": agg.count(), **merged},
         windows={"twenty": windows.tumbling("20m"), "rolling": windows.sliding("20m", step="5m")}, **same,
     )  # fmt: skip
     three = Pipeline(
@@ -163,7 +164,7 @@ def test_impossible_stages_are_refused(tmp_path: Path) -> None:
         "merge combines the states of upstream windows; give sources.windows": lambda: Pipeline(
             source=one.source, aggregates={"x": agg.merge("n")}, **same
         ),
-        "merge combines the states of upstream windows; say keep_states=True in 'bare'": lambda: Pipeline(
+        "merge combines the states of upstream windows; say retain=Retain(states_in_windows=True) in 'bare'": lambda: Pipeline(
             source=sources.windows(bare(one), "five"), aggregates={"x": agg.merge("n")}, **same
         ),
     }.items():

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin import Pipeline, read, sources
+from muntin import Limits, Pipeline, read, sources
 from muntin import aggregates as agg
 from tests.catalogue.calls import span
 from tests.catalogue.kinds import called
@@ -70,7 +70,7 @@ def define(
         keys=list(keys),
         windows={key: called(value) for key, value in asked.items()},
         aggregates={key: value.public for key, value in measures.items()},
-        **{"max_quarantined": None, **more},
+        **{"limits": Limits(max_quarantined=None), **more},
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from muntin import Pipeline, sources, windows
+from muntin import Limits, Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import DefinitionError
@@ -81,7 +81,7 @@ KINDS_OF_WINDOWS = {"tumbling": windows.tumbling("1h"), "arrival": windows.arriv
 
 def pipeline(kind: str, **aggregates: Aggregate) -> Pipeline:
     source = sources.files("x/{start:%Y%m%dT%H}.parquet", event_time="at")
-    given: dict[str, Any] = {"windows": {"w": KINDS_OF_WINDOWS[kind]}, "aggregates": aggregates, "max_quarantined": None}
+    given: dict[str, Any] = {"windows": {"w": KINDS_OF_WINDOWS[kind]}, "aggregates": aggregates, "limits": Limits(max_quarantined=None)}
     return Pipeline(name="p", source=source, schedule="1h", start=START, **given)
 
 

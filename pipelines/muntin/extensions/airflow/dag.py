@@ -83,7 +83,7 @@ def _described(pipeline: Pipeline) -> str:
         f"- `{name}`: {type(window).__name__.lower()}{_fewer(pipeline, name)}"
         for name, window in pipeline.windows.items()
     )
-    aggregates = ", ".join(f"`{name}`" for name in pipeline.aggregates)
+    aggregates = ", ".join(f"`{name}`" for name in pipeline.row_aggregates)
     return f"Windows of {aggregates}, by {', '.join(pipeline.keys) or 'nothing'}:\n\n{kinds}\n"
 
 

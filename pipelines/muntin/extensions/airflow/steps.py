@@ -57,8 +57,6 @@ def accumulate(
     from muntin.jobs.steps import read
 
     source_reading = read(place.bound, runner, [place.interval], unread=True, record=record)
-    for remark in source_reading.remarks:
-        log.warning(remark)
     batches, changed = source_reading.batches, source_reading.changed
     reported(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)

@@ -121,7 +121,7 @@ def _check_none_is_forgotten(reading: _Reading, *, refused: bool) -> None:
 
 def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _Reading:
     """Read every file once."""
-    source, latest = share.bound.source, bundle.ends + share.bound.pipeline.max_ahead_us
+    source, latest = share.bound.source, bundle.ends + share.bound.pipeline.limits.max_ahead_us
     read_as, columns = told_columns(session, source, bundle.parts[0].split.paths, share.bound.may_use)
     ordinal = keeps_order(share.bound)
     if source.batch_column:

@@ -32,7 +32,7 @@ def check_share(bound: Bound, intervals: Sequence[Interval], task_files: Read) -
     No rows of the share are files that the definition puts there as a whole (`on_bad_file`, `on_schema`), and
     changes that wait for the row that they change.
     """
-    most = bound.pipeline.max_quarantined
+    most = bound.pipeline.limits.max_quarantined
     over = (
         []
         if most is None
@@ -52,7 +52,7 @@ def check_share(bound: Bound, intervals: Sequence[Interval], task_files: Read) -
     )
     raise SourceError(
         f"{listed}; max_quarantined={most} allows less, so no batch of this run is committed. Mend the files"
-        " or the definition, or say max_quarantined= in the pipeline, None for no limit. The first"
+        " or the definition, or say limits=Limits(max_quarantined=...), None for no limit. The first"
         f" rows:{rows}"
     )
 

@@ -76,7 +76,11 @@ def _no_rows(bound: Bound, pieces: Pieces) -> str:
             check_aggregates(session, bound, rows, columns)
             return rows
     if pieces or bound.source.blank:  # what is wrong is reported of the files
-        own = replace(bound, pipeline=replace(bound.pipeline, derive={}), lifted=_own_fields(bound))
+        own = replace(
+            bound,
+            pipeline=replace(bound.pipeline, aggregates=bound.pipeline.row_aggregates),
+            lifted=_own_fields(bound),
+        )
         bound_types(own, {frames.table: None for frames in bound.frame_sets}, pieces or [[]])
     used = ", ".join(repr(each.of) for each in _own_fields(bound) if each.of)
     raise SourceError(

@@ -201,7 +201,7 @@ def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ..
 
 def taken(bound: Bound, split: Split) -> Taken:
     """The event times that a split's batch takes."""
-    ahead, behind = bound.pipeline.max_ahead_us, bound.pipeline.max_behind_us
+    ahead, behind = bound.pipeline.limits.max_ahead_us, bound.pipeline.limits.max_behind_us
     whenever = bound.source.changes.takes_back if bound.source.changes else ""
     return Taken(
         split.end_us + ahead,
@@ -215,10 +215,10 @@ def taken(bound: Bound, split: Split) -> Taken:
 
 def taken_of_batches(bound: Bound) -> Taken:
     """The event times that batches take, of rows with the columns `ROW_BATCH` and `LATEST`."""
-    behind = bound.pipeline.max_behind_us
+    behind = bound.pipeline.limits.max_behind_us
     return Taken(
         LATEST,
-        bound.pipeline.max_ahead_us,
+        bound.pipeline.limits.max_ahead_us,
         None if behind is None else f"{ROW_BATCH} - {behind}",
         behind or 0,
         _needs(bound),

@@ -64,9 +64,7 @@ def earlier_ids(bound: Bound, noted_ids: KnownIds, intervals: Sequence[Interval]
     batches = Batches.joined(
         [noted_ids.batches.take(~np.isin(noted_ids.batches.start_us, own.start_us)), own]
     )
-    begins = batches.start_us[first_of_run(batches.start_us, batches.end_us, fill=fills(bound))][
-        batches.position(own.start_us)
-    ]
+    begins = batches.start_us[first_of_run(batches.start_us, batches.end_us)][batches.position(own.start_us)]
     begin_us = dict(zip(own.start_us.tolist(), begins.tolist(), strict=True))
     left_out = tuple(np.setdiff1d(noted_ids.ids.start_us, batches.start_us).tolist())
     return Earlier(bound.folder, noted_ids.files, bound.source.dedupe_within_us or 0, begin_us, left_out)
@@ -78,7 +76,7 @@ def compared_ids(bound: Bound, facts: Batches) -> tuple[Ints, Versions]:
 
     `facts`: of the table of ids.
     """
-    first = first_in_reach(facts, bound.source.dedupe_within_us or 0, fill=fills(bound))
+    first = first_in_reach(facts, bound.source.dedupe_within_us or 0)
     return first, compared(facts, first)
 
 
@@ -93,11 +91,6 @@ def with_states(bound: Bound, ids: Batches) -> Batches:
         for frames, snapshot in zip(bound.frame_sets, tables, strict=True)
     )
     return ids.take(np.isin(ids.start_us, reduce(np.intersect1d, held)))
-
-
-def fills(bound: Bound) -> bool:
-    """Whether a hole between batches is an empty batch."""
-    return bound.pipeline.on_gap == "empty"
 
 
 def decided_of_nothing(bound: Bound, files: Sequence[File]) -> Mapping[int, int]:

@@ -154,7 +154,7 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
         keys=shard.keys,
         aggregates=shard.bound.aggregates,
         wanted=shard.wanted,
-        keep_states=shard.bound.pipeline.keep_states,
+        keep_states=shard.bound.pipeline.retention.states_in_windows,
     )
     windows = derived(shard.bound, shard.window, combined.windows)
     return replace(combined, windows=windows, shown=shown(shard.bound, shard.window, windows))

@@ -26,7 +26,7 @@ from muntin.jobs.deduplication.decisions import decisions
 from muntin.jobs.inputs.dimensions.met_rows import noted_names
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.records.reports_table import record_accumulated, utc_now
-from muntin.timeline.batches import GAP, UNDECIDED, Batches
+from muntin.timeline.batches import UNDECIDED, Batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,7 +99,7 @@ def _wrong(batches: Batches, history_starts: Ints, right: np.ndarray) -> Ints:
         if len(history_starts)
         else np.zeros(len(batches), np.bool_)
     )
-    return batches.start_us[~same & (batches.version != GAP) & ~batches.expired]
+    return batches.start_us[~same & ~batches.expired]
 
 
 def _read_again(bound: Bound, runner: Runner, wrong: Sequence[Interval]) -> None:

@@ -88,11 +88,11 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[_Expiring]:
     if (
         retention.states_us
         and bound.source.dedupe_within_us is not None
-        and bound.pipeline.max_behind_us is not None
+        and bound.pipeline.limits.max_behind_us is not None
     ):
         yield from _without_rows(bound, IDS, _ids_out_of_reach(bound), at_once=at_once)
-    if retention.quarantine_us and _has_gathered(bound, QUARANTINE, retention.quarantine_us, lag):
-        yield from _without_rows(bound, QUARANTINE, _behind(bound, retention.quarantine_us), at_once=at_once)
+    if retention.refused_us and _has_gathered(bound, QUARANTINE, retention.refused_us, lag):
+        yield from _without_rows(bound, QUARANTINE, _behind(bound, retention.refused_us), at_once=at_once)
     if retention.windows_us:
         for name in bound.windows:
             yield from _without_windows(bound, name, retention.windows_us, lag)
@@ -164,7 +164,8 @@ def _met_without_states(bound: Bound) -> Ints:
 def _ids_out_of_reach(bound: Bound) -> Ints:
     """Starts of batches whose ids can be dropped: no batch that may be read again can repeat them."""
     batches = accumulated(bound, IDS, bound.store.snapshot(IDS))
-    reach_us = expired_to(bound) - (bound.pipeline.max_behind_us or 0) - (bound.source.dedupe_within_us or 0)
+    behind_us = bound.pipeline.limits.max_behind_us or 0
+    reach_us = expired_to(bound) - behind_us - (bound.source.dedupe_within_us or 0)
     return batches.start_us[~batches.expired & (batches.rows > 0) & (batches.high_us < reach_us)]
 
 

@@ -71,7 +71,7 @@ def column_origins(bound: Bound, window: str) -> dict[str, set[Origin]]:
         origins[result] = {
             origin for name in sources for origin in (*_direct(bound, name, aggregate), *around[name])
         }
-    for result, sql in bound.pipeline.derive.items():
+    for result, sql in bound.pipeline.derived.items():
         origins[result] = set[Origin]().union(*(origins.get(path[0], set()) for path in named_columns(sql)))
     return origins
 

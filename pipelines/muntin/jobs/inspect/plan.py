@@ -135,8 +135,8 @@ def plan(
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root)
     check_no_lost_commits(bound)
-    looked_up = lookup_changes(bound, intervals)
-    intervals = sorted({*intervals, *looked_up.intervals})
+    looked_up = lookup_changes(bound)
+    intervals = sorted({*intervals, *looked_up.why})
     why = dict(looked_up.why)
     batches, given = _batches(bound, intervals, why)
     if validate:

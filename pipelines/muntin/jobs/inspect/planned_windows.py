@@ -68,9 +68,7 @@ def planned_windows(
         len(bound.pipeline.sources),
     )
     starts = np.array([interval.start_us for interval in asked], np.int64)
-    batch_history = history(
-        batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty"
-    )
+    batch_history = history(batches, was.starts, starts, bound.pipeline.intervals)
     watermarks_us = watermarks(batch_history.batches, bound.pipeline.watermarking)
     then = as_published(bound, name, was.ledger)
     ledger_before = was.ledger if then else None

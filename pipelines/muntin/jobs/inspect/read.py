@@ -138,7 +138,7 @@ def check_nothing_lasts(pipeline: Pipeline, window: str) -> None:
     """Refuse to take windows for empty that values may last to (`carry=`): they are derived where the
     definition asks for them.
     """
-    lasting = [name for name, each in pipeline.aggregates.items() if each.carry]
+    lasting = [name for name, each in pipeline.row_aggregates.items() if each.carry]
     if lasting:
         raise DefinitionError(
             f"dense: values of {lasting[0]!r} last to windows without events (carry=), and {window!r} is"
@@ -209,7 +209,7 @@ def shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
 def columns_of(pipeline: Pipeline, window: str) -> list[str]:
     """The columns of a window's table."""
     names = [*pipeline.keys_of(window), "window_start", "window_end", *pipeline.windows[window].columns]
-    return [*names, *pipeline.aggregates, *pipeline.derive, "batch"]
+    return [*names, *pipeline.results, "batch"]
 
 
 def unpublished(bound: Bound, todo: Pending) -> pa.Table:

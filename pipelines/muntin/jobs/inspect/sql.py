@@ -118,7 +118,7 @@ def _windows_of(pipeline: Pipeline, table: Mapping[str, str], own: set[str]) -> 
     if len(windows) > 1:
         raise DefinitionError(
             f"sql: the names {' and '.join(windows)} are one in SQL; rename one of these windows, with"
-            " renamed_windows="
+            " renamed=Renamed(windows=...)"
         )
     if windows and table["schema_name"]:
         raise DefinitionError(

@@ -90,7 +90,7 @@ def over(
 
 def _check_nothing_lasts(pipeline: Pipeline) -> None:
     """Refuse aggregates that take values from before a range: which came in time for it no batch says."""
-    for name, each in pipeline.aggregates.items():
+    for name, each in pipeline.row_aggregates.items():
         if each.carry:
             raise DefinitionError(
                 f"over: aggregates[{name!r}] has values from before a window (carry=), and a range has its"

@@ -126,8 +126,7 @@ def _columns(bound: Bound, window: str, now: Published) -> tuple[list[str], tupl
         "window_start",
         "window_end",
         *kind.columns,
-        *pipeline.aggregates,
-        *pipeline.derive,
+        *pipeline.results,
     ]
     if reserved_names := {REVISION, CHANGE} & {*names}:
         raise DefinitionError(

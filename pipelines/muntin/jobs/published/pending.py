@@ -91,7 +91,6 @@ def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, ba
         now.starts,
         np.array(asked, np.int64),
         bound.pipeline.intervals,
-        fill=bound.pipeline.on_gap == "empty",
     )
     watermarks_us = watermarks(past.batches, bound.pipeline.watermarking)
     lost = _batches_with_lost_files(bound, now, asked)

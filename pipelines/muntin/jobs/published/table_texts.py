@@ -37,7 +37,7 @@ def comments(bound: Bound, window: str) -> Mapping[str, str]:
     """Column of a window's table -> its comment."""
     keys = dict.fromkeys(bound.keys_of(window), "key: windows are kept apart by it")
     aggregates = {name: _of(aggregate) for name, aggregate in bound.aggregates.items()}
-    derived = {name: f"derived: {expression}" for name, expression in bound.pipeline.derive.items()}
+    derived = {name: f"derived: {expression}" for name, expression in bound.pipeline.derived.items()}
     return keys | _OF_ALL | aggregates | derived
 
 

@@ -173,8 +173,7 @@ class RunReport:
             finalised.
         published: window -> starts of the batches whose windows were derived anew and published by this run.
         quality: the outcome of each window's expectations, as dicts.
-        remarks: what was found damaged and was derived again, and which batches rest on rows of dimensions
-            that are others by now and were not read again, a sentence each.
+        remarks: what was found damaged and was derived again, a sentence each.
         changed: window -> which of its published windows this run changed, and how; one part a commit.
         left_behind: batches that an earlier definition's state has and this state lacks: `muntin run
             --rebuild` reads them.

@@ -155,7 +155,7 @@ def _select(asked: Sequence[_Asked], rows: str) -> str:
 def _check_derived(
     session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
 ) -> None:
-    if not bound.pipeline.derive and all(
+    if not bound.pipeline.derived and all(
         kind.having is None and not kind.made_of.of_results for kind in bound.windows.values()
     ):
         return

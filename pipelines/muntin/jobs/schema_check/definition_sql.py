@@ -58,5 +58,5 @@ def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
             *window.made_of.lifts.values(),
         ):
             yield f"windows[{name!r}]", sql
-    for name, sql in bound.pipeline.derive.items():
-        yield f"derive[{name!r}]", sql
+    for name, sql in bound.pipeline.derived.items():
+        yield f"aggregates[{name!r}]", sql

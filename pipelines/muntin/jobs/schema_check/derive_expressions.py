@@ -34,13 +34,15 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
 
     SourceError if an expression has no value for a window, as the number of a text that is none.
     """
-    if not bound.pipeline.derive:
+    if not bound.pipeline.derived:
         return windows
     session = over(bound, window, windows)
     try:
-        return _with(bound, session, windows, bound.pipeline.derive)
+        return _with(bound, session, windows, bound.pipeline.derived)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
-        raise DefinitionError(f"derive does not fit the windows of {window!r}: {said(wrong)}") from wrong
+        raise DefinitionError(
+            f"SQL of aggregates does not fit the windows of {window!r}: {said(wrong)}"
+        ) from wrong
     finally:
         session.unregister(WINDOWS)
 
@@ -49,12 +51,12 @@ def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
     """Ranges with the columns of derive expressions that read nothing but what ranges have; see
     `lookups.over`.
     """
-    if not bound.pipeline.derive:
+    if not bound.pipeline.derived:
         return ranges
     session, fitting = closed_session(), dict[str, str]()
     session.register(WINDOWS, ranges)
     try:
-        for name, sql in bound.pipeline.derive.items():
+        for name, sql in bound.pipeline.derived.items():
             with suppress(duckdb.BinderException):  # of a column that windows have, and ranges do not
                 described(session, query_with((fitting | {name: sql}).items()))
                 fitting[name] = sql
@@ -75,13 +77,13 @@ def _with(
         f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in expressions
     )
     try:
-        with in_time(session, ["derive"]):
+        with in_time(session, ["SQL of aggregates"]):
             columns = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException):
         raise
     except duckdb.Error as wrong:
         raise SourceError(
-            f"derive: {said(wrong)}; guard the expression, as with nullif, try_cast or case"
+            f"aggregates: {said(wrong)}; guard the expression, as with nullif, try_cast or case"
         ) from wrong
     place = windows.column_names.index(list(bound.aggregates)[-1]) + 1
     for at, name in enumerate(expressions):
@@ -92,13 +94,13 @@ def _with(
 def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
     """Try the expressions on a window without rows. `states`: of the window's frame set, without rows."""
     session, seen = over(bound, window, empty_row(bound, window, states)), list[tuple[str, str]]()
-    for name, sql in bound.pipeline.derive.items():
+    for name, sql in bound.pipeline.derived.items():
         # as a condition, since SQL refuses aggregates and functions over other rows there
         try:
             described(session, f"SELECT 1 FROM ({query_with(seen)}) WHERE (({sql}) IS NULL)")
         except duckdb.Error as wrong:
             raise misfit(
-                f"derive[{name!r}]: {sql!r}", window, sql, wrong, described(session, query_with(seen))
+                f"aggregates[{name!r}]: {sql!r}", window, sql, wrong, described(session, query_with(seen))
             ) from wrong
         seen.append((name, sql))
 
@@ -152,7 +154,7 @@ def query_with(columns: Iterable[tuple[str, str]]) -> str:
     """The query for windows with some columns; a column may read the columns before it."""
     query = f"FROM {WINDOWS}"
     for name, sql in columns:
-        check_expression(sql, f"derive[{name!r}]")
+        check_expression(sql, f"aggregates[{name!r}]")
         query = f"SELECT *, ({sql}) AS {quoted(name)} FROM ({query})"
     return query
 

@@ -31,7 +31,7 @@ def shown(bound: Bound, window: str, windows: pa.Table) -> np.ndarray | None:
     if having is None:
         return None
     check_expression(having, _named(window))
-    session = over(bound, window, windows, bound.pipeline.derive)
+    session = over(bound, window, windows, bound.pipeline.derived)
     try:
         with in_time(session, ["having"]):
             holds = session.sql(
@@ -55,7 +55,7 @@ def check_having(bound: Bound, window: str, states: pa.Table) -> None:
 
     `states`: of the window's frame set, without rows.
     """
-    having, rows = bound.windows[window].having, query_with(bound.pipeline.derive.items())
+    having, rows = bound.windows[window].having, query_with(bound.pipeline.derived.items())
     if having is None:
         return
     check_expression(having, _named(window))

@@ -136,7 +136,7 @@ class Bound:
     @property
     def aggregates(self) -> dict[str, Aggregate]:
         """Result column -> aggregate."""
-        return self.pipeline.aggregates  # type: ignore[return-value]
+        return self.pipeline.row_aggregates  # type: ignore[return-value]
 
     @property
     def alerts(self) -> Alerts | None:
@@ -212,7 +212,7 @@ def bind(
     place = path_of(readable(str(root), "root")).absolute()
     home = place / name_of_state(pipeline, place)
     even = keeps_even_frames(pipeline, home)
-    state.check_owner(home, home.name, pipeline.renamed_from)
+    state.check_owner(home, home.name, pipeline.renamed.pipeline)
     bound = Bound(pipeline, home / fingerprint(pipeline, even=even), even=even)
     return claimed(bound) if claim else bound
 

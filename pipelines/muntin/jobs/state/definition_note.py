@@ -34,16 +34,14 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
         ),
         "dedupe": _of_sources(pipeline, _dedupe),
         "schedule": str(pipeline.intervals),
-        "max_ahead": spell(pipeline.max_ahead_us),
-        "max_behind": "" if pipeline.max_behind_us is None else spell(pipeline.max_behind_us),
+        "max_ahead": spell(pipeline.limits.max_ahead_us),
+        "max_behind": "" if pipeline.limits.max_behind_us is None else spell(pipeline.limits.max_behind_us),
         "watermark": (
             pipeline.watermark_policy + ("" if idle_us is None else f", idle after {spell(idle_us)}")
         ),
-        "on_gap": pipeline.on_gap,
-        "keep_states": str(pipeline.keep_states),
+        "states_in_windows": str(pipeline.retention.states_in_windows),
         "windows": {name: _window(pipeline, name) for name in pipeline.windows},
         "aggregates": {name: str(aggregate) for name, aggregate in pipeline.aggregates.items()},
-        "derive": dict(pipeline.derive),
     }
 
 

@@ -39,8 +39,8 @@ def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
         "keys": pipeline.keys,
         "where": pipeline.where,
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
-        "max_ahead": pipeline.max_ahead_us,
-        "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
+        "max_ahead": pipeline.limits.max_ahead_us,
+        "fields": sorted(facts_of(each) for each in shared_fields(pipeline.row_aggregates)),
         "frames": [
             [frames.table, frames.event_times, sorted(frames.lifts.items())]
             for frames in frame_sets(pipeline, even=even)
@@ -59,8 +59,8 @@ def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
         }
     if pipeline.timezone != UTC_NAME:
         facts["timezone"] = zone(pipeline.timezone).rules
-    if pipeline.max_behind is not None:
-        facts["max_behind"] = pipeline.max_behind_us
+    if pipeline.limits.max_behind is not None:
+        facts["max_behind"] = pipeline.limits.max_behind_us
     return json.dumps(facts, sort_keys=True, default=str)
 
 
@@ -92,19 +92,18 @@ def derivation(pipeline: Pipeline, window: str) -> str:
     """A name of everything that, apart from the states, determines a window's results."""
     results = {
         name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)]
-        for name, each in pipeline.aggregates.items()
+        for name, each in pipeline.row_aggregates.items()
     }
     facts = [
         _NAMING,
         pipeline.windows[window].identity,
         pipeline.watermark_policy,
-        pipeline.on_gap,
         results,
-        pipeline.keep_states,
+        pipeline.retention.states_in_windows,
     ]
     # in order: a column may read those before it
-    facts += [list(pipeline.derive.items())] if pipeline.derive else []
-    facts += [{"idle_after": pipeline.watermarking.idle_us}] if pipeline.idle_after is not None else []
+    facts += [list(pipeline.derived.items())] if pipeline.derived else []
+    facts += [{"idle_after": pipeline.watermarking.idle_us}] if pipeline.limits.idle_after is not None else []
     facts += [{"having": having}] if (having := pipeline.windows[window].having) else []
     facts += [{"keys": pipeline.keys_of(window)}] if pipeline.keys_of(window) != tuple(pipeline.keys) else []
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

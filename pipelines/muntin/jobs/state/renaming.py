@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def name_of_state(pipeline: Pipeline, root: AnyPath) -> str:
     """The present name of a pipeline's state: the name before, until the first run has taken it over."""
-    before, here = pipeline.renamed_from, root / pipeline.name
+    before, here = pipeline.renamed.pipeline, root / pipeline.name
     return (
         before if before and not here.exists() and (root / before / OWNER_FILE).is_file() else pipeline.name
     )
@@ -30,8 +30,8 @@ def take_over(pipeline: Pipeline, home: AnyPath) -> None:
     try:
         if (before := name_of_state(pipeline, home.parent)) != pipeline.name:
             move_folder(home.with_name(before), home)
-        if pipeline.renamed_from:
-            give_to(home, pipeline.name, pipeline.renamed_from)
+        if pipeline.renamed.pipeline:
+            give_to(home, pipeline.name, pipeline.renamed.pipeline)
         for window, old in pipeline.renamed_tables.items():
             for folder in (home, *folders_in(home)):
                 table = folder / WINDOWS / old

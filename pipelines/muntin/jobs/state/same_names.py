@@ -35,9 +35,9 @@ def check_apart(file: Path, pipelines: Iterable[Pipeline]) -> None:
         if (other := known.setdefault(each.name.lower(), each)) is not each and other != each:
             raise DefinitionError(f"{file} defines two pipelines of the name {each.name!r}; {_WHY}")
     for each in known.values():
-        if each.renamed_from and each.renamed_from.lower() in known:
+        if each.renamed.pipeline and each.renamed.pipeline.lower() in known:
             raise DefinitionError(
-                f"{file}: renamed_from of {each.name!r}: {each.renamed_from!r} is a pipeline of this file;"
+                f"{file}: renamed= of {each.name!r}: {each.renamed.pipeline!r} is a pipeline of this file;"
                 " leave it out"
             )
 

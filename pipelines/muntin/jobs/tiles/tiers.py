@@ -97,7 +97,7 @@ def _published(bound: Bound, tier_table: Tiered, states: Snapshot) -> tuple[Batc
     """
     starts, pipeline = published(bound.store, next(iter(tier_table.long))).starts, bound.pipeline
     batches = accumulated(bound, tier_table.frames.table, states)
-    past = history(batches, starts, starts[:0], pipeline.intervals, fill=pipeline.on_gap == "empty").batches
+    past = history(batches, starts, starts[:0], pipeline.intervals).batches
     past = past.take(past.start_us <= starts.max(initial=BEFORE_ALL))
     watermarks_us = watermarks(past, pipeline.watermarking)
     return past, [

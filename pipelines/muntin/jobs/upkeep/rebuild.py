@@ -12,10 +12,9 @@ import numpy as np
 
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
-from muntin.definition.spelling import size_of
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import folders_in
-from muntin.jobs.inputs.inputs import inputs, without_files
+from muntin.jobs.inputs.inputs import without_files
 from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import current, published
@@ -72,17 +71,6 @@ def to_rebuild(bound: Bound) -> list[Outdated]:
         _outdated(interval, f"in the state {backlog.state.name}", purged=gone)
         for interval, gone in _purged(bound, backlog).items()
     ]
-
-
-def automatic_intervals(bound: Bound) -> list[Interval]:
-    """Intervals to read again automatically; empty if their files exceed `auto_rebuild`."""
-    most = size_of(bound.pipeline.auto_rebuild, "auto_rebuild")
-    backlog = _behind(bound) if most else None
-    if backlog is None or not backlog.fits:
-        return []
-    intervals = [interval for interval, gone in _purged(bound, backlog).items() if not gone]
-    given = inputs(bound, intervals).files if intervals else {}
-    return intervals if sum(file.size for files in given.values() for file in files) <= most else []
 
 
 def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:

@@ -93,7 +93,7 @@ def _which(pipeline: "Pipeline", table: "pa.Table", command: str, root: str) -> 
     """The question which aggregates to draw: the aggregates that can be drawn, and a
     command that draws one.
     """
-    possible = [name for name in (*pipeline.aggregates, *pipeline.derive) if _is_number(table[name].type)]
+    possible = [name for name in pipeline.results if _is_number(table[name].type)]
     if not possible:
         return f"pipeline {pipeline.name!r} has no aggregate that is a number: there is nothing to draw"
     return f"say which aggregate to draw, of {', '.join(possible)}: {command} {possible[0]} {root}"
@@ -109,8 +109,8 @@ def _is_number(kind: "pa.DataType") -> bool:
 
 def _check(pipeline: "Pipeline", names: list[str]) -> None:
     for name in names:
-        if name not in pipeline.aggregates and name not in pipeline.derive:
-            there = (*pipeline.aggregates, *pipeline.derive)
+        if name not in pipeline.row_aggregates and name not in pipeline.derived:
+            there = pipeline.results
             near = did_you_mean(name, there)
             raise DefinitionError(
                 f"no aggregate {name!r} in pipeline {pipeline.name!r}; there are {', '.join(there)}{near}"

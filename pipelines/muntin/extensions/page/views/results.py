@@ -58,7 +58,7 @@ class Results:
 def results(at: Seen, window: str, asked: Asked, *, skip: int = 0) -> Results:
     """The newest results of the keys asked for, or of the keys of the newest windows."""
     tables = [_of_key(at, window, key, asked.start, asked.end) for key in _keys(at, window, asked)]
-    names = [*at.bound.windows[window].columns, *at.pipeline.aggregates, *at.pipeline.derive]
+    names = [*at.bound.windows[window].columns, *at.pipeline.results]
     numbers = tuple(name for name in names if tables and any(_is_number(table, name) for _, table in tables))
     shown = numbers[skip : skip + PICTURES]
     apart = apart_us(at.bound.windows[window], at.pipeline.intervals.first_us)

@@ -78,7 +78,7 @@ def window_table(at: Seen, window: str, asked: Asked, begin: Place | None) -> Wi
 
 def _result_columns(at: Seen, window: str, there: Sequence[str]) -> list[str]:
     """The columns of results in the order of the definition, without states."""
-    order = (*at.bound.windows[window].columns, *at.pipeline.aggregates, *at.pipeline.derive)
+    order = (*at.bound.windows[window].columns, *at.pipeline.results)
     return [name for name in order if name in there]
 
 

@@ -82,7 +82,12 @@ def _joined(
 
     `scratch`: a temporary folder for the new fields.
     """
-    some = replace(bound, pipeline=replace(bound.pipeline, derive={}), folder=scratch, lifted=earlier.missing)
+    some = replace(
+        bound,
+        pipeline=replace(bound.pipeline, aggregates=bound.pipeline.row_aggregates),
+        folder=scratch,
+        lifted=earlier.missing,
+    )
     task_files = read_batches(some, runner, given, schemas)
     starts = np.array(
         [

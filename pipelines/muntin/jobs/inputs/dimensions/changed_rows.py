@@ -21,12 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.schedule import Interval
-from muntin.definition.spelling import many, size_of
 from muntin.files.pages import opened
 from muntin.files.paths import names_in
 from muntin.jobs.inputs.dimensions.compared_versions import ALWAYS, differing, otherwise
 from muntin.jobs.inputs.dimensions.read_dimensions import path_of_versions, read_dimensions
-from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.state.notes import change_note, read_note
@@ -39,7 +37,7 @@ from muntin.store.contents import whole_content
 from muntin.store.paths import DIMENSIONS, LOOKED_UP, parse_states_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
@@ -63,26 +61,12 @@ class LookupChanges:
     Attributes:
         why: of each batch, in words.
         digests: name of a dimension -> the name of its versions as they are now.
-        too_many: why none of the batches is read automatically; "": all are.
         noted: what the note said before: the names of the versions on which all batches rested.
     """
 
     why: Mapping[Interval, str] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
-    too_many: str = ""
     noted: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        """The batches that a run reads again automatically."""
-        return () if self.too_many else tuple(self.why)
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Sentences on batches that are not read again, though windows rest on rows of dimensions that have
-        changed.
-        """
-        return (self.too_many,) if self.too_many else ()
 
     def remember(self, bound: Bound) -> None:
         """Note that all batches rest on these versions, so that the next run compares with them. Only to be
@@ -93,7 +77,7 @@ class LookupChanges:
 
         `bound`: with the dimensions by which batches were read.
         """
-        if not self.digests or self.too_many:
+        if not self.digests:
             return
 
         def noted(content: Any) -> Mapping[str, str]:  # noqa: ANN401 - JSON
@@ -126,11 +110,8 @@ def forget_other_versions(bound: Bound) -> None:
         change_note(bound.folder / _NOTE, noted)
 
 
-def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupChanges:
-    """The batches whose events met rows of dimensions that have changed since.
-
-    `reading`: batches that a run reads anyway.
-    """
+def lookup_changes(bound: Bound) -> LookupChanges:
+    """The batches whose events met rows of dimensions that have changed since."""
     if not bound.pipeline.lookups:
         return LookupChanges()
     snapshot = bound.store.snapshot(LOOKED_UP)
@@ -147,27 +128,7 @@ def lookup_changes(bound: Bound, reading: Collection[Interval] = ()) -> LookupCh
     after = bound.pipeline.intervals.after
     intervals = readable(bound, [Interval(start, after(start)) for start in sorted(reasons)])
     why = {interval: reasons[interval.start_us] for interval in intervals}
-    return LookupChanges(
-        why, digests, _too_many(bound, [interval for interval in intervals if interval not in reading]), noted
-    )
-
-
-def _too_many(bound: Bound, intervals: Sequence[Interval]) -> str:
-    """Why a run does not read batches again automatically: they have more bytes than `auto_rebuild` says,
-    where it says any.
-    """
-    most = size_of(bound.pipeline.auto_rebuild, "auto_rebuild")
-    if not most or not intervals:
-        return ""
-    size = sum(file.size for files in inputs(bound, intervals).files.values() for file in files)
-    if size <= most:
-        return ""
-    return (
-        f"{many(len(intervals), 'batch')} met rows of a dimension that have changed since, and windows rest"
-        f" on them as they were: their files have {size:,} bytes, and auto_rebuild allows {most:,}. Read them"
-        " again: muntin run FILE"
-        f" {bound.pipeline.intervals.options(intervals[0].start_us, intervals[-1].end_us)}"
-    )
+    return LookupChanges(why, digests, noted)
 
 
 def _note(bound: Bound) -> dict[str, str]:

@@ -15,7 +15,6 @@ flights = Pipeline(
     start=datetime(2024, 5, 1, tzinfo=UTC),
     keys=["origin"],
     where="delay is not null",
-    max_ahead="1d",
     windows={
         "last_6_hours": windows.sliding("6h", step="1h", grace="3h"),
         "day": windows.tumbling("1d", timezone="America/New_York", grace="3h"),
@@ -26,8 +25,8 @@ flights = Pipeline(
         "late": agg.count_if("delay > 15"),
         "mean_delay": agg.mean("delay", unit="min"),
         "worst": agg.max("delay", unit="min"),
+        "share_late": "late / flights",
     },
-    derive={"share_late": "late / flights"},
     expectations={"last_6_hours": "expectations/last_6_hours.json"},
 )
 
