@@ -56,6 +56,25 @@ NAMES = {
     "windows.Window": "from muntin.windows.kind import Window",
 }
 
+COMMANDS = {
+    "backfill": "run FILE",
+    "rebuild": "run --rebuild FILE",
+    "vacuum": "maintain",
+    "repair": "doctor --mend FILE",
+    "rollback": "promote --back FILE",
+    "diff": "plan --diff FILE",
+    "contract": "check --contract FILE",
+    "metrics": "status --metrics FILE",
+    "where": "status --paths FILE",
+    "sinks": "status --sinks FILE",
+    "late": "show --late FILE",
+    "quarantine": "show --quarantine FILE",
+    "changes": "show --changes --since VERSION FILE WINDOW",
+    "plot": "show --plot FILE WINDOW AGGREGATE",
+    "timeline": "show --timeline FILE",
+}
+"""A command -> the line that does the same now."""
+
 
 def no_such_name(module: str, name: str, more: str = "") -> DefinitionError | AttributeError:
     """The error for a name that a module does not have; `more`: words at the end. An old name's error is no

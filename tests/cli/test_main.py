@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from muntin.cli.failure import explained
-from muntin.cli.gone import GONE
 from muntin.cli.main import names
+from muntin.old_names import COMMANDS as OLD
 from tests.cli.conftest import RANGE, Muntin, Project
 
 NAMES = names()
@@ -69,7 +69,7 @@ def test_two_forms_at_once_are_refused(muntin: Muntin):
     assert (told.status, "--late and --changes and --plot exclude each other" in told.err) == (2, True), told
 
 
-@pytest.mark.parametrize("name", GONE)
+@pytest.mark.parametrize("name", OLD)
 def test_a_command_that_is_gone_names_the_new_line(muntin: Muntin, name: str):
     told = muntin(name, "x.py")
     new = told.err.partition(f"muntin {name} is gone: write muntin ")[2].split(" FILE")[0].split(" --since")[0].strip()

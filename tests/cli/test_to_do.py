@@ -85,7 +85,7 @@ def test_a_batch_that_is_not_there_yet_is_named_and_read_when_it_is_there(muntin
     (project.folder / "2020-01-02.csv").rename(project.folder / "2020-01-03.csv")
     told = muntin(*project.arguments("run", "--end", "2020-01-04"))
     assert (told.status, "2 batches read" in told.out) == (0, True), told
-    assert "not there yet: [2020-01-02 00:00, 2020-01-03 00:00): 1 batch; the first: no file at" in told.out
+    assert "not there yet: 1 batch in [2020-01-02 00:00, 2020-01-03 00:00); the first: no file at" in told.out
     assert "missing: [2020-01-02 00:00, 2020-01-03 00:00); what was accumulated beyond waits for it" in told.out
     assert "nothing to do" in muntin(*project.arguments("run", "--end", "2020-01-04")).out
     project.bring("2020-01-02")

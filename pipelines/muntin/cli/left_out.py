@@ -9,8 +9,8 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected, placed
-from muntin.cli.ranges import read_batches, say_work
 from muntin.cli.report import command_of
+from muntin.cli.run import read_batches, say_work
 from muntin.cli.working import working
 from muntin.definition.spelling import many
 

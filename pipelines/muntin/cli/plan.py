@@ -12,7 +12,7 @@ from muntin.cli import options as opt
 from muntin.cli.options import borders
 from muntin.cli.output import columns, moment, say, say_json, size, stretches
 from muntin.cli.place import inspected
-from muntin.cli.ranges import NOTHING, read_batches, say_work, to_do
+from muntin.cli.run import NOTHING, read_batches, say_work, to_do
 from muntin.cli.working import working
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
