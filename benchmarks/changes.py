@@ -141,7 +141,7 @@ def measured(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _needs_source(changed: Pipeline, root: Path) -> bool:
-    from muntin.jobs.accumulate.earlier_states.adoption import adoptable
+    from muntin.jobs.accumulate.earlier_states.earlier_state import adoptable
     from muntin.jobs.state.bound import bind
 
     bound = bind(changed, root)

@@ -179,7 +179,7 @@ def test_a_query_that_runs_for_ever_is_ended(shop: Hourly, query: str, monkeypat
 FILLS = """
 import sys
 from muntin.sources.new_session import connect
-from muntin.sources.sessions.bounded_query import within_bounds
+from muntin.sources.sessions.time_limit import within_bounds
 session = connect(memory="200MB")
 within_bounds(session, lambda: session.sql(sys.argv[1]).to_arrow_table())
 """

@@ -30,6 +30,7 @@ OVER = {
     "tumbling": {"tens": windows.tumbling("10m")},
     "both": {"tens": windows.tumbling("10m"), "pairs": windows.arrival(windows.by_count(2))},
     "session": {"session": windows.session("3m")},
+    "merged": {"tens": windows.tumbling("10m")},
 }
 AGGREGATES = {
     "n": agg.sum("n"),
@@ -38,7 +39,8 @@ AGGREGATES = {
     "last": agg.last("total"),
     "spread": agg.stddev("total"),
 }
-KEYS = {"tumbling": (), "both": (), "session": ("k",)}
+MERGED = {"mean": agg.merge("mean")}
+KEYS = {"tumbling": (), "both": (), "session": ("k",), "merged": ()}
 
 
 def write(folder: Path, minutes: range, seed: int = 0) -> None:
@@ -58,8 +60,9 @@ def defined(source: Any, name: str, kinds: Mapping[str, Any], aggregates: Mappin
 
 def both(folder: Path, window: str, over: str) -> tuple[Pipeline, Pipeline]:
     files = sources.files(str(folder / "data/{start:%Y%m%dT%H%M}.parquet"), event_time="at")
-    below = defined(files, "below", UPSTREAM, {"n": agg.count(), "total": agg.sum("v")})
-    return below, defined(sources.windows(below, window), "over", OVER[over], AGGREGATES, KEYS[over])
+    below = defined(files, "below", UPSTREAM, {"n": agg.count(), "total": agg.sum("v"), "mean": agg.mean("v")})
+    below = replace(below, keep_states=True)
+    return below, defined(sources.windows(below, window), "over", OVER[over], MERGED if over == "merged" else AGGREGATES, KEYS[over])
 
 
 def go(pipeline: Pipeline, root: Path, first: int, end: int) -> None:

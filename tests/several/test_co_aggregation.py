@@ -11,7 +11,7 @@ import pytest
 from muntin import Pipeline, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.accumulate import rows_of_others
+from muntin.jobs.accumulate import readings
 from muntin.jobs.check import examined
 from muntin.jobs.inspect.diff import diff
 from muntin.jobs.inspect.explain import explain
@@ -160,7 +160,7 @@ def test_what_is_refused_when_it_is_bound(shop: Shop, other: dict[str, Any], tol
 
 def test_sql_is_looked_at_before_it_is_bound(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """As binding alone may read a file."""
-    monkeypatch.setattr(rows_of_others, "check_aggregates", lambda *_: pytest.fail("DuckDB was asked first"))
+    monkeypatch.setattr(readings, "check_aggregates", lambda *_: pytest.fail("DuckDB was asked first"))
     reading = replace(
         shop, other={"aggregates": {"n": agg.count(), "x": agg.max("(SELECT content FROM read_text('/etc/hosts'))", source="orders")}}
     )

@@ -33,13 +33,13 @@ from tests.simulation.source import rows_of_source
 
 def read_batches(bound: Bound, _spark: Any, given: Inputs, schemas: Mapping[str, Any]) -> Read:
     """The rows of each file as states: readable rows to each set of frames, the others to the quarantine."""
-    done = Read({interval.start_us: [] for interval in given.files}, {table: [] for table in schemas}, [])
+    done = Read({interval.start_us: [] for interval in given.files})
     for interval, files in given.files.items():
         rows = [row for file in files for row in rows_of_source(file.path)]
         for table in schemas:
-            done.states[table].append(_written(f"{bound.folder}/{table}", interval.start_us, good(rows)))
+            done.files[table].append(_written(f"{bound.folder}/{table}", interval.start_us, good(rows)))
         if bad := [row for row in rows if row[1] == BAD]:
-            done.refused.append(_written(f"{bound.folder}/{QUARANTINE}", interval.start_us, bad))
+            done.files[QUARANTINE].append(_written(f"{bound.folder}/{QUARANTINE}", interval.start_us, bad))
         counts = {
             "read": len(rows),
             "taken": len(good(rows)),

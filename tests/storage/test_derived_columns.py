@@ -16,7 +16,7 @@ import pytest
 from muntin import Pipeline, read, run, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
-from muntin.jobs.accumulate import accumulate_bundle, accumulate_split
+from muntin.jobs.accumulate import accumulate_split
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.state.bound import bind
@@ -53,10 +53,7 @@ OFFERED = {
 @contextmanager
 def every_column() -> Iterator[None]:
     """States are written with every column, as groups of rows are."""
-    with (
-        mock.patch.object(accumulate_split, "rows_as_states", return_value=None),
-        mock.patch.object(accumulate_bundle, "rows_as_states", return_value=None),
-    ):
+    with mock.patch.object(accumulate_split, "rows_as_states", return_value=None):
         yield
 
 

@@ -16,7 +16,7 @@ from muntin import run, sources
 from muntin.files.object_path import ObjectPath
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_task import steady
-from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.listed_files import let_read
 from muntin.store.reading import dataset_of
 from tests.storage.test_object_store import HOURLY, ROWS, clicks, put
 from tests.storage.three_batches import HERE, START

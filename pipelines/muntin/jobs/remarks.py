@@ -19,7 +19,7 @@ from muntin.sources.reading.row_times import event_time
 from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.sessions.duckdb_session import kept_session
 from muntin.sources.sessions.fetched_files import asked_once
-from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.listed_files import let_read
 from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.accumulate.earlier_states.adoption import adopt
+from muntin.jobs.accumulate.earlier_states.earlier_state import adopt
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.source_changes import source_changes

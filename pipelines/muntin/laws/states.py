@@ -18,7 +18,7 @@ from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.sources.reading.scan import quoted
 from muntin.sources.reading.sql_types import stored, stored_type
 from muntin.sources.sessions.duckdb_session import described
-from muntin.sources.sessions.guarded_calls import guarded
+from muntin.sources.sessions.row_expressions import guarded
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL, SOURCE_ROWS
 from muntin.states.keys import contiguous
 

@@ -23,9 +23,7 @@ import pyarrow as pa
 from muntin.windows.clock import first_change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import duckdb
+    from duckdb import DuckDBPyConnection
 
     from muntin.states.frames import Ints
 
@@ -96,16 +94,12 @@ def changes_before(local: Ints, name: str) -> Ints:
     local time.
     """
     far, moved = _folded(local)
-    near, later = (
-        _changes(name, _BEGIN, _END)[0][0],
-        _changes(name, _END - 1, _END + _CYCLE_YEARS)[0][0] if far.any() else None,
-    )
+    near = _changes(name, _BEGIN, _END)[0][0]
     at = np.searchsorted(near, moved, side="right")
-    return (
-        at
-        if later is None
-        else np.where(far, local - moved + np.searchsorted(later, moved, side="right") + len(near), at)
-    )
+    if not far.any():
+        return at
+    later = _changes(name, _END - 1, _END + _CYCLE_YEARS)[0][0]
+    return np.where(far, local - moved + np.searchsorted(later, moved, side="right") + len(near), at)
 
 
 def _folded(local: Ints) -> tuple[Any, Ints]:
@@ -116,12 +110,10 @@ def _folded(local: Ints) -> tuple[Any, Ints]:
     return far, local - np.where(far, (local - _FAR_US) // _CYCLE_US * _CYCLE_US, 0)
 
 
-def let_read(session: duckdb.DuckDBPyConnection, name: str) -> None:
+def let_read(session: DuckDBPyConnection, name: str) -> None:
     """Add the functions of a zone to a session of DuckDB, for columns of local times in microseconds."""
     readings = {FIRST: partial(instants, name=name, fold=0), SECOND: partial(instants, name=name, fold=1)}
     for function, reading in {**readings, CHANGE: partial(changes_before, name=name)}.items():
-        session.create_function(function, _in_arrow(reading), ["BIGINT"], "BIGINT", type="arrow")  # type: ignore[arg-type,list-item]
-
-
-def _in_arrow(reading: Callable[[Ints], Ints]) -> Any:  # noqa: ANN401 - DuckDB asks for the types of a function with types
-    return lambda column: pa.array(reading(column.to_numpy()))
+        # without types: DuckDB asks for the types of a function with types
+        in_arrow = partial(lambda of, column: pa.array(of(column.to_numpy())), reading)
+        session.create_function(function, in_arrow, ["BIGINT"], "BIGINT", type="arrow")  # type: ignore[arg-type,list-item]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.definition.durations import Duration
-    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
+    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
 
 
 def files(
@@ -188,8 +188,14 @@ def files(
         dedupe_within,
         changed,
     )
-    if terms["dedupe_within_us"] is not None:
-        _check_types_of_ids(terms["dedupe"], form, terms["types"])
+    unknown = [name for name in terms["dedupe"] if name not in terms["types"]]
+    # text does not tell types: the id 007 would be a number in the files of one batch, and a text in another
+    if terms["dedupe_within_us"] is not None and form != "parquet" and unknown:
+        raise DefinitionError(
+            f"{unknown[0]} of files of different batches is compared (dedupe_within=, changes_within=), so"
+            " its type must be said where "
+            f'files are {form}: types={{"{unknown[0]}": "VARCHAR"}}'
+        )
     return FileSource(
         str(path),
         missing,
@@ -206,18 +212,6 @@ def files(
         hive=dict(hive or {}),
         **terms,
     )
-
-
-def _check_types_of_ids(dedupe: Sequence[str], form: Format, types: Mapping[str, str]) -> None:
-    """Text does not tell types: the id 007 would be a number in the files of one batch, and a text in the
-    files of another batch.
-    """
-    if form != "parquet" and (unknown := [name for name in dedupe if name not in types]):
-        raise DefinitionError(
-            f"{unknown[0]} of files of different batches is compared (dedupe_within=, changes_within=), so"
-            " its type must be said where "
-            f'files are {form}: types={{"{unknown[0]}": "VARCHAR"}}'
-        )
 
 
 def _check_delimiter(delimiter: str | None, form: Format) -> None:

@@ -103,14 +103,11 @@ def source_file(source: Source, path: str) -> SourceFile:
     if (size := source.settled(path)) is not None:
         return SourceFile(path, size, 0)
     stat = stat_of(path)
-    return SourceFile(
-        path, stat.st_size, stat.st_mtime_ns, _checksum(path) if source.checksum else etag(stat)
-    )
-
-
-def _checksum(path: str) -> str:
-    with path_of(path).open("rb") as content:
-        return file_digest(content, partial(blake2b, digest_size=16)).hexdigest()
+    checksum = etag(stat)
+    if source.checksum:
+        with path_of(path).open("rb") as content:
+            checksum = file_digest(content, partial(blake2b, digest_size=16)).hexdigest()
+    return SourceFile(path, stat.st_size, stat.st_mtime_ns, checksum)
 
 
 def piece_bytes(total: int) -> int:
@@ -174,18 +171,11 @@ class Folders:
         if not folder or folder.endswith("/") or has_magic(folder) or "**" in name:
             return matching(pattern)
         begin = _MAGIC.split(name, maxsplit=1)[0]
-        ends = names_like(self._ends(folder, begin), name[len(begin) :])
-        return [f"{folder}/{begin}{end}" for end in ends]
-
-    def _ends(self, folder: str, begin: str) -> list[str]:
-        """The rest of names in a folder after their common beginning."""
-        names = self.names.get(folder)
-        if names is None:
-            names = self.names[folder] = self._listed(folder)
+        if folder not in self.names:
+            stats_of_names = names_in(folder)
+            self.facts.update((f"{folder}/{name}", stat) for name, stat in stats_of_names.items() if stat)
+            self.names[folder] = [*stats_of_names]
+        names = self.names[folder]
         near = names[bisect_left(names, begin) : bisect_left(names, begin + _LAST)]
-        return [name[len(begin) :] for name in near]
-
-    def _listed(self, folder: str) -> list[str]:
-        stats_of_names = names_in(folder)
-        self.facts.update((f"{folder}/{name}", stat) for name, stat in stats_of_names.items() if stat)
-        return [*stats_of_names]
+        ends = names_like([each[len(begin) :] for each in near], name[len(begin) :])
+        return [f"{folder}/{begin}{end}" for end in ends]

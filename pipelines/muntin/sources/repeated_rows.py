@@ -27,7 +27,7 @@ from muntin.errors import DefinitionError
 from muntin.states.columns import BROUGHT, IDENTITY, ORDINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from muntin.sources.reading.taken_times import Taken
 
@@ -213,7 +213,7 @@ def checked_changes_of_table(
     changes: object,
     id: str | Sequence[str] | None,  # noqa: A002 - as for other sources
     changes_within: Duration | None,
-    others: Mapping[str, object],
+    **others: object,
 ) -> tuple[tuple[str, ...], Changes | None]:
     """The columns of the id, and what tells changes of a Delta table.
 

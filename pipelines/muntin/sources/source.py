@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 from muntin.definition import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from dataclasses import Field
     from pathlib import Path
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from muntin.sources.dialect import Dialect
     from muntin.sources.logged.numbered_fields import NumberedField
+
+    Columns = Mapping[str, str]  # name -> SQL: the type of a column, or what it is made of
+    Used = Callable[[str], bool]  # whether the definition may use a column of a name
 
 OnBadFile = Literal["error", "quarantine"]
 OnSchema = Literal["error", "quarantine"]
@@ -55,71 +58,58 @@ class Source(parts.Source, Protocol):
         """The columns that each message has beside its fields, where rows are messages, which may lack
         fields; () of files.
         """
-        ...
 
     @property
     def listing(self) -> str:
         """The module that says which files a batch has: a `Listing` of `jobs/inputs`."""
-        ...
 
     @property
     def call(self) -> str:
         """How a user wrote it, for errors: `sources.files(...)`."""
-        ...
 
     @property
     def format(self) -> str:
         """The format of the files."""
-        ...
 
     @property
     def separator(self) -> str:
         """The delimiter between the values of a CSV file."""
-        ...
 
     @property
     def dialect(self) -> Dialect:
         """How a CSV file is written, apart from its delimiter."""
-        ...
 
     @property
     def columns(self) -> Mapping[str, str]:
         """Column -> SQL type of columns that a file may lack."""
-        ...
 
     @property
     def numbered(self) -> tuple[NumberedField, ...]:
         """The fields of a table that finds them in its files by number; () where columns
         are found by name.
         """
-        ...
 
     @property
     def on_bad_file(self) -> OnBadFile:
         """The treatment of a file that cannot be read as a whole."""
-        ...
 
     @property
     def on_schema(self) -> OnSchema:
         """The treatment of a batch with a column of a type that contradicts earlier batches."""
-        ...
 
     @property
     def checksum(self) -> bool:
         """Whether a change of a file is found by its content."""
-        ...
 
     @property
     def in_one_piece(self) -> bool:
         """Whether a batch is read by one task, since rows of all its files are compared."""
-        ...
 
     @property
     def order(self) -> tuple[str, ...]:
         """The columns that rows are ordered by, whatever files they lie in; () where files and rows are in
         order.
         """
-        ...
 
     @property
     def batch_column(self) -> str | None:
@@ -127,31 +117,25 @@ class Source(parts.Source, Protocol):
         batch's rows as their
         checksum. None: all rows of a file are of one batch.
         """
-        ...
 
     @property
     def blank(self) -> str | None:
         """The address of a file without rows, whose columns all files have; None: files
         tell their columns.
         """
-        ...
 
     @property
     def bundles(self) -> bool:
         """Whether the files of several batches may be read together."""
-        ...
 
     def content(self, path: str) -> Content | None:
         """The rows at an address that is no file; None: it is a file."""
-        ...
 
     def opened_as(self, path: str) -> str:
         """The address by which DuckDB opens a file."""
-        ...
 
     def file_systems(self, paths: Sequence[str]) -> Sequence[AbstractFileSystem]:
         """The file systems through which DuckDB reads addresses that are no files."""
-        ...
 
     def settled(self, path: str) -> int | None:
         """The size of a file that never changes, in bytes; None: its facts must be read.
@@ -159,8 +143,6 @@ class Source(parts.Source, Protocol):
         Raises:
             FileNotFoundError: it is gone.
         """
-        ...
 
     def below(self, home: str | Path) -> Source:
         """The same source with its relative paths below a folder."""
-        ...

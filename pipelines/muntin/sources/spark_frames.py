@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
+    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
 
     Read: TypeAlias = Callable[[SparkSession, datetime, datetime], DataFrame]
 

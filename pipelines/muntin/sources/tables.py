@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
     from muntin.sources.logged.log import Log
-    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
+    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
 
 OnChange = Literal["error", "skip"]
 
@@ -29,6 +29,9 @@ class TableSource(LastingFiles):
 
     path: str
     on_change: OnChange = "error"
+
+    def __post_init__(self) -> None:
+        check_choice("on_change", self.on_change, get_args(OnChange))
 
     call = "sources.table(...)"
     listing = "muntin.jobs.inputs.listings.of_tables"
@@ -125,51 +128,15 @@ def table(
         raise DefinitionError(
             f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"'
         )
-    terms = checked_table_terms(
-        event_time,
-        unit,
-        timezone,
-        ambiguous,
-        nonexistent,
-        types,
-        arrival_order,
-        arrival_time,
-        time_format,
-        dedupe,
-        dedupe_within,
+    changed = checked_changes_of_table(
         changes,
         id,
         changes_within,
-        on_change,
+        arrival_order=arrival_order,
+        arrival_time=arrival_time,
+        dedupe=dedupe,
+        on_change=on_change,
     )
-    return TableSource(str(readable(path, "path")).rstrip("/"), **terms)
-
-
-def checked_table_terms(
-    event_time: str | None,
-    unit: Unit | None,
-    timezone: str | None,
-    ambiguous: Ambiguous,
-    nonexistent: Nonexistent,
-    types: Mapping[str, str] | None,
-    arrival_order: str | None,
-    arrival_time: str | None,
-    time_format: str | None,
-    dedupe: str | Sequence[str] | None,
-    dedupe_within: Duration | None,
-    changes: bool,  # noqa: FBT001 - in the order of `table`
-    id: str | Sequence[str] | None,  # noqa: A002 - as for `table`
-    changes_within: Duration | None,
-    on_change: OnChange | None,
-) -> dict[str, Any]:
-    """The arguments of a `TableSource` but for where it is, from the arguments that a user gave."""
-    others = {
-        "arrival_order": arrival_order,
-        "arrival_time": arrival_time,
-        "dedupe": dedupe,
-        "on_change": on_change,
-    }
-    changed = checked_changes_of_table(changes, id, changes_within, others)
     terms = checked_terms(
         event_time,
         unit,
@@ -184,6 +151,4 @@ def checked_table_terms(
         dedupe_within,
         changed,
     )
-    on_change = on_change or "error"
-    check_choice("on_change", on_change, get_args(OnChange))
-    return {**terms, "on_change": on_change}
+    return TableSource(str(readable(path, "path")).rstrip("/"), on_change or "error", **terms)

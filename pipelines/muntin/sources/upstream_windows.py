@@ -3,86 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from muntin.definition.kinds import Bounded
 from muntin.errors import DefinitionError
-from muntin.files.paths import stat_of
-from muntin.sources.dialect import USUAL
-from muntin.sources.row_source import FilesAlone
+from muntin.sources.row_source import LastingFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Schedule
-    from muntin.sources.reading.dimensions.dimension import Dimension
-    from muntin.sources.source import OnBadFile, OnSchema
 
 At = Literal["start", "end"]
 
 
 @dataclass(frozen=True, slots=True)
-class WindowSource(FilesAlone):
+class WindowSource(LastingFiles):
     """The windows of `upstream` named `window`; a batch is what the upstream's batch of the same interval
     closed.
     """
 
-    upstream: Pipeline
+    upstream: Pipeline = field()  # type: ignore[assignment]
     window: str
     at: At = "end"
 
-    unit = timezone = time_format = delimiter = arrival_time = member = None
-    ambiguous = nonexistent = "quarantine"
-    separator = ","
-    dialect = USUAL
-    on_bad_file: ClassVar[OnBadFile] = "error"
-    on_schema: ClassVar[OnSchema] = "error"
-    format = "parquet"
-    types: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    hive: Mapping[str, str] = field(default_factory=dict)
-    lookups: tuple[Dimension, ...] = ()
-    checksum = False
-    dedupe = numbered = ()
-    dedupe_within_us = changes = None
-    in_one_piece = bundles = True
-    blank = None
     call = "sources.windows(...)"
     listing = "muntin.jobs.inputs.listings.of_windows"
-    batch_column = "batch"
+    batch_column = "batch"  # type: ignore[assignment]
 
     def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root
         """This source: it has no path."""
-        return self
-
-    def on_clock(self, zone: str) -> WindowSource:  # noqa: ARG002 - as above
-        """This source."""
         return self
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
         """No facts determine states, apart from the columns."""
         return {}
 
-    def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - a batch is what the upstream's batch closed
-        """Nothing: every batch has windows of its own."""
-        return None
-
-    def settled(self, path: str) -> int:
-        """The size of a file, which is never written anew."""
-        return stat_of(path).st_size
-
     @property
-    def event_time(self) -> str:
-        return f"window_{self.at}"
-
-    @property
-    def arrival_order(self) -> str:
-        return "window_end"
-
-    @property
-    def order(self) -> tuple[str, ...]:
+    def order(self) -> tuple[str, ...]:  # type: ignore[override]
         """The columns that order windows of a batch, whatever files they lie in; rows of the same window are
         together.
         """
@@ -100,7 +59,7 @@ class WindowSource(FilesAlone):
         )
 
     @property
-    def section(self) -> tuple[str, ...]:
+    def section(self) -> tuple[str, ...]:  # type: ignore[override]
         """The columns that tell one window of the upstream from another, all its keys or groups together."""
         kind = self.upstream.windows[self.window]
         return (
@@ -156,4 +115,4 @@ def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
             f"at: windows of {window!r} may be of any length, so the start of the next one is never known to"
             ' be past; say "end"'
         )
-    return WindowSource(upstream, window, at)
+    return WindowSource(upstream, window, at, event_time=f"window_{at}", arrival_order="window_end")

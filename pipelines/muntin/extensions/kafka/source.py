@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
+    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
     from muntin.sources.source import Content, OnBadFile, OnSchema
-    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
 Value = Literal["json", "avro", "protobuf", "text", "raw"]
 Key = Literal["text", "raw"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +12,7 @@ from muntin.errors import ConflictError
 from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.earlier_states.joined_reading import read
 from muntin.jobs.accumulate.forgotten_rows import with_forgotten
-from muntin.jobs.accumulate.quarantined_share import check_share
-from muntin.jobs.accumulate.summaries import summaries
+from muntin.jobs.accumulate.summaries import check_share, summaries
 from muntin.jobs.accumulate.wider_states import common_schema, in_types
 from muntin.jobs.deduplication.kept_decisions import keep_of_one
 from muntin.jobs.deduplication.known import commit_ids
@@ -31,7 +29,7 @@ from muntin.jobs.state.locks import every_lock, locks
 from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
 from muntin.states.derived_columns import has_types, whole_schema
 from muntin.store.batch_facts import batches_of
-from muntin.store.paths import IDS, QUARANTINE, source_of
+from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, source_of
 from muntin.store.retries import after_conflicts
 from muntin.store.shared_files import others, replacement, within
 from muntin.store.store import Change, File, Snapshot
@@ -78,12 +76,9 @@ def accumulate(
 
     # files with rows of a key go as soon as it is forgotten
     left_out, batch_summaries = beside_forgetting(bound, read_once)
-    forgot_more = with_forgotten(bound).forgotten.has_more_than(left_out)
-    return (
-        _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
-        if forgot_more
-        else batch_summaries
-    )
+    if with_forgotten(bound).forgotten.has_more_than(left_out):
+        return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
+    return batch_summaries
 
 
 def _accumulated(
@@ -97,48 +92,35 @@ def _accumulated(
         task_files = read(bound, runner, given, bases)
     check_share(bound, intervals, task_files)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
-    if not commit_refused(bound, refused_base, starts, task_files.refused):
+    written = task_files.files
+    if not commit_refused(bound, refused_base, starts, written[QUARANTINE]):
         return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
     if bound.source.dedupe_within_us is not None:
-        commit_ids(bound, starts, task_files.ids)
+        commit_ids(bound, starts, written[IDS])
     if bound.pipeline.lookups:
         forget_other_versions(bound)
-        commit_met(bound, starts, task_files.met)
+        commit_met(bound, starts, written[LOOKED_UP])
     lost = {
         start
         for frames in sets
         for start in _commit_states(bound, frames, bases[frames.table], starts, task_files)
     }
-    lost.update(refused_by_others(bound, starts, task_files.refused).tolist())
+    lost.update(refused_by_others(bound, starts, written[QUARANTINE]).tolist())
     noticed = noticed_columns(bound, task_files)
     note_versions(bound.folder)
-    table = sets[0].table
-    batches = batches_of(bound.table(table), task_files.states[table], bound.pipeline.intervals.after)
+    table, after = sets[0].table, bound.pipeline.intervals.after
+    batches = batches_of(bound.table(table), written[table], after)
     rests_on_more = bound.source.changes is not None or bool(bound.pipeline.lookups)
     if task_files.before is not None and len(starts) == 1 and not rests_on_more:
         keep_of_one(
-            bound,
-            task_files.before,
-            batches_of(bound.table(IDS), task_files.ids, bound.pipeline.intervals.after),
-            batches.decided,
+            bound, task_files.before, batches_of(bound.table(IDS), written[IDS], after), batches.decided
         )
-    out = summaries(
-        bound,
-        batches,
-        [interval for interval in intervals if interval.start_us not in lost],
-        task_files,
-        noticed,
-        given.hidden,
-    )
     again = [interval for interval in intervals if interval.start_us in lost]
-    return (
-        sorted(
-            out + _again(bound, runner, again, allow_missing=allow_missing, tries=tries),
-            key=lambda one: one.interval,
-        )
-        if again
-        else out
-    )
+    own = [interval for interval in intervals if interval not in again]
+    out = summaries(bound, batches, own, task_files, noticed, given.hidden)
+    if again:
+        out += _again(bound, runner, again, allow_missing=allow_missing, tries=tries)
+    return sorted(out, key=lambda one: one.interval) if again else out
 
 
 def _again(
@@ -158,7 +140,7 @@ def _commit_states(
 ) -> list[int]:
     """Replace the batches' states; return the batches that another run replaced by other states meanwhile."""
     table = frames.table
-    folder, new, lost = bound.table(table), task_files.states[table], np.empty(0, np.int64)
+    folder, new, lost = bound.table(table), task_files.files[table], np.empty(0, np.int64)
     schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in task_files.wider[table])]
     for attempt in after_conflicts(
         _TRIES, f"{table}: other runs keep committing; run again when they are done"
@@ -222,9 +204,7 @@ def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> 
 def _schema(folder: AnyPath, new: Sequence[File], base: Snapshot) -> pa.Schema:
     """The columns of a file with the most of them: a batch without files knows few."""
     fullest = next((file for file in new if file.rows), max(new, key=lambda file: file.size, default=None))
-    if fullest is None:
-        return base.schema or pa.schema([])
-    return _columns(folder, fullest.path)
+    return _columns(folder, fullest.path) if fullest else base.schema or pa.schema([])
 
 
 def _columns(folder: AnyPath, path: str) -> pa.Schema:
@@ -237,29 +217,20 @@ def noticed_columns(bound: Bound, task_files: Read) -> dict[int, tuple[str, ...]
     """
     if not bound.members:
         return _of_source(bound, task_files)
-    each = [
-        _of_source(member, _own(task_files, number)) for number, member in enumerate(bound.members.values())
-    ]
+    each = [_of_source(member, task_files, number) for number, member in enumerate(bound.members.values())]
     return {
         start: tuple(line for differences in each for line in differences[start])
         for start in task_files.splits
     }
 
 
-def _own(task_files: Read, number: int) -> Read:
-    """The part of a reading that belongs to one of several sources."""
-    splits = {
-        start: [split for split in of_batch if source_of(split["split"]) == number]
-        for start, of_batch in task_files.splits.items()
-    }
-    return replace(task_files, splits=splits)
-
-
-def _of_source(bound: Bound, task_files: Read) -> dict[int, tuple[str, ...]]:
+def _of_source(bound: Bound, task_files: Read, number: int | None = None) -> dict[int, tuple[str, ...]]:
+    """Of one of several sources by its number."""
     lines = dict[int, tuple[str, ...]]()
 
     def more(all_columns: Columns) -> Columns:
-        for start, splits in sorted(task_files.splits.items()):
+        for start, of_batch in sorted(task_files.splits.items()):
+            splits = [split for split in of_batch if source_of(split["split"]) == number]
             differences = lacks(split["lacks"] for split in splits if split.get("lacks"))
             for split in sorted(splits, key=lambda one: one["split"]):
                 if split.get("columns"):

@@ -24,7 +24,7 @@ from muntin.sources.reading.dimensions.answers import ANSWERS
 from muntin.sources.reading.page_checksums import check_pages
 from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.sessions.fetched_files import fetched_once
-from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.listed_files import let_read
 from muntin.sources.sessions.time_limit import in_time
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
 from muntin.store.retries import again_after
@@ -34,7 +34,7 @@ from muntin.tasks.memory import in_memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection
 
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.jobs.state.bound import Bound
@@ -53,44 +53,31 @@ def accumulate_share(share: Share) -> dict[str, Any]:
     Versions that would make other states than the versions of the driver are refused.
     """
     check_worker(share.versions, versions_here())
-    session = kept_session(share.bound.source.timezone)
-    let_read(session, share.bound.source, chain.from_iterable(split.paths for split in share.splits))
-    inspected = (
-        seen(share.bound, share.splits)
-        if len(share.splits) > 1 and may_bundle(share.bound)
-        else [None] * len(share.splits)
-    )
+    bound = share.bound
+    session = kept_session(bound.source.timezone)
+    let_read(session, bound.source, chain.from_iterable(split.paths for split in share.splits))
+    may_be_bundled = len(share.splits) > 1 and may_bundle(bound)
+    inspected = seen(bound, share.splits) if may_be_bundled else [None] * len(share.splits)
     written_bundles = list[Written]()
     for stretch in bundles(inspected):
-        together = _together(
-            session, share, [part for part in inspected[stretch.start : stretch.stop] if part]
-        )
-        written_bundles += (
-            [together]
-            if together
-            else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
-        )
-        share = _knowing(share, written_bundles[-1])
+        near = inspected[stretch.start : stretch.stop]
+        together = _together(session, share, [part for part in near if part])
+        splits = () if together else share.splits[stretch.start : stretch.stop]
+        written_bundles += [together] if together else [_alone(session, share, split) for split in splits]
+        ids = [File(**file) for file in written_bundles[-1].files.get(IDS, ()) if file["rows"]]
+        if share.earlier and ids:  # the next splits are compared with these, too
+            share = replace(share, earlier=share.earlier.knowing(ids))
     session.unregister(ANSWERS)
     return {
-        "splits": _with_new_columns([dict(split) for each in written_bundles for split in each.splits]),
-        "states": {
-            frames.table: gathered(
-                share, frames.table, [file for each in written_bundles for file in each.states[frames.table]]
+        "splits": _with_new_columns([split for each in written_bundles for split in each.splits]),
+        "files": {
+            table: gathered(
+                share, table, [file for each in written_bundles for file in each.files.get(table, ())]
             )
-            for frames in share.bound.frame_sets
+            for table in (*(frames.table for frames in bound.frame_sets), QUARANTINE, IDS, LOOKED_UP)
         },
-        "refused": gathered(share, QUARANTINE, [file for each in written_bundles for file in each.refused]),
-        "ids": gathered(share, IDS, [file for each in written_bundles for file in each.ids]),
-        "met": gathered(share, LOOKED_UP, [file for each in written_bundles for file in each.met]),
         "versions": dict(versions_here()),
     }
-
-
-def _knowing(share: Share, written: Written) -> Share:
-    """The share, whose next splits are compared with what was read, too."""
-    read = [File(file["path"], file["size"], file["rows"]) for file in written.ids if file["rows"]]
-    return replace(share, earlier=share.earlier.knowing(read)) if share.earlier and read else share
 
 
 def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -103,7 +90,7 @@ def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return splits
 
 
-def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[Seen]) -> Written | None:
+def _together(session: DuckDBPyConnection, share: Share, parts: Sequence[Seen]) -> Written | None:
     """The result of splits that may be read together; None if they must be read separately after all."""
     if len(parts) < 2:  # noqa: PLR2004 - alone
         return None
@@ -119,44 +106,14 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
     return written_bundle if same else None
 
 
-def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
+def _alone(session: DuckDBPyConnection, share: Share, split: Split) -> Written:
     """The result of files that did not change meanwhile, so that all frame sets are of the same content."""
     with in_time(session, split.paths):
-        split_facts, files = steady(
+        (entry, rows, written), files = steady(
             share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split)
         )
-    counts = {
-        name: split_facts[name]
-        for name in (
-            "batch",
-            "split",
-            "read",
-            "taken",
-            "newest",
-            "twice",
-            "ambiguous",
-            "nonexistent",
-            "forgotten",
-        )
-    }
-    schema_facts = {name: split_facts.get(name) for name in ("columns", "lacks", "waits")}
-    entries = {
-        **counts,
-        **schema_facts,
-        "files": manifest(files, split_facts["rows"], split.made),
-        "refused": split_facts["refused_rows"],
-    }
-    states, lost = (
-        {table: [file] for table, file in split_facts["states"].items()},
-        [split_facts["refused"]] if split_facts["refused"] else [],
-    )
-    return Written(
-        [entries],
-        states,
-        lost,
-        [split_facts["ids"]] if split_facts["ids"] else [],
-        [split_facts["met"]] if split_facts.get("met") else [],
-    )
+    entry["files"] = manifest(files, rows, split.made)
+    return Written([entry], {table: [file] for table, file in written.items() if file})
 
 
 def may_bundle(bound: Bound) -> bool:
@@ -178,11 +135,8 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
     for split in splits:
         try:
             files = [source_file(bound.source, path) for path in split.paths]
-            footers = (
-                [pq.read_metadata(readable_footer(path)) for path in split.paths]
-                if _is_small(split, [file.size for file in files])
-                else []
-            )
+            small = split.only and split.watermark_us is None and sum(file.size for file in files) <= SMALL
+            footers = [pq.read_metadata(readable_footer(path)) for path in split.paths] if small else []
         except (OSError, pa.ArrowException):
             footers = []
         if footers and (last is None or not footers[0].schema.equals(last)):
@@ -191,10 +145,6 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
         rows = [footer.num_rows for footer in footers]
         out.append(Seen(split, files, rows, number) if same and sum(rows) <= MOST_ROWS else None)
     return out
-
-
-def _is_small(split: Split, sizes: Sequence[int]) -> bool:
-    return split.only and split.watermark_us is None and sum(sizes) <= SMALL
 
 
 class _WrittenMeanwhileError(Exception):

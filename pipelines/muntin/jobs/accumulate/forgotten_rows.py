@@ -14,17 +14,16 @@ from muntin.errors import StateError
 from muntin.jobs.state.forgotten import forgotten, hashed
 from muntin.jobs.state.forgotten_log import put_back
 from muntin.sources.reading.lift import key_columns
-from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.scan import aliased
 from muntin.states.columns import EVENT_TIME, SOURCE_ROWS
 from muntin.states.forgotten_keys import refused_among, untils
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import duckdb
+    from duckdb import DuckDBPyConnection
 
     from muntin.jobs.state.bound import Bound
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Columns
 
 _TABLE, _UNTIL, _AGAIN = "muntin_forgotten", "muntin_until", b"muntin_counted_again"
 
@@ -74,9 +73,7 @@ class LeftOut(NamedTuple):
         )
 
 
-def left_out(
-    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str], times: Taken
-) -> LeftOut:
+def left_out(session: DuckDBPyConnection, bound: Bound, rows: str, columns: Columns, times: Taken) -> LeftOut:
     """The rows of forgotten keys among the rows of a reading, a relation with the source's columns and
     `EVENT_TIME`.
 
@@ -85,10 +82,8 @@ def left_out(
     if not bound.forgotten:
         return LeftOut(times)
     keys = key_columns(bound.pipeline, columns)
-    chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in keys.items())
-    key_table = session.sql(
-        f"SELECT DISTINCT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}"
-    ).to_arrow_table()
+    accepted = f"FROM {rows} AS {SOURCE_ROWS} WHERE {times.condition}"
+    key_table = session.sql(f"SELECT DISTINCT {aliased(keys)} {accepted}").to_arrow_table()
     until = untils(key_table, bound.forgotten)
     if not (until > BEFORE_ALL).any():
         return LeftOut(times)
@@ -98,15 +93,9 @@ def left_out(
     same = " AND ".join(
         f"{name} IS NOT DISTINCT FROM {sql}" for name, sql in zip(names, keys.values(), strict=True)
     )
-    gone, has_forgotten_key = (
-        f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})",
-        f"EXISTS (FROM {_TABLE} WHERE {same})",
-    )
-    counts = (
-        f"SELECT count(*) FILTER ({gone}), count(*) FILTER ({has_forgotten_key}) FROM {rows} AS {SOURCE_ROWS}"
-        f" WHERE {times.condition}"
-    )
-    left, every = session.execute(counts).fetchall()[0]
+    gone = f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})"
+    counts = f"count(*) FILTER ({gone}), count(*) FILTER (EXISTS (FROM {_TABLE} WHERE {same}))"
+    left, every = session.execute(f"SELECT {counts} {accepted}").fetchall()[0]
     return LeftOut(replace(times, forgotten=gone), left, bound.forgotten.number if every > left else 0)
 
 

@@ -9,7 +9,8 @@ small files.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
 
 from muntin.jobs.accumulate.bundles import MOST_BATCHES, MOST_BYTES, SMALL
 from muntin.states.derived_columns import together
@@ -21,68 +22,66 @@ from muntin.store.shared_files import write_shared
 from muntin.store.store import File
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from muntin.jobs.accumulate.shares import Share
-
-    # a file: path, size (bytes), rows; wider: whether a type is wider than in the state
-    Written = Mapping[str, Any]
+    from muntin.jobs.accumulate.shares import Share, WrittenFile
 
 
-def gathered(share: Share, table: str, files: Sequence[Written]) -> list[Written]:
+def gathered(share: Share, table: str, files: Sequence[WrittenFile]) -> list[WrittenFile]:
     """The files of a table, batches ascending, with small neighbours put together.
 
     `table`: of a frame set, or the quarantine.
     """
-    alone = {split.batch_us for split in share.splits if split.only}
-    return [file for near in _stretches(files, alone) for file in shared(share, table, near)]
+    whole = {split.batch_us for split in share.splits if split.only}
+    alone = {
+        path.first_us
+        for file in files
+        if not isinstance(path := parse_states_path(file["path"]), StatesPath) or path.batch_us not in whole
+    }
+    return put_together(share, table, files, alone)
 
 
-def _stretches(files: Sequence[Written], alone: set[int]) -> Iterator[list[Written]]:
-    """Files that become one; a large file is a stretch by itself.
+def put_together(
+    share: Share, table: str, files: Sequence[WrittenFile], apart: Collection[int]
+) -> list[WrittenFile]:
+    """The files of whole batches by batch and split, small neighbours as one file.
 
-    `alone`: starts of the batches whose file stays as it is.
+    `apart`: first batches of files that stay as they are.
     """
-    near: list[Written] = []
-    for file in files:
-        if near and not _may_follow(near, file, alone):
-            yield near
+    ascending = sorted(files, key=_place)
+    batches = [[*of_batch] for _, of_batch in groupby(ascending, lambda file: _place(file)[0])]
+    return [file for near in _stretches(batches, apart) for file in _shared(share, table, near)]
+
+
+def _place(file: WrittenFile) -> tuple[int, str]:
+    return parse_states_path(file["path"]).first_us, file["path"]
+
+
+def _stretches(batches: Sequence[list[WrittenFile]], apart: Collection[int]) -> Iterator[list[WrittenFile]]:
+    """Files that become one; files of the same batch stay together."""
+    near: list[list[WrittenFile]] = []
+    for files in batches:
+        small = _place(files[0])[0] not in apart and all(
+            file["size"] < SMALL and not file.get("wider") for file in files
+        )
+        full = len(near) == MOST_BATCHES or sum(file["size"] for file in chain(*near, files)) > MOST_BYTES
+        if near and (full or not small):
+            yield [*chain(*near)]
             near = []
-        near.append(file)
+        if small:
+            near.append(files)
+        else:
+            yield from ([file] for file in files)
     if near:
-        yield near
+        yield [*chain(*near)]
 
 
-def _may_follow(near: Sequence[Written], file: Written, alone: set[int]) -> bool:
-    small = _is_small(near[-1], alone) and _is_small(file, alone)
-    ascending = parse_states_path(near[-1]["path"]).last_us < parse_states_path(file["path"]).first_us
-    return (
-        small
-        and ascending
-        and len(near) < MOST_BATCHES
-        and sum(each["size"] for each in near) + file["size"] <= MOST_BYTES
-    )
-
-
-def _is_small(file: Written, alone: set[int]) -> bool:
-    path = parse_states_path(file["path"])
-    return (
-        isinstance(path, StatesPath)
-        and path.batch_us in alone
-        and file["size"] < SMALL
-        and not file.get("wider")
-    )
-
-
-def shared(share: Share, table: str, files: Sequence[Written]) -> Sequence[Written]:
-    """One file of a table in the place of several, which hold whole batches, by batch and split."""
+def _shared(share: Share, table: str, files: Sequence[WrittenFile]) -> Sequence[WrittenFile]:
+    """One file of a table in the place of several."""
     if len(files) == 1:
         return files
-    folder, keys = share.bound.table(table), share.bound.pipeline.keys
+    folder, pipeline = share.bound.table(table), share.bound.pipeline
     rows = together([read_parquet(f"{folder}/{file['path']}") for file in files])
-    batches = batches_of(
-        folder,
-        [File(*(file[name] for name in File.__slots__)) for file in files],
-        share.bound.pipeline.intervals.after,
-    )
-    return [asdict(write_shared(by_key(rows, keys), folder, batches, keys))]
+    written = [File(file["path"], file["size"], file["rows"]) for file in files]
+    batches = batches_of(folder, written, pipeline.intervals.after)
+    return [asdict(write_shared(by_key(rows, pipeline.keys), folder, batches, pipeline.keys))]

@@ -16,7 +16,7 @@ from muntin.jobs.accumulate.shares import taken
 from muntin.jobs.quarantine.refused_places import KEPT
 from muntin.jobs.quarantine.row_faults import Fault
 from muntin.sources.reading.lift import states
-from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.scan import aliased, quoted
 from muntin.sources.reading.sql_types import storable, targets_of
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import ORDINAL
@@ -61,7 +61,8 @@ def lone_faults(
     tried, failed = Counter[str](), Counter[str]()
     with suppress(duckdb.Error):
         for field, lone in _lone(session, share, split, rows, fault_places):
-            wrong = _failing(field, lone)
+            each = range(len(lone)) if _fails(field, lone) is not None else ()
+            wrong = {at: reason for at in each if (reason := _fails(field, lone.slice(at, 1)))}
             tried[field.stem] += len(lone)
             failed[field.stem] += len(wrong)
             for at, reason in wrong.items():
@@ -118,27 +119,15 @@ def _typed(
     natural = described(session, query)
     kinds = targets_of(natural, {**share.targets[frames.table], ORDINAL: "BIGINT"}, rows.paths)
     session.register(_LONE, session.sql(query).to_arrow_table())
+    fitting = {name: f"TRY_CAST({quoted(name)} AS {kind})" for name, kind in kinds.items()}
     for each in bound.fields:
         for column in each.lifts:
-            if natural[column] != kinds[column] and (places := _unfit(session, column, kinds[column])):
-                fault_places[each.stem, f"the value does not fit {kinds[column]}"].update(places)
-    fitting = ", ".join(
-        f"TRY_CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in kinds.items()
-    )
-    return storable(session.sql(f"SELECT {fitting} FROM {_LONE}").to_arrow_table())
-
-
-def _unfit(session: duckdb.DuckDBPyConnection, column: str, kind: str) -> list[int]:
-    """The rows with a value that the type of the state does not hold."""
-    lost = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {kind}) IS NULL"
-    return [place for (place,) in session.execute(f"SELECT {ORDINAL} FROM {_LONE} WHERE {lost}").fetchall()]
-
-
-def _failing(field: Field, lone: pa.Table) -> dict[int, str]:
-    """The rows for which a function of a field fails, each with what it says."""
-    if _fails(field, lone) is None:
-        return {}
-    return {at: wrong for at in range(len(lone)) if (wrong := _fails(field, lone.slice(at, 1)))}
+            if natural[column] != kinds[column]:
+                lost = f"{quoted(column)} IS NOT NULL AND {fitting[column]} IS NULL"
+                if places := session.execute(f"SELECT {ORDINAL} FROM {_LONE} WHERE {lost}").fetchall():
+                    reason = f"the value does not fit {kinds[column]}"
+                    fault_places[each.stem, reason].update(place for (place,) in places)
+    return storable(session.sql(f"SELECT {aliased(fitting)} FROM {_LONE}").to_arrow_table())
 
 
 def _fails(field: Field, lone: pa.Table) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.errors import StateError
-from muntin.jobs.accumulate.empty_batches import NOTHING, empty_states
+from muntin.jobs.accumulate.bundle_states import NOTHING, empty_states
 from muntin.jobs.accumulate.readings import readings
 from muntin.jobs.accumulate.row_changes.later_batches import with_later
 from muntin.jobs.accumulate.shares import manifest_of_batch
@@ -46,21 +46,17 @@ class Read:
 
     Attributes:
         splits: start of a batch -> what was counted in each of its splits; none for a batch without files.
-        states: table of a frame set -> the files of states.
-        refused: the files of the quarantine.
+        files: table -> the files that were written for it: of frame sets, of the quarantine, of ids and of
+            what was looked up.
         wider: table of a frame set -> the paths of the files with a type that is wider than in the state.
-        ids: the files of ids; none where batches are not compared.
-        before: the batches that they were compared with, in the table of ids.
-        met: the files of what rows looked up; none where nothing is.
+        before: the batches that they were compared with, in the table of ids; None where batches are not
+            compared.
     """
 
     splits: dict[int, list[dict[str, Any]]]
-    states: dict[str, list[File]]
-    refused: list[File]
+    files: dict[str, list[File]] = field(default_factory=lambda: defaultdict(list))
     wider: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    ids: list[File] = field(default_factory=list)
     before: Batches | None = None
-    met: list[File] = field(default_factory=list)
 
 
 def read_batches(
@@ -70,28 +66,26 @@ def read_batches(
 
     `schemas`: table of a frame set -> the columns of its states so far; None: there are none.
     """
-    files, watermarks_us, noted_ids = given.files, given.watermarks_us, known_ids(bound)
+    noted_ids = known_ids(bound)
     task_files = Read(
-        {interval.start_us: [] for interval in files},
-        {table: [] for table in schemas},
-        [],
-        before=noted_ids.batches if noted_ids else None,
+        {interval.start_us: [] for interval in given.files}, before=noted_ids.batches if noted_ids else None
     )
     if source_readings := with_later(bound, readings(bound, given, schemas)):
-        items = dealt(
-            source_readings,
-            2 * runner.parallelism,
-            earlier_ids(bound, noted_ids, list(files)) if noted_ids else None,
-        )
+        earlier = earlier_ids(bound, noted_ids, list(given.files)) if noted_ids else None
+        items = dealt(source_readings, 2 * runner.parallelism, earlier)
         results, task_files = _results(runner, items, task_files)
         say_other_workers(result["versions"] for result in results)
         for result in results:
-            _add(task_files, result)
+            for split in result["splits"]:
+                task_files.splits[split["batch"]].append(split)
+            for table, files in result["files"].items():
+                task_files.files[table] += [File(each["path"], each["size"], each["rows"]) for each in files]
+                task_files.wider[table] += [each["path"] for each in files if each.get("wider")]
         for splits in task_files.splits.values():
             manifest_of_batch(splits)  # a file that changed is reported before anything is committed
-    hold_back(bound, task_files.splits, task_files.states, task_files.refused, task_files.met)
-    if empty := [interval for interval in files if not task_files.splits[interval.start_us]]:
-        _add_empty(bound, task_files, empty, watermarks_us)
+    hold_back(bound, task_files)
+    if empty := [interval for interval in given.files if not task_files.splits[interval.start_us]]:
+        _add_empty(bound, task_files, empty, given.watermarks_us)
     return task_files
 
 
@@ -118,65 +112,40 @@ def _add_empty(
     decided: Mapping[int, int] = {}
     if bound.source.dedupe_within_us is not None:
         ids = empty_states(bound.table(IDS), empty, {}, nothing=SCHEMA.empty_table())
-        task_files.ids.extend(ids)
+        task_files.files[IDS] += ids
         decided = decided_of_nothing(bound, ids)
     if bound.pipeline.lookups:
-        task_files.met.extend(empty_states(bound.table(LOOKED_UP), empty, {}, nothing=MET.empty_table()))
-    for table in task_files.states:
-        task_files.states[table].extend(
-            empty_states(bound.table(table), empty, watermarks_us, decided=decided)
+        task_files.files[LOOKED_UP] += empty_states(
+            bound.table(LOOKED_UP), empty, {}, nothing=MET.empty_table()
+        )
+    for frames in bound.frame_sets:
+        task_files.files[frames.table] += empty_states(
+            bound.table(frames.table), empty, watermarks_us, decided=decided
         )
 
 
-def _add(task_files: Read, result: dict[str, Any]) -> None:
-    """Add what a task read and wrote."""
-    for split in result["splits"]:
-        task_files.splits[split["batch"]].append(split)
-    for table, files in result["states"].items():
-        task_files.states[table] += [File(file["path"], file["size"], file["rows"]) for file in files]
-        task_files.wider[table] += [file["path"] for file in files if file.get("wider")]
-    task_files.refused.extend(File(file["path"], file["size"], file["rows"]) for file in result["refused"])
-    task_files.ids.extend(File(file["path"], file["size"], file["rows"]) for file in result["ids"])
-    task_files.met.extend(File(file["path"], file["size"], file["rows"]) for file in result["met"])
-
-
-def hold_back(
-    bound: Bound,
-    splits: dict[int, list[dict[str, Any]]],
-    states: dict[str, list[File]],
-    refused: list[File],
-    met: list[File],
-) -> None:
+def hold_back(bound: Bound, task_files: Read) -> None:
     """Take the rows of the other splits of batches that wait out of what was read: each of their files
     becomes a row of the quarantine.
-
-    All arguments but `bound` are changed. `splits`: start of a batch -> what was counted in each of its
-    splits.
     """
-    for start, of_batch in splits.items():
-        if any(split.get("waits") for split in of_batch):
-            for split in of_batch:
-                if not split.get("waits"):
-                    _hold_back(bound, start, split, states, refused)
-                    _forget_met(bound, start, split["split"], met)
+    for start, of_batch in task_files.splits.items():
+        waits = any(split.get("waits") for split in of_batch)
+        for split in of_batch:
+            if waits and not split.get("waits"):
+                _hold_back(bound, start, split, task_files.files)
 
 
-def _forget_met(bound: Bound, start: int, number: int, met: list[File]) -> None:
-    """Note of a split that waits that it met nothing."""
-    met[:] = [file for file in met if not _is_of(file, start, number)]
-    met.extend(File(**file) for file in [write_met(bound, None, start, number)] if file)
-
-
-def _hold_back(
-    bound: Bound, start: int, split: dict[str, Any], states: dict[str, list[File]], refused: list[File]
-) -> None:
-    name = StatesPath(start, split["split"], None).named
-    for table, files in states.items():
-        files[:] = [file for file in files if not _is_of(file, start, split["split"])]
-        files.append(File(**write_named(NOTHING, bound.table(table), name)))
-    refused[:] = [file for file in refused if not _is_of(file, start, split["split"])]
+def _hold_back(bound: Bound, start: int, split: dict[str, Any], files: dict[str, list[File]]) -> None:
+    name, number = StatesPath(start, split["split"], None).named, split["split"]
     paths = [entry[0] for entry in split["files"]]
-    refused.append(File(**write_named(_rows(start, paths), bound.table(QUARANTINE), name)))
+    reason = "its batch waits for another file, in which a column is of another type than in earlier batches"
+    rows = [{"batch": start, "reason": reason, "file": path} for path in paths]
+    tables = {frames.table: NOTHING for frames in bound.frame_sets}
+    tables[QUARANTINE] = pa.Table.from_pylist(rows, pa.schema([(BATCH, INSTANT), *REFUSED]))
+    written = {table: write_named(rows, bound.table(table), name) for table, rows in tables.items()}
+    for table, file in [*written.items(), (LOOKED_UP, write_met(bound, None, start, number))]:
+        files[table] = [each for each in files[table] if not _is_of(each, start, number)]
+        files[table] += [File(**file)] if file else []
     split |= {"read": len(paths), "taken": 0, "refused": len(paths), "newest": None}
 
 
@@ -184,9 +153,3 @@ def _is_of(file: File, start: int, number: int) -> bool:
     """Whether a file holds a split, which has files of its own: only batches of one split share files."""
     path = parse_states_path(file.path)
     return isinstance(path, StatesPath) and (path.batch_us, path.split) == (start, number)
-
-
-def _rows(start: int, paths: list[str]) -> pa.Table:
-    reason = "its batch waits for another file, in which a column is of another type than in earlier batches"
-    rows = [{"batch": start, "reason": reason, "file": path} for path in paths]
-    return pa.Table.from_pylist(rows, pa.schema([(BATCH, INSTANT), *REFUSED]))

@@ -5,7 +5,7 @@ why.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -13,10 +13,11 @@ from muntin.aggregates.objects import runs_code
 from muntin.errors import DefinitionError, MuntinError, SourceError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused
-from muntin.jobs.accumulate.empty_batches import NOTHING
+from muntin.jobs.accumulate.bundle_states import NOTHING
 from muntin.jobs.accumulate.forgotten_rows import refused_left
 from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
 from muntin.jobs.accumulate.row_changes.split_deduplication import of_nothing
+from muntin.jobs.accumulate.shares import SplitResult, counted_split
 from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.inputs.dimensions.met_rows import write_met
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
@@ -32,7 +33,7 @@ from muntin.sources.sessions.duckdb_session import careful_session, explained
 from muntin.store.contents import problem_of
 from muntin.store.disk import refused
 from muntin.store.parquet import write_named
-from muntin.store.paths import StatesPath
+from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, StatesPath
 from muntin.timeline.batches import UNDECIDED
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
 
 
-def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
+def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> SplitResult:
     """Read a split; if that fails, read it without the rows that cannot be read or computed."""
     _check_pickles(share.bound, split)
     if split.part:
@@ -58,17 +59,17 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
             raise
         session.execute(f"DROP TABLE IF EXISTS {KEPT}")
         error = _told(session, share.bound, split.paths, wrong)
-        split_facts = None
+        result = None
         try:
-            split_facts = _without_bad_rows(share, split)
+            result = _without_bad_rows(share, split)
         except FileNotFoundError:  # `steady` tells that the file is gone
             pass
         except OSError as full:
             raise refused("a copy of the files without their bad rows", full) from full
         except MuntinError as worse:
             error = worse
-        if split_facts is not None:
-            return split_facts
+        if result is not None:
+            return result
         if isinstance(error, MuntinError):
             return _contradicting(session, share, split, error)
         raise
@@ -76,13 +77,14 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
 
 def _contradicting(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, error: MuntinError
-) -> dict[str, Any]:
+) -> SplitResult:
     """A split whose batch waits, as a type in it contradicts earlier batches and the source says so; else the
     error is raised.
     """
     conflicts = contradictions(session, share.bound, share.columns, split.paths)
     if conflicts and waits(share.bound):
-        return _of_bad_rows(share, split, waiting(share.bound, split.paths, conflicts)) | {"waits": True}
+        result = _of_bad_rows(share, split, waiting(share.bound, split.paths, conflicts))
+        return result._replace(entry=result.entry | {"waits": True})
     raise contradicted(with_odd_cells(session, share.bound, split.paths, error), conflicts) from error
 
 
@@ -108,7 +110,7 @@ def _check_pickles(bound: Bound, split: Split) -> None:
             )
 
 
-def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
+def _without_bad_rows(share: Share, split: Split) -> SplitResult | None:
     """The result of the rows that can be read and computed; None if no more rows can be left out.
 
     What is wrong with the rest is raised.
@@ -134,7 +136,7 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
 
 def _of_good_rows(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, files: Mended, rows: SplitRows
-) -> dict[str, Any] | None:
+) -> SplitResult | None:
     """The result without bad rows and, if that fails, without rows of which no state can be made; None if no
     row is left out.
     """
@@ -153,35 +155,21 @@ def _of_good_rows(
     return None
 
 
-def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
+def _of_bad_rows(share: Share, split: Split, files: Mended) -> SplitResult:
     """The result of a split of which no row can be read."""
-    compared = of_nothing(share, split) if share.bound.source.dedupe_within_us is not None else None
+    bound = share.bound
+    compared = of_nothing(share, split) if bound.source.dedupe_within_us is not None else None
     decided = compared.decided if compared else UNDECIDED
-    name, count = (
-        StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named,
-        len(files.bad),
+    name = StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named
+    count, lost = len(files.bad), refused_left(bound, bad_rows(files))
+    facts = {"read": count, "refused": len(lost), "forgotten": count - len(lost)}
+    return SplitResult(
+        counted_split(split, newest=split.watermark_us, **facts),
+        files.rows([0] * len(files.paths)),
+        {
+            **{each.table: write_named(NOTHING, bound.table(each.table), name) for each in bound.frame_sets},
+            QUARANTINE: write_refused(share, split, lost) if len(lost) else None,
+            IDS: compared.ids if compared else None,
+            LOOKED_UP: write_met(bound, None, split.batch_us, split.number),
+        },
     )
-    lost = refused_left(share.bound, bad_rows(files))
-    written = {
-        each.table: write_named(NOTHING, share.bound.table(each.table), name)
-        for each in share.bound.frame_sets
-    }
-    split_facts = {
-        "batch": split.batch_us,
-        "split": split.number,
-        "read": count,
-        "taken": 0,
-        "newest": split.watermark_us,
-        "states": written,
-        "ids": compared.ids if compared else None,
-        "met": write_met(share.bound, None, split.batch_us, split.number),
-        "twice": 0,
-        "ambiguous": 0,
-        "nonexistent": 0,
-        "forgotten": count - len(lost),
-    }
-    return split_facts | {
-        "rows": files.rows([0] * len(files.paths)),
-        "refused_rows": len(lost),
-        "refused": write_refused(share, split, lost) if len(lost) else None,
-    }

@@ -1,20 +1,38 @@
-"""The reading of each source of a pipeline: its splits, the types of their states, and the definition for
-their rows.
+"""The splits of each source of a pipeline, the types of their states, and the definition over its rows.
+
+Of several sources, aggregates of other sources take no row, and keep what their lifts make of no rows:
+
+sources    clicks: user, page          orders: user, amount
+states     user  frame  rows  count(page) of clicks  sum(amount) of orders
+           a     10:00     2                      2                      0     of a split of clicks
+           a     10:00     1                      0                   9.50     of a split of orders
+
+No rows of a source have its columns and their types, so that all splits have states with the same columns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from muntin.errors import DefinitionError
-from muntin.jobs.accumulate.rows_of_others import lifting
+import duckdb
+
+from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.accumulate.shares import split_batch
+from muntin.jobs.inputs.listings.listing import listing
 from muntin.jobs.inputs.listings.of_several import telling
-from muntin.jobs.schema_check.first_files import first_columns
+from muntin.jobs.schema_check.definition_fit import check_aggregates
+from muntin.jobs.schema_check.definition_sql import check_sql
+from muntin.jobs.schema_check.first_files import columns_of, first_columns, first_with_rows
+from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.jobs.schema_check.source_columns import bound_types
 from muntin.jobs.state.source_note import noted
 from muntin.sources.common_types import common_type
+from muntin.sources.reading.row_times import without_rows
+from muntin.sources.sessions.duckdb_session import kept_session
+from muntin.sources.sessions.listed_files import let_read
 from muntin.states.columns import BATCH
 
 if TYPE_CHECKING:
@@ -25,13 +43,19 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.shares import Split
     from muntin.jobs.inputs.listings.listing import Inputs
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.source import Columns
 
-    Types = Mapping[str, Mapping[str, str]]  # table of a frame set -> column -> SQL type
+    Types = Mapping[str, Columns]  # table of a frame set -> column -> SQL type
+    from collections.abc import Iterator, Mapping
+
+    from muntin.aggregates.aggregate import Field
+
+    Pieces = Sequence[Sequence[str]]  # paths of the files of each split
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The reading of one source.
+class SourceSplits:
+    """The splits of one source, and how they are read.
 
     Attributes:
         bound: the definition over this source.
@@ -43,17 +67,24 @@ class Reading:
     bound: Bound
     splits: Sequence[Split]
     types: Types
-    columns: Mapping[str, str]
+    columns: Columns
 
 
-def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> list[Reading]:
-    """The reading of each source; none of a source without files. An error if the types of two sources
+def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> list[SourceSplits]:
+    """The splits of each source; none of a source without files. An error if the types of two sources
     contradict.
 
     `schemas`: table of a frame set -> the columns of its states so far; None: there are none.
     """
     parts = parts_of(bound, given)
-    splits = {name: _splits(each, part) for name, (each, part) in parts.items()}
+    splits = {
+        name: [
+            split
+            for interval, files in part.files.items()
+            for split in split_batch(each, interval, files, part.watermarks_us.get(interval.start_us))
+        ]
+        for name, (each, part) in parts.items()
+    }
     paths = {
         name: list(dict.fromkeys(split.paths for split in source_splits))
         for name, source_splits in splits.items()
@@ -63,7 +94,12 @@ def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None
         return []
     bounds = bounds_of(parts, paths)
     types = common_types({name: types_of(bounds[name], schemas, paths[name]) for name in read})
-    return [Reading(bounds[name], splits[name], types, _known(bounds[name], paths[name])) for name in read]
+    columns = {
+        name: noted(bounds[name].folder, bounds[name].source.member)
+        or first_columns(bounds[name], paths[name])
+        for name in read
+    }
+    return [SourceSplits(bounds[name], splits[name], types, columns[name]) for name in read]
 
 
 def parts_of(bound: Bound, given: Inputs) -> dict[str, tuple[Bound, Inputs]]:
@@ -85,25 +121,12 @@ def bounds_of(
     return bounds if "" in bounds else lifting(bounds, paths)
 
 
-def _splits(bound: Bound, given: Inputs) -> list[Split]:
-    watermarks_us = given.watermarks_us
-    each = (
-        split_batch(bound, interval, files, watermarks_us.get(interval.start_us))
-        for interval, files in given.files.items()
-    )
-    return [split for splits in each for split in splits]
-
-
 def types_of(bound: Bound, schemas: Mapping[str, pa.Schema | None], paths: Sequence[Sequence[str]]) -> Types:
     """The types as `bound_types` gives them; an error names the source among several."""
     if bound.source.member is None:
         return bound_types(bound, schemas, paths)
     with telling(bound.source.member.name):
         return bound_types(bound, schemas, paths)
-
-
-def _known(bound: Bound, paths: Sequence[Sequence[str]]) -> Mapping[str, str]:
-    return noted(bound.folder, bound.source.member) or first_columns(bound, paths)
 
 
 def common_types(of_sources: Mapping[str, Types]) -> Types:
@@ -133,3 +156,80 @@ def common_types(of_sources: Mapping[str, Types]) -> Types:
                 table_types[column] = wide
                 source_of_column.setdefault((table, column), name)
     return types_of_tables
+
+
+def lifting(members: Mapping[str, Bound], pieces: Mapping[str, Pieces]) -> dict[str, Bound]:
+    """Name of a source -> the definition over it, by which its rows are lifted; an error if its columns are
+    unknown.
+
+    `pieces`: name -> paths of the files of each of its splits; none where the source has no files.
+    """
+    nothing = {}
+    for name, member in members.items():
+        with telling(name):
+            check_sql(member)
+            nothing[name] = _no_rows(member, pieces[name])
+    bounds = {}
+    for name, member in members.items():
+        own = {field.stem for field in _own_fields(member)}
+        lifted = (
+            each if each.stem in own else replace(each, nothing=nothing[each.source])
+            for each in member.fields
+        )
+        bounds[name] = replace(member, lifted=tuple(lifted))
+    return bounds
+
+
+def _own_fields(bound: Bound) -> tuple[Field, ...]:
+    member = bound.source.member
+    return tuple(each for each in bound.fields if each.source in ("", member and member.name))
+
+
+def _no_rows(bound: Bound, pieces: Pieces) -> str:
+    """SQL for no rows of a source, with columns that its aggregates fit."""
+    session = kept_session(bound.source.timezone)
+    let_read(session, bound.source, chain(*pieces))
+    for columns in _columns(session, bound, pieces):
+        with suppress(duckdb.Error, MuntinError):
+            rows = without_rows(bound.source, columns)
+            check_aggregates(session, bound, rows, columns)
+            return rows
+    if pieces or bound.source.blank:  # what is wrong is reported of the files
+        pipeline = replace(bound.pipeline, aggregates=bound.pipeline.row_aggregates)
+        own = replace(bound, pipeline=pipeline, lifted=_own_fields(bound))
+        bound_types(own, {frames.table: None for frames in bound.frame_sets}, pieces or [[]])
+    used = ", ".join(repr(each.of) for each in _own_fields(bound) if each.of)
+    raise SourceError(
+        "no file of it was found, so nobody knows the types of its columns; run the pipeline over an"
+        f" interval with a file of it, or say the types of {bound.source.event_time!r} and of all columns in"
+        f" {used or 'its aggregates'}, as types={{...: 'BIGINT'}}"
+    )
+
+
+def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) -> Iterator[dict[str, str]]:
+    """Name -> SQL type of the columns: of earlier batches; of the files at hand; of these without bad rows;
+    of the first files at all.
+    """
+    noted_columns = {**noted(bound.folder, bound.source.member), **bound.source.types}
+    yield noted_columns
+    yield {**_of_files(session, bound, pieces), **noted_columns}
+    for piece in pieces:
+        with (
+            suppress(duckdb.Error, MuntinError, OSError),
+            fitting(session, bound, piece) as (of_copies, files),
+        ):
+            if not files.has_no_row_left:
+                yield {**columns_of(session, of_copies, files.paths), **noted_columns}
+    if not pieces and not bound.source.blank:
+        first = listing(bound.source).first_inputs(bound)
+        paths = [[each.path for each in files] for files in first.files.values() if files]
+        yield {**_of_files(session, first.of(bound), paths), **noted_columns}
+
+
+def _of_files(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) -> dict[str, str]:
+    """The columns of the first files with rows; {} where there are no files, or they cannot be read."""
+    if not pieces and not bound.source.blank:
+        return {}
+    with suppress(duckdb.Error, MuntinError, OSError):
+        return columns_of(session, bound, first_with_rows(session, bound, pieces))
+    return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.sources.listing import SourceFile
     from muntin.sources.logged.table_changes import Step
+    from muntin.sources.source import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,8 @@ class Share:
 
     bound: Bound
     splits: Sequence[Split]
-    targets: Mapping[str, Mapping[str, str]]
-    columns: Mapping[str, str] = field(default_factory=dict)
+    targets: Mapping[str, Columns]
+    columns: Columns = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     earlier: Earlier | None = None
 
@@ -103,26 +104,41 @@ class Share:
         return f"{Interval(min(one.batch_us for one in self.splits), max(one.end_us for one in self.splits))}"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+COUNTS = ("read", "taken", "refused", "twice", "ambiguous", "nonexistent", "forgotten")
+"""What is counted of a split: rows."""
+WrittenFile = dict[str, Any]
+"""Path, size (bytes) and rows of a file; `wider`: whether a type is wider than in the state."""
+
+
+class Written(NamedTuple):
     """The result of some splits; all of it JSON-able.
 
     Attributes:
-        splits: of each split `batch` (its start), `split` (its number), `read`, `taken`, `refused`, `twice`,
-            `ambiguous` and `nonexistent` (rows), `newest` (time) and `files` (of the manifest); `columns`:
-            path of a file -> its columns, (name, SQL type), where they differ from the columns of the split
-            before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
-        states: table of a frame set -> files, each with path, size (bytes) and rows.
-        refused: files of the quarantine, named as files of states.
-        ids: files of ids, named as files of states; none where batches are not compared.
-        met: files of what was looked up, named as files of states; none where nothing is.
+        splits: of each split `batch` (its start), `split` (its number), `COUNTS`, `newest` (time) and `files`
+            (of the manifest); `columns`: path of a file -> its columns, (name, SQL type), where they differ
+            from the columns of the split before; `lacks`: column -> paths of the files without it; `waits`:
+            whether its batch waits.
+        files: table -> the files that were written for it, named as files of states: of frame sets, of the
+            quarantine, of ids and of what was looked up.
     """
 
-    splits: Sequence[Mapping[str, Any]]
-    states: Mapping[str, Sequence[Mapping[str, Any]]]
-    refused: Sequence[Mapping[str, Any]]
-    ids: Sequence[Mapping[str, Any]] = ()
-    met: Sequence[Mapping[str, Any]] = ()
+    splits: Sequence[dict[str, Any]]
+    files: Mapping[str, Sequence[WrittenFile]]
+
+
+class SplitResult(NamedTuple):
+    """A split that was read alone: as `Written` has it, the rows of each of its files, and a file at most for
+    each table.
+    """
+
+    entry: dict[str, Any]
+    rows: Sequence[int]
+    files: Mapping[str, WrittenFile | None]
+
+
+def counted_split(split: Split, **facts: Any) -> dict[str, Any]:  # noqa: ANN401 - as `Written` has them
+    """A split as `Written` has it; what is not said is 0."""
+    return {"batch": split.batch_us, "split": split.number, **dict.fromkeys(COUNTS, 0), **facts}
 
 
 def split_batch(
@@ -130,11 +146,11 @@ def split_batch(
 ) -> list[Split]:
     """The splits of a batch, or of one of its several sources. Their numbers tell the source."""
     size = piece_bytes(sum(file.size for file in files))
-    cut = [
-        (piece, part)
-        for piece in splits(files, whole=bound.source.in_one_piece)
-        for part in _parts(bound, piece, size)
-    ]
+    cut: list[tuple[Sequence[SourceFile], Part | None]] = []
+    for piece in splits(files, whole=bound.source.in_one_piece):
+        cuts = -(-piece[0].size // size) if len(piece) == 1 and may_be_cut(bound.source) else 1
+        parts = max(1, cuts)
+        cut += [(piece, Part(number, parts) if parts > 1 else None) for number in range(parts)]
     member, before = bound.source.member, 0 if bound.source.member is None else bound.source.member.number + 1
     places = {file.path: at + (before << 32) for at, file in enumerate(files)}
     checksum = files[0].checksum if bound.source.batch_column and files else None
@@ -160,16 +176,6 @@ def split_batch(
 def steps_of_files(files: Sequence[SourceFile]) -> dict[str, Step]:
     """Path -> its step, of files that have steps."""
     return {file.path: file.step for file in files if file.step}
-
-
-def _parts(bound: Bound, piece: Sequence[SourceFile], size: int) -> Sequence[Part | None]:
-    """The parts of about `size` bytes that tasks read a piece in; None stands for the whole piece."""
-    parts = -(-piece[0].size // size)
-    return (
-        [Part(number, parts) for number in range(parts)]
-        if len(piece) == 1 < parts and may_be_cut(bound.source)
-        else [None]
-    )
 
 
 def manifest(
@@ -199,40 +205,27 @@ def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ..
     return list(out.values())
 
 
-def taken(bound: Bound, split: Split) -> Taken:
-    """The event times that a split's batch takes."""
-    ahead, behind = bound.pipeline.limits.max_ahead_us, bound.pipeline.limits.max_behind_us
-    whenever = bound.source.changes.takes_back if bound.source.changes else ""
-    return Taken(
-        split.end_us + ahead,
-        ahead,
-        None if behind is None else split.batch_us - behind,
-        behind or 0,
-        _needs(bound),
-        whenever,
-    )
+def taken(bound: Bound, split: Split | None = None) -> Taken:
+    """The event times that a split's batch takes, and what else its rows need: that they find rows of
+    dimensions, and that changes name rows that may change.
 
-
-def taken_of_batches(bound: Bound) -> Taken:
-    """The event times that batches take, of rows with the columns `ROW_BATCH` and `LATEST`."""
-    behind = bound.pipeline.limits.max_behind_us
-    return Taken(
-        LATEST,
-        bound.pipeline.limits.max_ahead_us,
-        None if behind is None else f"{ROW_BATCH} - {behind}",
-        behind or 0,
-        _needs(bound),
-    )
-
-
-def _needs(bound: Bound) -> tuple[tuple[str, str], ...]:
-    """The conditions without which rows are refused: that they find rows of dimensions, and that changes name
-    rows that may change.
+    `split`: None of rows of several batches, with the columns `ROW_BATCH` and `LATEST`.
     """
-    changes, required = bound.source.changes, [each.missed for each in applied(bound.source) if each.required]
-    if not changes:
-        return tuple(required)
-    return (*((f"({changes.takes_back} OR {condition})", why) for condition, why in required), *changes.needs)
+    ahead, behind = bound.pipeline.limits.max_ahead_us, bound.pipeline.limits.max_behind_us
+    changes, needs = bound.source.changes, [each.missed for each in applied(bound.source) if each.required]
+    if changes:
+        needs = [(f"({changes.takes_back} OR {condition})", why) for condition, why in needs]
+        needs += changes.needs
+    latest = split.end_us + ahead if split else LATEST
+    earliest = split.batch_us - (behind or 0) if split else f"{ROW_BATCH} - {behind}"
+    return Taken(
+        latest,
+        ahead,
+        None if behind is None else earliest,
+        behind or 0,
+        tuple(needs),
+        changes.takes_back if changes else "",
+    )
 
 
 def keeps_order(bound: Bound) -> bool:

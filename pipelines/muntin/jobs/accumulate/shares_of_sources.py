@@ -9,28 +9,26 @@ orders    small     small     small      other tasks: batch 2, source by source
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import chain, groupby
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from muntin.jobs.accumulate.accumulate_task import accumulate_share
-from muntin.jobs.accumulate.bundles import MOST_BATCHES, MOST_BYTES, SMALL
-from muntin.jobs.accumulate.gathered_files import shared
+from muntin.jobs.accumulate.gathered_files import put_together
 from muntin.jobs.accumulate.shares import Share
 from muntin.jobs.schema_check.same_versions import versions_here
 from muntin.sources.listing import WORTH_A_TASK, shares
-from muntin.store.paths import QUARANTINE, parse_states_path
+from muntin.store.paths import LOOKED_UP
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
-    from muntin.jobs.accumulate.readings import Reading
+    from muntin.jobs.accumulate.readings import SourceSplits
     from muntin.jobs.deduplication.earlier import Earlier
 
-    # a file: path, size (bytes), rows; wider: whether a type is wider than in the state
-    Written = Mapping[str, Any]
 
-
-def dealt(readings: Sequence[Reading], tasks: int, earlier: Earlier | None = None) -> list[tuple[Share, ...]]:
+def dealt(
+    readings: Sequence[SourceSplits], tasks: int, earlier: Earlier | None = None
+) -> list[tuple[Share, ...]]:
     """The work of each task: a single source as its files are dealt; with several, all sources of small
     batches together.
 
@@ -51,30 +49,22 @@ def dealt(readings: Sequence[Reading], tasks: int, earlier: Earlier | None = Non
         if small
         else []
     )
-    return [*(_of_batches(readings, starts) for starts in together), *_apart(readings, {*small}, tasks)]
+    work = [
+        tuple(_share(reading, numbers) for reading in readings if (numbers := _places(reading, starts)))
+        for starts in together
+    ]
+    for reading in readings:  # the batches that are not small, source by source
+        left = _places(reading, {*sizes} - {*small})
+        dealt_places = shares([reading.splits[at].size for at in left], tasks) if left else ()
+        work += [(_share(reading, [left[at] for at in numbers]),) for numbers in dealt_places]
+    return work
 
 
-def _of_batches(readings: Sequence[Reading], starts: Collection[int]) -> tuple[Share, ...]:
-    """All sources of some batches."""
-    chosen = (
-        [at for at, split in enumerate(reading.splits) if split.batch_us in starts] for reading in readings
-    )
-    return tuple(
-        _share(reading, numbers) for reading, numbers in zip(readings, chosen, strict=True) if numbers
-    )
+def _places(reading: SourceSplits, starts: Collection[int]) -> list[int]:
+    return [at for at, split in enumerate(reading.splits) if split.batch_us in starts]
 
 
-def _apart(
-    readings: Sequence[Reading], small_batches: Collection[int], tasks: int
-) -> Iterator[tuple[Share, ...]]:
-    """The batches that are not small, source by source."""
-    for reading in readings:
-        left = [at for at, split in enumerate(reading.splits) if split.batch_us not in small_batches]
-        for numbers in shares([reading.splits[at].size for at in left], tasks) if left else ():
-            yield (_share(reading, [left[at] for at in numbers]),)
-
-
-def _share(reading: Reading, numbers: Sequence[int], earlier: Earlier | None = None) -> Share:
+def _share(reading: SourceSplits, numbers: Sequence[int], earlier: Earlier | None = None) -> Share:
     return Share(
         reading.bound,
         [reading.splits[at] for at in numbers],
@@ -92,55 +82,15 @@ def accumulate_shares(parts: Sequence[Share]) -> dict[str, Any]:
         return written_shares[0]
     splits = [split for each in written_shares for split in each["splits"]]
     apart = {split["batch"] for split in splits if split.get("waits")}
-    states = {
-        table: _gathered(
-            parts[0], table, [file for each in written_shares for file in each["states"][table]], apart
-        )
-        for table in written_shares[0]["states"]
+    files = {
+        table: [file for each in written_shares for file in each["files"][table]]
+        for table in written_shares[0]["files"]
     }
-    met = [file for each in written_shares for file in each["met"]]
-    refused = _gathered(
-        parts[0], QUARANTINE, [file for each in written_shares for file in each["refused"]], apart
-    )
     return {
         "splits": splits,
-        "states": states,
-        "refused": refused,
-        "ids": [],
-        "met": met,
+        "files": {
+            table: of_table if table == LOOKED_UP else put_together(parts[0], table, of_table, apart)
+            for table, of_table in files.items()
+        },
         "versions": written_shares[0]["versions"],
     }
-
-
-def _gathered(share: Share, table: str, files: Sequence[Written], apart: Collection[int]) -> list[Written]:
-    """The files of whole batches, neighbours put together.
-
-    `apart`: starts of batches whose files stay as they are.
-    """
-    ascending = sorted(files, key=_place)
-    batches = [list(files_of_batch) for _, files_of_batch in groupby(ascending, lambda file: _place(file)[0])]
-    return [file for near in _stretches(batches, apart) for file in shared(share, table, near)]
-
-
-def _stretches(batches: Sequence[list[Written]], apart: Collection[int]) -> Iterator[list[Written]]:
-    """Files that become one; files of the same batch stay together."""
-    near: list[list[Written]] = []
-    for files in batches:
-        small = _place(files[0])[0] not in apart and all(
-            file["size"] < SMALL and not file.get("wider") for file in files
-        )
-        full = len(near) == MOST_BATCHES or sum(file["size"] for file in chain(*near, files)) > MOST_BYTES
-        if near and (full or not small):
-            yield [*chain(*near)]
-            near = []
-        if small:
-            near.append(files)
-        else:
-            yield from ([file] for file in files)
-    if near:
-        yield [*chain(*near)]
-
-
-def _place(file: Written) -> tuple[int, str]:
-    path = parse_states_path(file["path"])
-    return path.first_us, file["path"]

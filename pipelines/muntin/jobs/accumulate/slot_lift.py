@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from muntin.definition.frame_sets import FrameSet
-    from muntin.jobs.accumulate.shares import Share
-    from muntin.jobs.accumulate.split_rows import SplitRows
+    from muntin.jobs.state.bound import Bound
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Columns
     from muntin.states.rows_in_slots import Extent, LiftedStates
     from muntin.states.slot_tables import Layout
 
@@ -48,12 +48,13 @@ _ARROW["TIMESTAMP WITH TIME ZONE"] = INSTANT
 
 def slot_lift(
     session: duckdb.DuckDBPyConnection,
-    share: Share,
+    bound: Bound,
     frames: FrameSet,
-    split_rows: SplitRows,
+    rows: str,
+    columns: Columns,
     times: Taken,
     extent: Extent,
-    types: tuple[Mapping[str, str], Mapping[str, str]],
+    types: tuple[Columns, Columns],
 ) -> LiftedStates | None:
     """The states of a frame set, sorted, as `states` would give them; None where DuckDB has to group the
     rows.
@@ -61,14 +62,11 @@ def slot_lift(
     `extent`: how many rows there are at most, and between which times. `types`: column -> SQL type, as
     DuckDB's aggregates have it, and as the state has it. A row that cannot be computed raises duckdb.Error.
     """
-    pipeline, kinds = share.bound.pipeline, types[1]
-    values = row_values(share.bound.fields, frames)
+    pipeline, kinds = bound.pipeline, types[1]
+    values = row_values(bound.fields, frames)
     if values is None or extent.rows <= MANY_ROWS or not keys_fit(pipeline, kinds):
         return None
-    asked, keys = (
-        (pipeline, split_rows.rows, times, split_rows.columns),
-        {key: kinds[key] for key in pipeline.keys},
-    )
+    asked, keys = (pipeline, rows, times, columns), {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for each in values.values() for sql in (each.sql, each.by) if sql)
     of = described(
         session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys)
@@ -91,7 +89,15 @@ def slot_lift(
         extent,
         _layouts(frames, extent),
     )
-    return None if states is None else states._replace(table=_as_stored(states.table, kinds))
+    if states is None:
+        return None
+    arrow = {
+        name: _ARROW.get(kind) for name, kind in kinds.items() if name not in (FRAME, FIRST_EVENT, LAST_EVENT)
+    }
+    schema = pa.schema(
+        [field.with_type(arrow.get(field.name) or field.type) for field in states.table.schema]
+    )
+    return states._replace(table=states.table.cast(schema))
 
 
 def _in_slots(
@@ -147,13 +153,3 @@ def _layouts(frames: FrameSet, extent: Extent) -> list[Callable[[], Layout]]:
 def _name(number: int) -> str:
     """The name of a column of values, which no key can have: `muntin_` is our own."""
     return f"muntin_value_{number}"
-
-
-def _as_stored(states: pa.Table, kinds: Mapping[str, str]) -> pa.Table:
-    """The states in the types of the state."""
-    arrow_types = {
-        name: _ARROW.get(kind) for name, kind in kinds.items() if name not in (FRAME, FIRST_EVENT, LAST_EVENT)
-    }
-    return states.cast(
-        pa.schema([field.with_type(arrow_types.get(field.name) or field.type) for field in states.schema])
-    )

@@ -4,6 +4,7 @@ or computed.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,22 +24,22 @@ from muntin.sources.reading.dimensions.dimension import applied
 from muntin.sources.reading.footer_times import told_extent
 from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
-from muntin.sources.reading.scan import Reading, cast_behind, quoted, scan, with_casts
+from muntin.sources.reading.scan import cast_behind, quoted, scan, with_casts
 from muntin.sources.repeated_rows import TOO_LATE
 from muntin.sources.sessions.row_expressions import RowExpression
 from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 from muntin.states.rows_in_slots import Extent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
     from muntin.jobs.accumulate.shares import Split
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.reading.column_types import Told
     from muntin.sources.reading.mended import Mended
-    from muntin.sources.reading.taken_times import Taken
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source
 
 
 WORTH_INSPECTING = 2**20
@@ -64,7 +65,7 @@ class SplitRows:
     """
 
     paths: Sequence[str]
-    columns: Mapping[str, str]
+    columns: Columns
     rows: str
     bad: int
     by_file: Callable[[int], list[int]]
@@ -107,72 +108,50 @@ class Counted(NamedTuple):
 
 def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> SplitRows:
     """All rows of a split, as fast as can be; duckdb.Error or SourceError if a row cannot be read."""
-    source = bound.source
-    _begin(session, source)
-    dimensions, times = applied(source), taken(bound, split)
+    source, times, paths, met = bound.source, taken(bound, split), split.paths, None
     # a row read again does not say alone whether it is accepted
     compared = source.ambiguous == "arrival" or bool(times.needs)
-    ordered = bool(source.order) or (bool(dimensions) and bool(source.arrival_order or source.section))
+    ordered = bool(source.order) or bool(applied(source) and (source.arrival_order or source.section))
     in_table = compared or source.format != "parquet" or ordered
-    read_as, columns = told_columns(session, source, split.paths, bound.may_use)
-    check_names(session, source, columns, split.paths)
-    check_times(session, source, columns, split.paths)
-    check_numbers(session, source, split.paths, read_as.fractions)
-    only, scan_sql = (
-        _of_batch(source, split),
-        scan(source, split.paths, read_as, named=in_table, rows=split.rows),
-    )
+    read_as, columns = _columns(session, bound, paths)
+    check_numbers(session, source, paths, read_as.fractions)
+    only, scan_sql = _of_batch(source, split), scan(source, paths, read_as, named=in_table, rows=split.rows)
     read = f"(FROM {scan_sql} WHERE {only})" if only else with_steps(scan_sql, split.steps)
-    rows = in_order(
-        f"({staged(source, read, columns, ordinal=keeps_order(bound) or compared)})", split.steps, columns
-    )
+    timed = staged(source, read, columns, ordinal=keeps_order(bound) or compared)
+    rows = in_order(f"({timed})", split.steps, columns)
     if in_table:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
         rows = KEPT
-    rows_and_met = with_answers(session, source, rows, times.in_time, split.batch_us) if dimensions else None
-    rows = rows_and_met[0] if rows_and_met else rows
+    if applied(source):
+        rows, met = with_answers(session, source, rows, times.in_time, split.batch_us)
 
     def lost() -> pa.Table:
-        if compared:
-            query = refused_of_kept(source, rows, columns, times)
-        else:
-            query = refused(
-                source, split.paths, columns, taken(bound, split), read_as=read_as, only=only, rows=split.rows
-            )
+        query = (
+            refused_of_kept(source, rows, columns, times)
+            if compared
+            else refused(source, paths, columns, times, read_as=read_as, only=only, rows=split.rows)
+        )
         return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
 
     def by_file(read: int) -> list[int]:
-        if len(split.paths) == 1:
+        if len(paths) == 1:
             return [read]
         return (
-            rows_by_file(session, split.paths, KEPT)
+            rows_by_file(session, paths, KEPT)
             if in_table
-            else [pq.read_metadata(readable_footer(path)).num_rows for path in split.paths]
+            else [pq.read_metadata(readable_footer(path)).num_rows for path in paths]
         )
 
     def counted_by_footers() -> Counted | None:
         if in_table or only or split.size < WORTH_INSPECTING or len(columns) > MOST_COLUMNS:
             return None
-        try:
-            extent = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
         # a footer with odd statistics; counting says what is wrong, if anything is
-        except (duckdb.DataError, duckdb.ProgrammingError):
-            return None
-        return (
-            Counted(extent.rows, extent.rows, extent.newest, extent.oldest, exact=False) if extent else None
-        )
+        with suppress(duckdb.DataError, duckdb.ProgrammingError):
+            extent = told_extent(session, source, paths, columns, times, split.rows)
+            return extent and Counted(extent.rows, extent.rows, extent.newest, extent.oldest, exact=False)
+        return None
 
-    return SplitRows(
-        split.paths,
-        columns,
-        rows,
-        0,
-        by_file,
-        list,
-        lost,
-        counted_by_footers,
-        rows_and_met[1] if rows_and_met else None,
-    )
+    return SplitRows(paths, columns, rows, 0, by_file, list, lost, counted_by_footers, met)
 
 
 def carefully(
@@ -183,97 +162,55 @@ def carefully(
 
     It raises if the files do not fit the definition, whatever rows are left out.
     """
-    source, paths = bound.source, files.paths
-    _begin(session, source)
-    read_as, columns = told_columns(session, source, paths, bound.may_use)
-    check_names(session, source, columns, paths)
-    check_times(session, source, columns, paths)
-    casts = [
-        Fault(each.fault, name, RowExpression(each.sql).fails)
-        for name, each in cast_behind(source, read_as).items()
-    ]
-    read = with_steps(_cast(source, split, files, read_as, columns, casts), split.steps)
-    timed = in_order(f"({staged(source, read, columns, ordinal=True)})", split.steps, columns)
-    rows_and_met = _answered(session, source, timed, taken(bound, split), split) if applied(source) else None
-    timed = rows_and_met[0] if rows_and_met else timed
-    faults = [*casts, *row_faults(session, bound, timed), *odd]
-    _keep(session, bound, split, timed, faults, len(casts))
+    source, times, paths, met = bound.source, taken(bound, split), files.paths, None
+    read_as, columns = _columns(session, bound, paths)
+    changed = cast_behind(source, read_as)
+    casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in changed.items()]
+    only, scan_sql = (
+        _of_batch(source, split),
+        scan(source, paths, read_as, named=True, rows=split.rows, cast=False),
+    )
+    # with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another
+    faults = f"SELECT *, {first_fault(casts)} AS {FAULT} FROM {scan_sql}{f' WHERE {only}' if only else ''}"
+    written = f"CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN}"
+    read = with_casts(
+        f"(SELECT *, {written} FROM ({faults}))", {name: f"TRY({each.sql})" for name, each in changed.items()}
+    )
+    timed = staged(source, with_steps(read, split.steps), columns, ordinal=True)
+    rows = in_order(f"({timed})", split.steps, columns)
+    if applied(source):  # read into a table first: TRY is computed once, and the order of rows is settled
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {rows}")
+        rows, met = with_answers(session, source, TIMED, times.in_time, split.batch_us)
+    all_faults = [*casts, *row_faults(session, bound, rows), *odd]
+    # one table for good and bad rows would let DuckDB compute bad rows before it leaves them out
+    later = first_fault([Fault("", None, "false")] * len(casts) + all_faults[len(casts) :])
+    fault = f"coalesce({FAULT}, CASE WHEN {times.condition} THEN {later} END)"
+    every = f"SELECT * REPLACE ({fault} AS {FAULT}) FROM {rows} AS {SOURCE_ROWS}"
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS {every}{_in_order(source)}")
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {BAD} AS FROM {KEPT} WHERE {FAULT} IS NOT NULL")
+    session.execute(f"DELETE FROM {KEPT} WHERE {FAULT} IS NOT NULL")
     left_out = session.execute(f"SELECT count(*) FROM {BAD}").fetchall()[0][0]
 
     def lost() -> pa.Table:
-        query = faulty(source, columns, good=KEPT, bad=BAD, times=taken(bound, split))
-        refused_rows = session.sql(query).to_arrow_table()
-        return placed(
-            session, refused_rows, files, faults, first=split.rows.start if split.rows else 0
-        ).select(REFUSED.names)
+        refused_rows = session.sql(faulty(source, columns, good=KEPT, bad=BAD, times=times)).to_arrow_table()
+        first = split.rows.start if split.rows else 0
+        return placed(session, refused_rows, files, all_faults, first=first).select(REFUSED.names)
 
-    counts = rows_by_file(session, paths, KEPT, BAD)
-    met = rows_and_met[1] if rows_and_met else None
-    return SplitRows(
-        paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost, met=met
-    )
+    counts, bad = rows_by_file(session, paths, KEPT, BAD), left_out + len(files.bad)
+    return SplitRows(paths, columns, KEPT, bad, lambda _: counts, files.rows, lost, met=met)
 
 
-def _begin(session: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Make an empty table for the rows that change earlier rows too late."""
+def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> Told:
+    """How files are read, and their columns; names and times that do not fit the definition are refused. An
+    empty table is made for the rows that change earlier rows too late.
+    """
+    source = bound.source
     if source.changes:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TOO_LATE} (place BIGINT)")
-
-
-def _answered(
-    session: duckdb.DuckDBPyConnection, source: Source, timed: str, times: Taken, split: Split
-) -> tuple[str, pa.Table]:
-    """The rows with their answers.
-
-    They are read into a table first: TRY is computed once, and the order of rows is settled.
-    """
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {timed}")
-    return with_answers(session, source, TIMED, times.in_time, split.batch_us)
-
-
-def _cast(
-    source: Source,
-    split: Split,
-    files: Mended,
-    read_as: Reading,
-    columns: Mapping[str, str],
-    casts: Sequence[Fault],
-) -> str:
-    """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell
-    is of another.
-    """
-    only = _of_batch(source, split)
-    read = f"FROM {scan(source, files.paths, read_as, named=True, rows=split.rows, cast=False)}" + (
-        f" WHERE {only}" if only else ""
-    )
-    told_apart = f"SELECT *, {first_fault(casts)} AS {FAULT} {read}"
-    written = (
-        f"(SELECT *, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM"
-        f" ({told_apart}))"
-    )
-    return with_casts(
-        written, {name: f"TRY({each.sql})" for name, each in cast_behind(source, read_as).items()}
-    )
-
-
-def _keep(
-    session: duckdb.DuckDBPyConnection,
-    bound: Bound,
-    split: Split,
-    timed: str,
-    faults: Sequence[Fault],
-    casts: int,
-) -> None:
-    """Part the rows of a split into two tables.
-
-    One table for both would let DuckDB compute bad rows before it leaves them out.
-    """
-    later = first_fault([Fault("", None, "false")] * casts + list(faults[casts:]))
-    fault = f"coalesce({FAULT}, CASE WHEN {taken(bound, split).condition} THEN {later} END)"
-    rows = f"SELECT * REPLACE ({fault} AS {FAULT}) FROM {timed} AS {SOURCE_ROWS}"
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS {rows}{_in_order(bound.source)}")
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {BAD} AS FROM {KEPT} WHERE {FAULT} IS NOT NULL")
-    session.execute(f"DELETE FROM {KEPT} WHERE {FAULT} IS NOT NULL")
+    told_of_files = told_columns(session, source, paths, bound.may_use)
+    check_names(session, source, told_of_files.columns, paths)
+    check_times(session, source, told_of_files.columns, paths)
+    return told_of_files
 
 
 def _of_batch(source: Source, split: Split) -> str | None:

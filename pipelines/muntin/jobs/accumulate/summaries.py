@@ -1,4 +1,4 @@
-"""Summaries of the rows read of each batch, from the counts of its splits."""
+"""What was read of each batch, from the counts of its splits; not too many rows may be in the quarantine."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from muntin.jobs.accumulate.shares import manifest_of_batch
+from muntin.definition.spelling import many
+from muntin.errors import SourceError
+from muntin.files.pages import opened
+from muntin.jobs.accumulate.shares import COUNTS, manifest_of_batch
+from muntin.jobs.records.refusals import spelled_share
 from muntin.jobs.records.reports import Accumulated, ReadFile, SourceRows
-from muntin.store.paths import source_of
+from muntin.sources.repeated_rows import CHANGES_NOTHING
+from muntin.states.columns import BATCH, INSTANT
+from muntin.store.paths import QUARANTINE, source_of
 from muntin.timeline.batches import spelled
 
 if TYPE_CHECKING:
@@ -19,9 +27,6 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.read_batches import Read
     from muntin.jobs.state.bound import Bound
     from muntin.timeline.batches import Batches
-
-
-_COUNTS = ("read", "taken", "refused", "twice", "ambiguous", "nonexistent", "forgotten")
 
 
 def summaries(
@@ -36,57 +41,107 @@ def summaries(
 
     `batches`: the facts of these batches; `hidden`: how many files were passed over.
     """
-    names = tuple(bound.pipeline.sources)
     places = batches.position(np.array([interval.start_us for interval in intervals], np.int64))
     versions = batches.version[places].tolist() if len(places) else []
     return [
-        replace(
-            _summary(
-                interval,
-                spelled(version),
-                task_files.splits[interval.start_us],
-                noticed[interval.start_us],
-                names,
-            ),
-            hidden=hidden.get(interval, 0),
-        )
+        _summary(bound, interval, version, task_files.splits[interval.start_us], noticed, hidden)
         for interval, version in zip(intervals, versions, strict=True)
     ]
 
 
 def _summary(
+    bound: Bound,
     interval: Interval,
-    version: str,
+    version: int,
     splits: list[dict[str, Any]],
-    noticed: tuple[str, ...],
-    names: Sequence[str],
+    noticed: Mapping[int, tuple[str, ...]],
+    hidden: Mapping[Interval, int],
 ) -> Accumulated:
-    newest = [one["newest"] for one in splits if one["newest"] is not None]
-    rows, own = (
-        _rows(splits),
-        [
-            (name, [one for one in splits if source_of(one["split"]) == number])
-            for number, name in enumerate(names)
-        ],
-    )
-    parts: list[tuple[str | None, list[dict[str, Any]]]] = [*own] if own else [(None, splits)]
-    manifest = [(name, entry) for name, source_splits in parts for entry in manifest_of_batch(source_splits)]
+    own = {
+        name: [each for each in splits if source_of(each["split"]) == number]
+        for number, name in enumerate(bound.pipeline.sources)
+    }
+    parts: list[tuple[str | None, list[dict[str, Any]]]] = [*own.items()] or [(None, splits)]
     return Accumulated(
         interval,
-        version,
-        rows.read,
-        rows.accepted,
-        rows.quarantined,
-        max(newest, default=None),
-        tuple(replace(ReadFile(*entry), source=name) for name, entry in manifest),
-        rows.duplicate,
-        noticed,
-        {name: _rows(source_splits) for name, source_splits in own},
-        ambiguous=rows.ambiguous,
-        nonexistent=rows.nonexistent,
-        forgotten=rows.forgotten,
+        spelled(version),
+        newest_us=max((each["newest"] for each in splits if each["newest"] is not None), default=None),
+        manifest=tuple(
+            replace(ReadFile(*entry), source=name)
+            for name, part in parts
+            for entry in manifest_of_batch(part)
+        ),
+        schema_changes=noticed[interval.start_us],
+        sources={name: SourceRows(*_counts(part)) for name, part in own.items()},
+        hidden=hidden.get(interval, 0),
+        **dict(zip(COUNTS, _counts(splits), strict=True)),
     )
 
 
-def _rows(splits: Sequence[Mapping[str, Any]]) -> SourceRows:
-    return SourceRows(*(sum(one[what] for one in splits) for what in _COUNTS))
+def _counts(splits: Sequence[Mapping[str, Any]]) -> list[int]:
+    return [sum(each[what] for each in splits) for what in COUNTS]
+
+
+_SHOWN = 3
+
+
+def check_share(bound: Bound, intervals: Sequence[Interval], task_files: Read) -> None:
+    """Refuse batches with a larger share of rows in the quarantine than the definition allows; the error has
+    the first rows with reasons.
+
+    No rows of the share are files that the definition puts there as a whole (`on_bad_file`, `on_schema`), and
+    changes that wait for the row that they change.
+    """
+    most = bound.pipeline.limits.max_quarantined
+    over = (
+        []
+        if most is None
+        else [
+            batch_and_text
+            for interval in intervals
+            if (batch_and_text := _over(bound, interval, task_files, most))
+        ]
+    )
+    if not over:
+        return
+    listed = "; ".join(text for _, text in over[:_SHOWN]) + (
+        f"; and {many(len(over) - _SHOWN, 'more batch')}" if len(over) > _SHOWN else ""
+    )
+    rows = "".join(
+        f"\n  {spelled_row(row)}" for row in _rows(bound, task_files, over[0][0]).slice(0, _SHOWN).to_pylist()
+    )
+    raise SourceError(
+        f"{listed}; max_quarantined={most} allows less, so no batch of this run is committed. Mend the files"
+        " or the definition, or say limits=Limits(max_quarantined=...), None for no limit. The first"
+        f" rows:{rows}"
+    )
+
+
+def spelled_row(row: Mapping[str, Any]) -> str:
+    """A row of the quarantine in a line: where it is, why it was refused, and its text."""
+    at = row["file"] if row["position"] is None else f"{row['file']}, row {row['position'] + 1}"
+    where = f"{row['file']}, line {row['line']}" if row.get("line") is not None else at
+    return f"{where}: {row['reason']}" + (f": {row['row']}" if row["row"] is not None else "")
+
+
+def _over(bound: Bound, interval: Interval, task_files: Read, most: float) -> tuple[Interval, str] | None:
+    """A batch with too many rows in the quarantine, in words; None if it is not."""
+    read, refused = (
+        sum(split[what] for split in task_files.splits[interval.start_us]) for what in ("read", "refused")
+    )
+    if refused <= most * read:
+        return None
+    rows = _rows(bound, task_files, interval)
+    apart = rows["position"].null_count + (
+        pc.sum(pc.starts_with(rows["reason"], CHANGES_NOTHING)).as_py() or 0
+    )
+    if refused - apart <= most * (read - apart):
+        return None
+    return interval, f"{interval}: {spelled_share(read - apart, refused - apart)}"
+
+
+def _rows(bound: Bound, task_files: Read, interval: Interval) -> pa.Table:
+    """The refused rows of a batch."""
+    start, folder = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT), bound.table(QUARANTINE)
+    tables = [opened(f"{folder}/{file.path}").read() for file in task_files.files[QUARANTINE]]
+    return pa.concat_tables([table.filter(pc.equal(table[BATCH], start)) for table in tables])

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from muntin.errors import SourceError
 from muntin.sources.common_types import common_type
-from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.scan import nulls
 from muntin.sources.reading.sql_types import storable
 from muntin.sources.sessions.duckdb_session import any_session, described
 from muntin.states.columns import BUCKET, FRAME, ROW_IN_BATCH
@@ -62,11 +62,8 @@ def _common(name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
             f"{name} is {kinds['other']} in some files and {kinds['one']} in others; "
             f'say the type of its column in sources.files(..., types={{"x": "DOUBLE"}})'
         )
-    return (
-        storable(session.sql(f"SELECT NULL::{wide} AS {quoted(name)} LIMIT 0").to_arrow_table())
-        .schema.field(0)
-        .type
-    )
+    nothing = session.sql(f"SELECT {nulls({name: wide})} LIMIT 0").to_arrow_table()
+    return storable(nothing).schema.field(0).type
 
 
 def in_types(
@@ -86,15 +83,12 @@ def in_types(
         if all(table.column_names == wide.names and has_types(table.schema, wide) for table in tables):
             wide_files += together
         else:
-            rows = pa.concat_tables(
-                [
-                    with_columns(table, wide, f"{folder}/{file.path}")
-                    for table, file in zip(tables, together, strict=True)
-                ]
-            )
-            wide_files.append(
-                write_shared(_sorted(rows, keys), folder, batches_of(folder, together, after), keys)
-            )
+            wide_tables = [
+                with_columns(table, wide, f"{folder}/{file.path}")
+                for table, file in zip(tables, together, strict=True)
+            ]
+            rows, batches = _sorted(pa.concat_tables(wide_tables), keys), batches_of(folder, together, after)
+            wide_files.append(write_shared(rows, folder, batches, keys))
     return wide_files
 
 
@@ -109,26 +103,18 @@ def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
 
     A value that the wider type cannot hold as it is raises SourceError.
     """
-    columns = [
-        (
-            _wider(table[each.name], each, path)
-            if each.name in table.column_names
-            else pa.nulls(len(table), each.type)
-        )
-        for each in wide
-    ]
+    columns = []
+    for each in wide:
+        narrow = table[each.name] if each.name in table.column_names else pa.nulls(len(table), each.type)
+        try:
+            columns.append(wider(narrow, each.type))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
+            raise SourceError(
+                f"{each.name} is {narrow.type} in earlier batches and {each.type} in this one, and a state"
+                f" does not go into the wider type as it is ({wrong}; {path}); say the type of the column in"
+                " sources.files(..., types={...}), and all batches are read as it"
+            ) from wrong
     return pa.table(columns, wide)
-
-
-def _wider(column: pa.ChunkedArray, wide: pa.Field, path: str) -> pa.ChunkedArray:
-    try:
-        return wider(column, wide.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
-        raise SourceError(
-            f"{wide.name} is {column.type} in earlier batches and {wide.type} in this one, and a state does"
-            f" not go into the wider type as it is ({wrong}; {path}); say the type of the column in"
-            " sources.files(..., types={...}), and all batches are read as it"
-        ) from wrong
 
 
 def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:

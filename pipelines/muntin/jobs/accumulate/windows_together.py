@@ -27,7 +27,7 @@ from muntin.states.sorted import instants
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection
 
     from muntin.jobs.accumulate.bundles import Bundle
     from muntin.jobs.accumulate.shares import Split
@@ -92,7 +92,7 @@ def _seen(split: Split, files: Sequence[_File], schemas: list[pq.ParquetSchema])
 
 
 def stage_windows(
-    session: duckdb.DuckDBPyConnection,
+    session: DuckDBPyConnection,
     source: Source,
     bundle: Bundle,
     latest: Ints,

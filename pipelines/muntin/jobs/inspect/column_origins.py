@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.aggregates.lifts import Narrowed, OfNothing, PerGroup
-from muntin.sources.sessions.named_columns import named_columns
+from muntin.sources.sessions.row_expressions import named_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from muntin.jobs.accumulate.earlier_states.adoption import adoptable
+from muntin.jobs.accumulate.earlier_states.earlier_state import adoptable
 from muntin.jobs.published.window_tables import current, published
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.definition_note import described, differences, read

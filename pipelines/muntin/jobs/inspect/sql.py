@@ -13,9 +13,9 @@ from muntin.errors import DefinitionError
 from muntin.jobs.inspect.read import columns_of, read
 from muntin.jobs.inspect.unknown import no_window
 from muntin.sources.new_session import connect
-from muntin.sources.sessions.bounded_query import USUAL_MEMORY, within_bounds
 from muntin.sources.sessions.duckdb_session import said
 from muntin.sources.sessions.single_expressions import OF_VALUES, nodes, own_tables
+from muntin.sources.sessions.time_limit import USUAL_MEMORY, within_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.scan import scan, texts
 from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
-from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.listed_files import let_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,7 +30,7 @@ from muntin.sources.reading.sql_types import stored_type
 from muntin.sources.reading.taken_times import Taken
 from muntin.sources.sessions.duckdb_session import described, explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
-from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.listed_files import let_read
 from muntin.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL
 
 if TYPE_CHECKING:

@@ -4,16 +4,16 @@ before a type is given.
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.sources.casts import is_double
+from muntin.sources.exact_json.values import Number, decoded, values_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from muntin.sources.source import Used
 
 _UNSURE = 16  # digits, with which two numbers may have one double
 MAY_BE_LOST = (
@@ -24,12 +24,6 @@ MAY_BE_LOST = (
 _FRACTION = r"[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"
 NO_DOUBLE = "which JSON's reader rounds to a double; write it as a text, or say DOUBLE in types="
 _ROUNDED = re.compile(r"(FLOAT[48]?|REAL|DOUBLE)", re.IGNORECASE)
-
-
-class _Lost(str):
-    """The text of a number that a double is not."""
-
-    __slots__ = ()
 
 
 def may_have_lost(line: str) -> str:
@@ -48,7 +42,7 @@ def is_rounded(kind: str | None) -> bool:
     return kind is not None and _ROUNDED.fullmatch(kind) is not None
 
 
-def lost_number(text: str, used: Callable[[str], bool]) -> tuple[str, str] | None:
+def lost_number(text: str, used: Used) -> tuple[str, str] | None:
     """The first number of a line that is no double, with the column that holds it; None: there is none.
     `used`: which columns count.
 
@@ -56,20 +50,13 @@ def lost_number(text: str, used: Callable[[str], bool]) -> tuple[str, str] | Non
     ('x', '0.1234567890123456789')
     """
     with suppress(ValueError, RecursionError):  # a bad line, which other code finds
-        line = json.loads(text, parse_float=_number)
+        line = decoded(text)
         for name, value in line.items() if isinstance(line, dict) else ():
-            if used(name) and (number := _first(value)):
-                return name, number
+            for each in values_in(value) if used(name) else ():
+                if (
+                    isinstance(each, Number)
+                    and not each.lstrip("-").isdigit()
+                    and Decimal(each) != Decimal(repr(float(each)))
+                ):
+                    return name, str(each)
     return None
-
-
-def _number(text: str) -> float | _Lost:
-    value = float(text)
-    return value if Decimal(text) == Decimal(repr(value)) else _Lost(text)
-
-
-def _first(value: Any) -> str | None:  # noqa: ANN401 - any JSON
-    if isinstance(value, _Lost):
-        return str(value)
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((number for each in inner if (number := _first(each))), None)

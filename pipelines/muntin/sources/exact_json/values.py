@@ -17,10 +17,13 @@ import json
 import re
 import struct
 from decimal import Decimal
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from muntin.sources.casts import INTEGERS
 from muntin.sources.nested_types import element, map_types, members, plain_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DEEPEST = 128
 """Values in each other, as deep as DuckDB's reader of JSON lines goes, from the line itself to what the
@@ -37,21 +40,21 @@ class MisfitError(Exception):
     """JSON is not what it has to be; says why."""
 
 
-class _Number(str):
+class Number(str):
     """The text of a number."""
 
     __slots__ = ()
 
 
-class _Object(dict[str, Any]):
+class Object(dict[str, Any]):
     """The members of an object; `twice` has the names that come more than once."""
 
     __slots__ = ("twice",)
     twice: frozenset[str]
 
 
-def _object(pairs: list[tuple[str, Any]]) -> _Object:
-    json_object, names = _Object(pairs), [name for name, _ in pairs]
+def _object(pairs: list[tuple[str, Any]]) -> Object:
+    json_object, names = Object(pairs), [name for name, _ in pairs]
     json_object.twice = (
         frozenset()
         if len(json_object) == len(names)
@@ -70,8 +73,20 @@ class _Constant:
 
 
 _DECODER = json.JSONDecoder(
-    parse_int=_Number, parse_float=_Number, parse_constant=_Constant, object_pairs_hook=_object
+    parse_int=Number, parse_float=Number, parse_constant=_Constant, object_pairs_hook=_object
 )
+
+
+def decoded(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """JSON with `Number` and `Object`; ValueError or RecursionError if Python cannot take it."""
+    return _DECODER.decode(text)
+
+
+def values_in(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
+    """A value, and the values inside of it."""
+    yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from values_in(each)
 
 
 def is_deep(text: str) -> bool:
@@ -85,15 +100,15 @@ def is_deep(text: str) -> bool:
     return deepest > DEEPEST
 
 
-def parsed(text: str) -> _Object:
+def parsed(text: str) -> Object:
     """The object that a text is."""
     if is_deep(text):
         raise MisfitError(f"it is {TOO_DEEP}")
     try:
-        json_value = _DECODER.decode(text)
+        json_value = decoded(text)
     except ValueError:
         raise MisfitError("it cannot be parsed") from None
-    if not isinstance(json_value, _Object):
+    if not isinstance(json_value, Object):
         raise MisfitError(f"the value is no object but {_what(json_value)}")
     return json_value
 
@@ -116,15 +131,15 @@ def _in_kind(value: Any, kind: str, strict: bool) -> Any:  # noqa: ANN401, FBT00
         return [_in_kind(each, inner, strict) for each in _needed(value, list)]
     if kind.startswith("STRUCT("):
         parts = [(plain_name(name), of) for name, of in members(kind)]
-        json_object = _needed(value, _Object)
+        json_object = _needed(value, Object)
         return {name: _inside(json_object, name, of, strict) for name, of in parts}
     if kind.startswith("MAP("):
         of = map_types(kind)[1]
-        return [(_encodable(name), _inside(value, name, of, strict)) for name in _needed(value, _Object)]
+        return [(_encodable(name), _inside(value, name, of, strict)) for name in _needed(value, Object)]
     return _encodable(_text(value, kind, strict))
 
 
-def _inside(of: _Object, name: str, kind: str, strict: bool) -> Any:  # noqa: ANN401, FBT001 - as above
+def _inside(of: Object, name: str, kind: str, strict: bool) -> Any:  # noqa: ANN401, FBT001 - as above
     try:
         return member(of, name, kind, strict=strict)
     except MisfitError as wrong:
@@ -136,7 +151,7 @@ def _text(value: Any, kind: str, strict: bool) -> str:  # noqa: ANN401, FBT001 -
         return value.name  # which Avro and Protobuf have
     if kind in ("VARCHAR", "JSON"):
         return value if isinstance(value, str) and kind == "VARCHAR" else _written(value)
-    if isinstance(value, _Number):
+    if isinstance(value, Number):
         if kind in WHOLE or kind.startswith("DECIMAL"):
             return _plain(value, whole=kind in WHOLE)
         if kind in ("FLOAT", "DOUBLE"):
@@ -149,7 +164,7 @@ def _text(value: Any, kind: str, strict: bool) -> str:  # noqa: ANN401, FBT001 -
     raise MisfitError(f"it is {_what(value)}")
 
 
-def _plain(number: _Number, *, whole: bool) -> str:
+def _plain(number: Number, *, whole: bool) -> str:
     """A number without a power of ten."""
     exact = Decimal(number)
     if abs(exact.adjusted()) > _MOST_DIGITS and exact:
@@ -159,7 +174,7 @@ def _plain(number: _Number, *, whole: bool) -> str:
     return f"{exact.to_integral_value() if whole else exact:f}"
 
 
-def _near(number: _Number, form: Literal["f", "d"]) -> str:
+def _near(number: Number, form: Literal["f", "d"]) -> str:
     """A number that has a double, or a float, near to it."""
     value = float(number)
     try:
@@ -183,7 +198,7 @@ def _what(value: Any) -> str:  # noqa: ANN401 - as above
             return "null"
         case bool():
             return "true or false"
-        case _Number():
+        case Number():
             return "a number"
         case str():
             return "a text"
@@ -194,11 +209,11 @@ def _what(value: Any) -> str:  # noqa: ANN401 - as above
 
 def _written(value: Any) -> str:  # noqa: ANN401 - as above
     """JSON as a text without blanks; numbers as they are written."""
-    if isinstance(value, _Number):
+    if isinstance(value, Number):
         return str(value)
     if isinstance(value, list):
         return f"[{','.join(map(_written, value))}]"
-    if isinstance(value, _Object):
+    if isinstance(value, Object):
         if value.twice:
             raise MisfitError(f"{min(value.twice)} comes twice in it")
         return "{" + ",".join(f"{_written(name)}:{_written(each)}" for name, each in value.items()) + "}"

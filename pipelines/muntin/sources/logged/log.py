@@ -9,8 +9,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from muntin.errors import SourceError
+from muntin.sources.repeated_rows import CHANGE
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from muntin.sources.tables import TableSource
 
@@ -124,3 +127,36 @@ class Log(ABC):
     @abstractmethod
     def check(self, source: TableSource, added: Sequence[Added]) -> None:
         """Refuse files that cannot be read. `source`: as `in_full` gives it."""
+
+
+def check_columns(source: TableSource, names: Collection[str], instants: Collection[str]) -> None:
+    """Refuse a source that names a column which its table lacks, or a zone where times have one.
+
+    `instants`: the columns that are times with a zone.
+    """
+    named = {
+        "event_time": source.event_time,
+        "arrival_time": source.arrival_time,
+        "arrival_order": source.arrival_order,
+    }
+    ids = "id" if source.changes else "dedupe"
+    asked = [
+        *named.items(),
+        *(("types", name) for name in source.types),
+        *((ids, name) for name in source.dedupe),
+    ]
+    for what, name in asked:
+        if name and name not in names:
+            raise SourceError(
+                f"{source.path}: {what}: no column {name!r} in the table; there are {', '.join(names)}; mend"
+                f" it in {source.call}"
+            )
+    if source.timezone and source.event_time in instants:
+        raise SourceError(
+            f"{source.path}: timezone={source.timezone!r} is for times without a zone, and"
+            f" {source.event_time!r} has instants; leave it out"
+        )
+    if source.changes and CHANGE in names:
+        raise SourceError(
+            f"{source.path}: its column {CHANGE!r} has the name of a column of the change feed; rename it"
+        )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from muntin.sources.logged.log import Added, Commit
+    from muntin.sources.source import Columns
 
 _VERSION, _SAID, _BEGAN, _BEGUN = "muntin_version", "muntin_said", "muntin_began", "muntin_begun"
 
@@ -88,7 +89,7 @@ def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
     return f"(SELECT *, {', '.join(f'{sql} AS {name}' for name, sql in columns.items())} FROM {rows})"
 
 
-def in_order(rows: str, steps: Mapping[str, Step], columns: Mapping[str, str]) -> str:
+def in_order(rows: str, steps: Mapping[str, Step], columns: Columns) -> str:
     """Rows with what they say in `CHANGE`, and with `ORDINAL` by commit; rows that take back first.
 
     `rows` as `with_steps` and then `staged` give them.

@@ -17,10 +17,10 @@ from muntin.sources.sessions.duckdb_session import said
 from muntin.sources.sessions.plain_text import DamagedError, content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from muntin.files.paths import AnyPath
-    from muntin.sources.source import Source
+    from muntin.sources.source import Source, Used
 
 _EXPECTED = {"parquet": "a Parquet file", "csv": "a CSV file", "json": "a file of JSON lines"}
 _FRAME = b"PAR1"  # begins and ends a Parquet file
@@ -34,9 +34,7 @@ def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) 
     return f"{problem}; {_EXPECTED[source.format]} was expected" if problem else ""
 
 
-def check_whole(
-    source: Source, paths: Sequence[str], used: Callable[[str], bool], rows: range | None
-) -> None:
+def check_whole(source: Source, paths: Sequence[str], used: Used, rows: range | None) -> None:
     """Refuse what DuckDB reads without a word: CSV files of 0 bytes, as files without rows, and pages of
     Parquet with wrong checksums.
 

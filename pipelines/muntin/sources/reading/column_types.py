@@ -17,16 +17,25 @@ from muntin.sources.casts import WITH_ZONE, carried, is_carried_as_it_is, read_b
 from muntin.sources.exact_json.numbers import NO_DOUBLE, is_rounded, lost_number, may_have_lost
 from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
 from muntin.sources.reading.declared_types import check_declared
-from muntin.sources.reading.scan import UNTOLD, Reading, files_sql, quoted, read_types, said_types, scan
+from muntin.sources.reading.scan import (
+    UNTOLD,
+    Reading,
+    files_sql,
+    nulls,
+    quoted,
+    read_types,
+    said_types,
+    scan,
+)
 from muntin.sources.sessions.duckdb_session import described
 from muntin.sources.sessions.file_facts_cache import told_once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection
 
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source, Used
 
 _TIMES = ("TIMESTAMP", "DATE")
 # texts that DuckDB takes for these lose capitals, or gain seconds
@@ -46,10 +55,10 @@ class Told(NamedTuple):
 
 
 def told_columns(
-    session: duckdb.DuckDBPyConnection,
+    session: DuckDBPyConnection,
     source: Source,
     paths: Sequence[str],
-    used: Callable[[str], bool],
+    used: Used,
     *,
     declared: bool = True,
 ) -> Told:
@@ -71,9 +80,7 @@ def told_columns(
     return Told(read_as, {**told_once().answer(rows, paths, lambda: described(session, rows))})
 
 
-def _of_text(
-    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]
-) -> Reading:
+def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], used: Used) -> Reading:
     rows = f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}"
     guessed = told_once().answer(rows, paths, lambda: described(session, rows))
     column_types = {
@@ -105,7 +112,7 @@ def _of_text(
 
 
 def _empty(
-    session: duckdb.DuckDBPyConnection,
+    session: DuckDBPyConnection,
     source: Source,
     paths: Sequence[str],
     read_as: Reading,
@@ -127,7 +134,7 @@ def _empty(
     ]
 
 
-def _ours(column_types: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
+def _ours(column_types: Columns, used: Used) -> tuple[str, ...]:
     """The columns that have names of ours. A definition that uses such a column is refused."""
     muntin_names = tuple(name for name in column_types if name.lower().startswith("muntin_"))
     if wanted := [name for name in muntin_names if used(name)]:
@@ -137,9 +144,7 @@ def _ours(column_types: Mapping[str, str], used: Callable[[str], bool]) -> tuple
     return muntin_names
 
 
-def _looked_at(
-    source: Source, column_types: Mapping[str, str], used: Callable[[str], bool]
-) -> dict[str, str]:
+def _looked_at(source: Source, column_types: Columns, used: Used) -> dict[str, str]:
     """The columns whose values may not fit the type in which states have them."""
     said, times = said_types(source), (source.event_time, source.arrival_time)
     odd = {
@@ -152,63 +157,53 @@ def _looked_at(
     }
 
 
-def _of_json(
-    session: duckdb.DuckDBPyConnection, source: Source, column_types: Mapping[str, str]
-) -> dict[str, str]:
+def _of_json(session: DuckDBPyConnection, source: Source, column_types: Columns) -> dict[str, str]:
     """Column -> SQL type in which JSON lines are read, where the definition says a type."""
     said = {name: kind for name, kind in said_types(source).items() if name in column_types}
     if not said:
         return {}
-    spelled = described(
-        session, "SELECT " + ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in said.items())
-    )
-    return {name: _before_cast(column_types[name], kind) for name, kind in spelled.items()}
+    spelled = described(session, f"SELECT {nulls(said)}")
+    texts = {name: as_text(kind) if is_nested(kind) else "VARCHAR" for name, kind in column_types.items()}
+    return {
+        name: "JSON" if is_nested(kind) else texts[name] if kind == "VARCHAR" else "VARCHAR"
+        for name, kind in spelled.items()
+    }
 
 
 def check_numbers(
-    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]
+    session: DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]
 ) -> None:
     """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles.
 
     `fractions`: as of `Reading`.
     """
-    if not fractions:
-        return
-    told_once().answer(
-        f"numbers of {[*fractions]} in {files_sql(source, paths)}",
-        paths,
-        lambda: _check(session, source, paths, fractions),
-    )
+    lines = _lines(source, paths)
+
+    def check() -> None:
+        suspect_lines = session.execute(
+            f"SELECT line FROM (SELECT json::VARCHAR AS line FROM {lines}) WHERE {may_have_lost('line')}"
+        )
+        while some := suspect_lines.fetchmany(_AT_ONCE):
+            for (line,) in some:
+                if lost := lost_number(line, fractions.__contains__):
+                    suspect_lines.fetchall()
+                    raise SourceError(f"{', '.join(paths)}: {lost[0]} holds {lost[1]}, {NO_DOUBLE}")
+
+    if fractions:
+        told_once().answer(f"numbers of {[*fractions]} in {lines}", paths, check)
 
 
-def _check(
-    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]
-) -> None:
-    lines = (
-        f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)}, compression ="
-        " 'none')"
-    )
-    suspect_lines = session.execute(f"SELECT line FROM ({lines}) WHERE {may_have_lost('line')}")
-    while some := suspect_lines.fetchmany(_AT_ONCE):
-        for (line,) in some:
-            if lost := lost_number(line, fractions.__contains__):
-                suspect_lines.fetchall()
-                raise SourceError(f"{', '.join(paths)}: {lost[0]} holds {lost[1]}, {NO_DOUBLE}")
-
-
-def _before_cast(guessed_kind: str, said: str) -> str:
-    """The type in which a column of JSON is read, before it is cast to the type that the definition says."""
-    if is_nested(said):
-        return "JSON"
-    return as_text(guessed_kind) if said == "VARCHAR" and is_nested(guessed_kind) else "VARCHAR"
+def _lines(source: Source, paths: Sequence[str]) -> str:
+    """SQL for files of JSON lines, each line as it is."""
+    return f"read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
 
 
 def _check_names(
-    session: duckdb.DuckDBPyConnection,
+    session: DuckDBPyConnection,
     source: Source,
-    column_types: Mapping[str, str],
+    column_types: Columns,
     paths: Sequence[str],
-    used: Callable[[str], bool],
+    used: Used,
 ) -> list[str]:
     """The new names that DuckDB gives to columns of JSON whose names differ from another in capitals only: by
     these no file has them.
@@ -217,7 +212,10 @@ def _check_names(
     odd = [
         name for name in column_types if (match := _NUMBERED.fullmatch(name)) and match[1].lower() in small
     ]
-    hidden = sorted({*odd} - _written(session, source, paths)) if odd else []
+    if not odd:
+        return []
+    query = f"SELECT DISTINCT unnest(json_keys(json)) FROM {_lines(source, paths)}"
+    hidden = sorted({*odd} - {name for (name,) in session.execute(query).fetchall()})
     for name in hidden:
         if used(own := name.rpartition("_")[0]) or used(name):
             raise SourceError(
@@ -225,15 +223,6 @@ def _check_names(
                 " letters; rename it"
             )
     return hidden
-
-
-def _written(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> set[str]:
-    """The names of members as they stand in JSON lines."""
-    lines = f"read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
-    return {
-        name
-        for (name,) in session.execute(f"SELECT DISTINCT unnest(json_keys(json)) FROM {lines}").fetchall()
-    }
 
 
 def as_text(kind: str) -> str:
@@ -254,9 +243,8 @@ def times_in(name: str, kind: str, value: str) -> Iterator[tuple[str, str]]:
     [('order.paid', '["order".paid]')]
     """
     if kind.endswith("[]") or kind.startswith("MAP("):
-        inner, values = (
-            (kind[:-2], value) if kind.endswith("[]") else (_values_of_map(kind), f"map_values({value})")
-        )
+        of_map = kind.removeprefix("MAP(VARCHAR, ").removesuffix(")")
+        inner, values = (kind[:-2], value) if kind.endswith("[]") else (of_map, f"map_values({value})")
         for inner_name, texts in times_in(name, inner, "muntin_each"):
             yield inner_name, f"flatten(list_transform({values}, lambda muntin_each: {texts}))"
     elif kind.startswith("STRUCT("):
@@ -264,7 +252,3 @@ def times_in(name: str, kind: str, value: str) -> Iterator[tuple[str, str]]:
             yield from times_in(f"{name}.{member}", inner, f"{value}.{member}")
     elif kind.startswith(_TIMES):
         yield name, f"[{value}]"
-
-
-def _values_of_map(kind: str) -> str:
-    return kind.removeprefix("MAP(VARCHAR, ").removesuffix(")")

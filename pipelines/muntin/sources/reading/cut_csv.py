@@ -63,12 +63,19 @@ def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
     at = head.next
     usual = _usual(marks, head.cells)
     while at < len(data):
-        row = _usual_row(data, at, usual, head.cells) or _row(data, at, marks)
+        match = usual.match(data, at)  # faster than `_row`, which can do any row
+        row = (
+            _Row(_without_return(data, at, match.end() - 1), match.end(), head.cells)
+            if match
+            else _row(data, at, marks)
+        )
         end = row.end - (
             row.cells == head.cells + 1 and row.end > at and data[row.end - 1 : row.end] == marks.delimiter
         )
         if end > at or head.cells == 1:
-            fault = row.fault or _miscounted(row.cells - (end < row.end), head.cells)
+            cells = row.cells - (end < row.end)
+            miscounted = f"{many(cells, 'cell')} instead of {head.cells}" if cells != head.cells else ""
+            fault = row.fault or miscounted
             cut.add(at, end, line, fault or ("" if plain else not_text(data[at:end])))
         line += data.count(b"\n", at, row.next)
         at = row.next
@@ -83,23 +90,14 @@ def _usual(marks: _Marks, cells: int) -> re.Pattern[bytes]:
     return re.compile(cell + b"(?:" + mark + cell + b"){" + str(cells - 1).encode() + b"}\\r?\\n")
 
 
-def _usual_row(data: bytes, at: int, usual: re.Pattern[bytes], cells: int) -> _Row | None:
-    """Faster than `_row`, which can do any row."""
-    match = usual.match(data, at)
-    return _Row(_without_return(data, at, match.end() - 1), match.end(), cells) if match else None
-
-
-def _miscounted(cells: int, wanted: int) -> str:
-    return "" if cells == wanted else f"{many(cells, 'cell')} instead of {wanted}"
-
-
 def _row(data: bytes, at: int, marks: _Marks) -> _Row:
     """The row that begins at a byte."""
     mark, quote, ends = marks.delimiter, marks.quote, marks.ends
     stop = data.find(b"\n", at)
     stop = len(data) if stop < 0 else stop
     if data.find(quote, at, stop) < 0:
-        return _plain_row(data, at, stop, mark)
+        end = _without_return(data, at, stop)
+        return _Row(end, stop + 1, data.count(mark, at, stop) + 1, _alone(data, at, end))
     first, begin, cells, fault = stop, at, 1, ""
     while True:
         if data[at : at + 1] == quote:
@@ -116,12 +114,6 @@ def _row(data: bytes, at: int, marks: _Marks) -> _Row:
         if data[at : at + 1] != mark:
             return _Row(_without_return(data, begin, at), at + 1, cells, fault)
         at, cells = at + 1, cells + 1
-
-
-def _plain_row(data: bytes, at: int, stop: int, mark: bytes) -> _Row:
-    """A row without quotes."""
-    end = _without_return(data, at, stop)
-    return _Row(end, stop + 1, data.count(mark, at, stop) + 1, _alone(data, at, end))
 
 
 def _alone(data: bytes, begin: int, end: int) -> str:

@@ -5,14 +5,24 @@ Slow: it is asked where a file has bad rows.
 
 from __future__ import annotations
 
+import re
 from codecs import getincrementaldecoder
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+
+from muntin.sources.exact_json.numbers import MAY_BE_LOST, NO_DOUBLE, lost_number
+from muntin.sources.exact_json.values import TOO_DEEP, Object, decoded, is_deep, values_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from muntin.sources.source import Used
 
 NO_BYTE_OF_TEXT = "byte 0xff is no UTF-8"  # of bytes that are none of another encoding, too: see `plain_text`
 MARK = b"\xef\xbb\xbf"  # that a file is UTF-8, at its begin
@@ -105,3 +115,71 @@ def not_text(row: bytes) -> str:
     except UnicodeDecodeError as wrong:
         return f"byte 0x{row[wrong.start]:02x} is no UTF-8"
     return ""
+
+
+_LINES = "muntin_lines"
+_MAY_BE_LOST = re.compile(MAY_BE_LOST)
+_FAULTS = f"""
+SELECT number, CASE WHEN NOT json_valid(text) THEN 'no valid JSON'
+WHEN json_type(text) <> 'OBJECT' THEN 'a JSON value that is no object' END AS fault
+FROM {_LINES} WHERE fault IS NOT NULL
+"""
+
+
+def cut_json(
+    session: DuckDBPyConnection,
+    data: bytes,
+    exact: Used = lambda _: False,
+    guessed: Used = lambda _: False,
+) -> Cut:
+    """The rows of a file of JSON lines. DuckDB itself says whether a line is JSON. Empty lines are none.
+
+    `exact`: the columns whose numbers must be there as they are written; `guessed`: the columns whose types
+    are told from the file. DuckDB tells none where a member has the name "".
+    """
+    cut, at, number, plain = Cut(data), len(MARK) if data.startswith(MARK) else 0, 1, is_text(data)
+    while at < len(data):
+        stop = data.find(b"\n", at)
+        stop = len(data) if stop < 0 else stop
+        text = data[at:stop]
+        if text.strip():
+            fault = "" if plain else not_text(text)
+            cut.add(
+                at,
+                at + len(text.rstrip(b"\r")),
+                number,
+                fault or (TOO_DEEP if is_deep(text.decode(errors="replace")) else ""),
+            )
+        at, number = stop + 1, number + 1
+    rows = [row for row in range(len(cut)) if row not in cut.faults]
+    texts = pa.array(map(cut.text, rows), pa.string())
+    session.register(_LINES, pa.table({"number": pa.array(rows, pa.int64()), "text": texts}))
+    try:
+        cut.faults.update(session.execute(_FAULTS).fetchall())
+    finally:
+        session.unregister(_LINES)
+    for row in rows:
+        if row not in cut.faults and (fault := _fault(cut.text(row), exact, guessed)):
+            cut.faults[row] = fault
+    return cut
+
+
+def _fault(text: str, exact: Used, guessed: Used) -> str:
+    """Why a line that DuckDB takes for an object is no row; "" if it is."""
+    line: dict[str, object] = {}
+    with suppress(ValueError, RecursionError):  # what DuckDB takes and Python does not
+        line = decoded(text)
+    objects = [each for each in values_in(line) if isinstance(each, Object)]
+    if any(each.twice for each in objects):
+        return "a name stands twice in an object"
+    if _MAY_BE_LOST.search(text) and (lost := lost_number(text, exact)):
+        return f"{lost[0]} holds {lost[1]}, {NO_DOUBLE}"
+    if not any("" in each for each in objects):
+        return ""
+    nameless = [
+        name
+        for name, value in line.items()
+        if guessed(name) and any("" in each for each in values_in(value) if isinstance(each, Object))
+    ]
+    place = "the object" if "" in line else nameless[0] if nameless else ""
+    return f"{place} has a member without a name" if place else ""

@@ -23,11 +23,11 @@ from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.sessions.fetched_files import footer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection
 
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source, Used
 
 _MOST_DIGITS = 38
 _SPARK = b"org.apache.spark."
@@ -40,11 +40,11 @@ _GREGORIAN = (3, 1)  # the first version that writes no instant by the other cal
 
 
 def check_declared(
-    session: duckdb.DuckDBPyConnection,
+    session: DuckDBPyConnection,
     source: Source,
-    column_types: Mapping[str, str],
+    column_types: Columns,
     paths: Sequence[str],
-    used: Callable[[str], bool],
+    used: Used,
 ) -> None:
     """Refuse columns that DuckDB would read in another type."""
     for path in paths:
@@ -60,7 +60,7 @@ def check_declared(
                 )
 
 
-def _check_apart(path: str, schema: pa.Schema, used: Callable[[str], bool]) -> None:
+def _check_apart(path: str, schema: pa.Schema, used: Used) -> None:
     """Refuse a used column whose name differs from another in capitals only."""
     small = [name.lower() for name in schema.names]
     for at, name in enumerate(schema.names):
@@ -115,9 +115,7 @@ def _is_julian(facts: Mapping[bytes, bytes]) -> bool:
     )
 
 
-def _check_days(
-    session: duckdb.DuckDBPyConnection, source: Source, path: str, column_types: Mapping[str, str]
-) -> None:
+def _check_days(session: DuckDBPyConnection, source: Source, path: str, column_types: Columns) -> None:
     """Refuse times of a file whose instants depend on the calendar of its writer."""
     for name, kind in column_types.items():
         if name not in source.hive and any(map(is_time, leaves(kind))):

@@ -15,19 +15,19 @@ from muntin.states.columns import EVENT_TIME
 from muntin.states.rows_in_slots import Extent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection
 
     from muntin.sources.reading.taken_times import Taken
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source
 
 
 def told_extent(
-    session: duckdb.DuckDBPyConnection,
+    session: DuckDBPyConnection,
     source: Source,
     paths: Sequence[str],
-    columns: Mapping[str, str],
+    columns: Columns,
     times: Taken,
     rows: range | None,
 ) -> Extent | None:

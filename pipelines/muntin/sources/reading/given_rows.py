@@ -31,7 +31,7 @@ from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.reading.sql_types import stored_type
 from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
-from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.listed_files import let_read
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import storable_type
 from muntin.states.keys import contiguous

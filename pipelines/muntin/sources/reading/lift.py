@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.sources.reading.row_times import is_event_time
-from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.scan import aliased, quoted
 from muntin.sources.reading.taken_times import EARLIEST
 from muntin.sources.reading.values_once import values_once
-from muntin.sources.sessions.guarded_calls import guarded
+from muntin.sources.sessions.row_expressions import guarded
 from muntin.states.columns import (
     ARRIVAL_TIME,
     EVENT_TIME,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.pipeline import Pipeline
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Columns
 
 
 def frame_start(frames: FrameSet) -> str:
@@ -70,7 +71,7 @@ def states(
     frames: FrameSet,
     rows: str,
     times: Taken,
-    columns: Mapping[str, str],
+    columns: Columns,
     *,
     also: Sequence[str] = (),
 ) -> str:
@@ -87,18 +88,16 @@ def states(
     ends = [
         f"{extreme}({EVENT_TIME}) AS {name}" for name, extreme in times_of.items() if name not in frames.lifts
     ]
-    parts = [
-        f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each, guarded).items()
-    ]
-    lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
+    lifts: dict[str, str] = {**frames.lifts}
+    for field in fields:
+        lifts |= lifts_sql(field, guarded)
     each = [f"{frame_start(frames)} AS {FRAME}"]
     if frames.by_arrival or any(each.is_state for each in fields):
         each.append(ORDINAL)
     each += also
-    clock = (
-        [f"any_value({column}) AS {column}" for column in _of_arrival(pipeline)] if frames.by_arrival else []
-    )
-    chosen = ", ".join([*keys, *each, *ends, *clock, *lifts, *parts])
+    of_arrival = _of_arrival(pipeline) if frames.by_arrival else []
+    clock = [f"any_value({column}) AS {column}" for column in of_arrival]
+    chosen = ", ".join([*keys, *each, *ends, *clock, *([aliased(lifts)] if lifts else [])])
     groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))
     return (
         f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)} GROUP BY {groups}"
@@ -116,7 +115,7 @@ class RowStates:
     """
 
     query: str
-    kinds: Mapping[str, str]
+    kinds: Columns
     footer: Mapping[bytes, bytes]
 
 
@@ -126,8 +125,8 @@ def rows_as_states(
     frames: FrameSet,
     rows: str,
     times: Taken,
-    columns: Mapping[str, str],
-    types: tuple[Mapping[str, str], Mapping[str, str]],
+    columns: Columns,
+    types: tuple[Columns, Columns],
     *,
     also: Sequence[str] = (),
 ) -> RowStates | None:
@@ -146,9 +145,8 @@ def rows_as_states(
     parts, follows = once
     rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     lone = [f"{frame_start(frames)} AS {FRAME}", ORDINAL, *also, *_of_arrival(pipeline)]
-    chosen = ", ".join(
-        [*_keys(pipeline, columns), *lone, *(f"{part} AS {quoted(column)}" for column, part in parts.items())]
-    )
+    held = [aliased(parts)] if parts else []
+    chosen = ", ".join([*_keys(pipeline, columns), *lone, *held])
     query = f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
     return RowStates(
         query,
@@ -157,31 +155,31 @@ def rows_as_states(
     )
 
 
-def key_columns(pipeline: Pipeline, columns: Mapping[str, str]) -> dict[str, str]:
+def key_columns(pipeline: Pipeline, columns: Columns) -> dict[str, str]:
     """Key -> SQL for it. `columns`: name -> SQL type of the source's columns."""
     return {key: _key(key, columns.get(key, "")) for key in pipeline.keys}
 
 
-def _keys(pipeline: Pipeline, columns: Mapping[str, str]) -> list[str]:
-    return [f"{sql} AS {quoted(key)}" for key, sql in key_columns(pipeline, columns).items()]
+def _keys(pipeline: Pipeline, columns: Columns) -> list[str]:
+    return [aliased({key: sql}) for key, sql in key_columns(pipeline, columns).items()]
 
 
 def accepted_rows(
     pipeline: Pipeline,
     rows: str,
     times: Taken,
-    columns: Mapping[str, str],
-    chosen: Sequence[str],
-    keys: Mapping[str, str],
+    columns: Columns,
+    chosen: Columns,
+    keys: Columns,
 ) -> str:
     """SQL for the accepted rows that are not left out, in order: the keys, and what is chosen of
     `SOURCE_ROWS`.
 
     Arguments as for `states`; `keys`: key -> the SQL type that it is cast to.
     """
-    cast = [f"({_key(key, columns.get(key, ''))})::{kind} AS {quoted(key)}" for key, kind in keys.items()]
+    cast = {key: f"({_key(key, columns.get(key, ''))})::{kind}" for key, kind in keys.items()}
     return (
-        f"SELECT {', '.join([*cast, *chosen])} FROM {rows} AS {SOURCE_ROWS} WHERE"
+        f"SELECT {aliased({**cast, **chosen})} FROM {rows} AS {SOURCE_ROWS} WHERE"
         f" {_condition(pipeline, times)}"
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
 
@@ -85,6 +85,24 @@ class Mended:
         counts = Counter({self.of(path): count for path, count in zip(self.paths, read, strict=True)})
         counts.update(row.file for row in self.bad)
         return [counts[path] for path in self.whole]
+
+    def add_copy(
+        self,
+        copy: str,
+        path: str,
+        bad: Iterable[BadRow],
+        places: tuple[np.ndarray, np.ndarray],
+        *,
+        same: bool,
+    ) -> None:
+        """Let a copy be read instead of a file. `same`: whether it is what its file is, but for bad rows."""
+        before = len(self.bad)
+        self.bad.extend(bad)
+        if not same or len(self.bad) > before:
+            self.changed.append(copy)
+        self.places[copy] = places
+        self.files[copy] = path
+        self.paths.append(copy)
 
     def leave_out(self, path: str, reason: str) -> None:
         """Make a bad file of a file that does not fit the definition."""

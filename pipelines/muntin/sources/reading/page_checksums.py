@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zlib
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,24 +20,19 @@ from muntin.files.readable import readable_footer
 from muntin.sources.sessions.plain_text import DamagedError, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
+
+    from muntin.sources.source import Used
 
 _BEGIN = len(b"PAR1")
 _FIRST = 64  # bytes that hold the first four fields of a header
 _SIZE, _CRC = 3, 4
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _STRUCT = 1, 2, 3, 7, 8, 12
-_INTEGERS = (4, 5, 6)
+_INTEGERS, _BINARY, _STRUCT = (4, 5, 6), 8, 12
+_SIZES = {1: 0, 2: 0, 3: 1, 7: 8}
+"""Kinds of values that have one size, as true, false, a byte and a double -> bytes."""
 
 
-class _Page(NamedTuple):
-    """A page: its begin in the bytes of its column, its size, and its checksum."""
-
-    begin: int
-    size: int
-    crc: int | None
-
-
-def check_pages(paths: Sequence[str], used: Callable[[str], bool], rows: range | None = None) -> None:
+def check_pages(paths: Sequence[str], used: Used, rows: range | None = None) -> None:
     """See that the pages of Parquet files are as they were written, where the writer has added checksums.
 
     `rows`: of the only path, the numbers of the rows that are read, whole row groups; None: all.
@@ -46,22 +41,14 @@ def check_pages(paths: Sequence[str], used: Callable[[str], bool], rows: range |
         # which reading tells
         with suppress(FileNotFoundError, IsADirectoryError, PermissionError), opened(path, _FIRST) as file:
             file.seek(_BEGIN)
-            if not _has_none(file.read(_FIRST)):
-                _check(path, file, used, rows)
+            # the first header stands at the begin of a file; where other bytes do, the footer tells
+            with suppress(IndexError, ValueError):
+                if _header(memoryview(file.read(_FIRST)), most=_CRC).keys() == {1, 2, _SIZE}:
+                    continue
+            _check(path, file, used, rows)
 
 
-def _has_none(first: bytes) -> bool:
-    """Whether the first header of a file, which stands at its begin, has no checksum.
-
-    Where other bytes stand there, the footer tells.
-    """
-    with suppress(IndexError, ValueError):
-        integers = _header(memoryview(first), most=_CRC)
-        return integers.keys() == {1, 2, _SIZE}
-    return False
-
-
-def _check(path: str, file: IO[bytes], used: Callable[[str], bool], rows: range | None) -> None:
+def _check(path: str, file: IO[bytes], used: Used, rows: range | None) -> None:
     """See that the pages of one file are as they were written, column by column."""
     with suppress(pa.ArrowException):  # which DuckDB explains
         footer, first = pq.read_metadata(readable_footer(path)), 0
@@ -73,31 +60,23 @@ def _check(path: str, file: IO[bytes], used: Callable[[str], bool], rows: range 
                 if used(column.path_in_schema):
                     begins = [at for at in (column.dictionary_page_offset, column.data_page_offset) if at]
                     file.seek(min(begins))
-                    _check_column(
-                        path,
-                        f"column {column.path_in_schema!r}, row group {number},",
-                        file.read(column.total_compressed_size),
-                    )
+                    if not _is_whole(memoryview(file.read(column.total_compressed_size))):
+                        where = f"column {column.path_in_schema!r}, row group {number},"
+                        raise DamagedError(
+                            path, f"a page of {where} has another checksum than its header says"
+                        )
 
 
-def _check_column(path: str, where: str, data: bytes) -> None:
-    view = memoryview(data)
-    with suppress(IndexError, KeyError, ValueError):  # a header that cannot be read, which DuckDB explains
-        for page in _pages(view):
-            if (
-                page.crc is not None
-                and zlib.crc32(view[page.begin : page.begin + page.size]) != page.crc & 0xFFFFFFFF
-            ):
-                raise DamagedError(path, f"a page of {where} has another checksum than its header says")
-
-
-def _pages(data: memoryview) -> Iterator[_Page]:
+def _is_whole(column: memoryview) -> bool:
+    """Whether each page of a column has its checksum, if it has one."""
     at = 0
-    while at < len(data):
-        fields = _header(data[at:])
-        page = _Page(at + fields[0], fields[_SIZE], fields.get(_CRC))
-        yield page
-        at = page.begin + page.size
+    with suppress(IndexError, KeyError, ValueError):  # a header that cannot be read, which DuckDB explains
+        while at < len(column):
+            header = _header(column[at:])
+            begin, at = at + header[0], at + header[0] + header[_SIZE]
+            if _CRC in header and zlib.crc32(column[begin:at]) != header[_CRC] & 0xFFFFFFFF:
+                return False
+    return True
 
 
 def _header(data: memoryview, most: int = 2**15) -> dict[int, int]:
@@ -126,10 +105,9 @@ def _behind(data: memoryview, at: int, kind: int) -> int:
         return at + (2 * twice if twice >= 0 else -2 * twice - 1)  # a length is no signed integer
     if kind == _STRUCT:
         return at + _header(data[at:])[0]
-    sizes = {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8}
-    if kind not in sizes:
+    if kind not in _SIZES:
         raise ValueError(kind)
-    return at + sizes[kind]
+    return at + _SIZES[kind]
 
 
 def _integer(data: memoryview, at: int) -> tuple[int, int]:

@@ -11,13 +11,15 @@ from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, scan
 from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from muntin.sources.reading.taken_times import Taken
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source
+
+_POSITION = "muntin_position"
 
 
-def reason(source: Source, columns: Mapping[str, str], times: Taken) -> str:
+def reason(source: Source, columns: Columns, times: Taken) -> str:
     """SQL for why a row that is not accepted was refused."""
     column, local, arrival = (
         quoted(source.event_time),
@@ -44,7 +46,7 @@ def reason(source: Source, columns: Mapping[str, str], times: Taken) -> str:
 def refused(
     source: Source,
     paths: Sequence[str],
-    columns: Mapping[str, str],
+    columns: Columns,
     times: Taken,
     *,
     read_as: Reading = UNTOLD,
@@ -57,43 +59,51 @@ def refused(
     `read_as`, `rows`: as for `scan`. `only`: a condition on the rows of the files; None: all rows count.
     """
     names, time = ", ".join(map(quoted, columns)), event_time(source, columns)
-    first = rows.start if rows else 0
+    first, also = rows.start if rows else 0, f" AND ({only})" if only else ""
     return " UNION ALL ".join(
-        f"SELECT {reason(source, columns, times)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS"
-        f" position, {_as_text(source, columns)} FROM (SELECT *, {time} AS {EVENT_TIME} FROM (SELECT {names},"
-        f" row_number() OVER () - 1 + {first} AS {ROW_IN_SPLIT} FROM"
-        f" {scan(source, [path], read_as, rows=rows)})) WHERE NOT coalesce({times.condition}, false)"
-        + (f" AND ({only})" if only else "")
+        _not_accepted(
+            source,
+            columns,
+            times,
+            f"{literal(path)} AS file, {_POSITION} AS position",
+            f"(SELECT *, {time} AS {EVENT_TIME} FROM (SELECT {names}, row_number() OVER () - 1 + {first} AS"
+            f" {_POSITION} FROM {scan(source, [path], read_as, rows=rows)}))",
+        )
+        + also
         for path in paths
     )
 
 
-def refused_of_kept(source: Source, table: str, columns: Mapping[str, str], times: Taken) -> str:
+def _not_accepted(source: Source, columns: Columns, times: Taken, places: str, rows: str) -> str:
+    """The rows that are not accepted: their places, the reason, and what `_as_text` adds."""
+    why = reason(source, columns, times)
+    return (
+        f"SELECT {places}, {why} AS reason, {_as_text(source, columns)} FROM {rows} WHERE NOT"
+        f" coalesce({times.condition}, false)"
+    )
+
+
+def refused_of_kept(source: Source, table: str, columns: Columns, times: Taken) -> str:
     """The rows of a table that are not accepted, as `refused` gives them.
 
     The table has all rows of its files, with `FILE_PATH`.
     """
-    position = f"{ROW_IN_SPLIT} - min({ROW_IN_SPLIT}) OVER (PARTITION BY {FILE_PATH})"
-    return (
-        f"SELECT {reason(source, columns, times)} AS reason, {FILE_PATH} AS file, position,"
-        f" {_as_text(source, columns)} FROM (SELECT *, {position} AS position FROM {table}) WHERE NOT"
-        f" coalesce({times.condition}, false) ORDER BY {ROW_IN_SPLIT}"
-    )
+    position = f"{ROW_IN_SPLIT} - min({ROW_IN_SPLIT}) OVER (PARTITION BY {FILE_PATH}) AS {_POSITION}"
+    places = f"{FILE_PATH} AS file, {_POSITION} AS position"
+    query = _not_accepted(source, columns, times, places, f"(SELECT *, {position} FROM {table})")
+    return f"{query} ORDER BY {ROW_IN_SPLIT}"
 
 
-def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], times: Taken) -> str:
+def refused_of_batches(source: Source, rows: str, columns: Columns, times: Taken) -> str:
     """The rows of several splits that are not accepted:
 
     `ROW_BATCH`, `ROW_IN_SPLIT`, and what `refused` gives without file and position.
     """
-    return (
-        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, columns, times)} AS reason,"
-        f" {_as_text(source, columns)} FROM {rows} WHERE NOT coalesce({times.condition}, false) ORDER BY"
-        f" {ROW_BATCH}, {ROW_IN_SPLIT}"
-    )
+    places = f"{ROW_BATCH}, {ROW_IN_SPLIT}"
+    return f"{_not_accepted(source, columns, times, places, rows)} ORDER BY {places}"
 
 
-def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, times: Taken) -> str:
+def faulty(source: Source, columns: Columns, *, good: str, bad: str, times: Taken) -> str:
     """The rows of a split that are not accepted or were left out: `FAULT`, `FILE_PATH`, `ROW_IN_SPLIT`, and
     what `refused` gives.
 
@@ -102,8 +112,7 @@ def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, t
     """
     places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
     return (
-        f"SELECT {places}, {reason(source, columns, times)} AS reason, {_as_text(source, columns)} FROM"
-        f" {good} WHERE NOT coalesce({times.condition}, false) UNION ALL SELECT {places}, NULL,"
+        f"{_not_accepted(source, columns, times, places, good)} UNION ALL SELECT {places}, NULL,"
         f" {_as_text(source, columns, whole)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
     )
 
@@ -117,7 +126,7 @@ def whole_row(columns: Iterable[str]) -> str:
     )
 
 
-def _as_text(source: Source, columns: Mapping[str, str], whole: str | None = None) -> str:
+def _as_text(source: Source, columns: Columns, whole: str | None = None) -> str:
     """The event time and the whole row; and that the event time is wrong with it.
 
     Which line it is, the file's text tells.

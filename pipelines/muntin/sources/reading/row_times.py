@@ -10,7 +10,7 @@ from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant
 from muntin.sources.reading.column_hints import check_named, no_column
 from muntin.sources.reading.dimensions.dimension import untold
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
-from muntin.sources.reading.scan import literal, quoted
+from muntin.sources.reading.scan import literal, nulls, quoted
 from muntin.sources.repeated_rows import identity
 from muntin.states.columns import (
     ARRIVAL_TIME,
@@ -25,16 +25,14 @@ from muntin.states.columns import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source
 
 _PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _WITH_ZONE = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
 _WHOLE = r"\s*[-+]?\d+(\.0*)?\s*"
 
 
-def event_time(source: Source, columns: Mapping[str, str]) -> str:
+def event_time(source: Source, columns: Columns) -> str:
     """SQL for the event time in microseconds since 1970 UTC; null where it cannot be read."""
     time = instant(source, source.event_time, "event_time", columns)
     if arrival := undecided_arrival(source, columns):
@@ -42,7 +40,7 @@ def event_time(source: Source, columns: Mapping[str, str]) -> str:
     return time
 
 
-def undecided_arrival(source: Source, columns: Mapping[str, str]) -> tuple[str, str] | None:
+def undecided_arrival(source: Source, columns: Columns) -> tuple[str, str] | None:
     """SQL for a local time of arrival, and for whether its instant is unknown; None where each row has an
     instant.
     """
@@ -54,7 +52,7 @@ def undecided_arrival(source: Source, columns: Mapping[str, str]) -> tuple[str, 
     )
 
 
-def is_event_time(name: str, columns: Mapping[str, str], value: str) -> bool:
+def is_event_time(name: str, columns: Columns, value: str) -> bool:
     """Whether a SQL expression surely gives the event time of each accepted row in microseconds.
 
     >>> is_event_time("t", {"t": "TIMESTAMP WITH TIME ZONE"}, "epoch_us((t)::TIMESTAMPTZ)")
@@ -64,7 +62,7 @@ def is_event_time(name: str, columns: Mapping[str, str], value: str) -> bool:
     return same and value in (f"epoch_us(({name})::TIMESTAMPTZ)", f"epoch_us(({quoted(name)})::TIMESTAMPTZ)")
 
 
-def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) -> str:
+def instant(source: Source, name: str, what: str, columns: Columns) -> str:
     """SQL for a column that is a time, in microseconds since 1970 UTC; null where it cannot be read.
 
     `what` names the column in errors.
@@ -109,7 +107,7 @@ def _counted(units: str, unit: str) -> str:
     return f"try_cast({units} * {_PER_UNIT[unit]} AS BIGINT)"
 
 
-def local_time(source: Source, name: str, columns: Mapping[str, str]) -> str | None:
+def local_time(source: Source, name: str, columns: Columns) -> str | None:
     """SQL for what the clock of `timezone=` showed, in microseconds as if it were of UTC; null where a row
     tells an instant, or no time.
 
@@ -141,7 +139,7 @@ def _finite_us(moment: str) -> str:
     return f"CASE WHEN isfinite({moment}) THEN epoch_us({moment}) END"
 
 
-def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
+def staged(source: Source, rows: str, columns: Columns, *, ordinal: bool) -> str:
     """The rows of a split with `EVENT_TIME` and, if asked, `ROW_IN_SPLIT` and `ORDINAL`, their positions as
     read and by arrival.
 
@@ -149,32 +147,33 @@ def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bo
     """
     if not ordinal and source.ambiguous != "arrival":
         return _timed(source, rows, columns, "")
-    rows, order = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})", _by_arrival(source)
-    place = f"row_number() OVER ({order})" if order else ROW_IN_SPLIT
-    return _timed(source, rows, columns, f", {place} AS {ORDINAL}")
+    rows = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})"
+    return _timed(source, rows, columns, _place(source))
 
 
-def without_rows(source: Source, columns: Mapping[str, str]) -> str:
+def without_rows(source: Source, columns: Columns) -> str:
     """A relation without rows that has the columns of a source and the columns that `staged` adds.
 
     `columns`: name -> SQL type.
     """
-    none = ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())
     # for sessions of other zones
     source = replace(source, timezone=None, ambiguous="quarantine") if source.timezone else source
-    return f"(FROM ({staged(source, f'(SELECT {none})', columns, ordinal=True)}) WHERE false)"
+    return f"(FROM ({staged(source, f'(SELECT {nulls(columns)})', columns, ordinal=True)}) WHERE false)"
 
 
-def staged_batches(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
+def staged_batches(source: Source, rows: str, columns: Columns, *, ordinal: bool) -> str:
     """The rows of several splits, each as `staged` gives it.
 
     `rows`: a relation with `ROW_BATCH`, another for each split, and `ROW_IN_SPLIT`.
     """
+    apart = f"PARTITION BY {ROW_BATCH} "
+    return _timed(source, rows, columns, _place(source, apart) if ordinal else "", apart)
+
+
+def _place(source: Source, apart: str = "") -> str:
+    """The place of a row by arrival, as one more column. `apart`: as for `_timed`."""
     order = _by_arrival(source)
-    place = f"row_number() OVER (PARTITION BY {ROW_BATCH} {order})" if order else ROW_IN_SPLIT
-    return _timed(
-        source, rows, columns, f", {place} AS {ORDINAL}" if ordinal else "", f"PARTITION BY {ROW_BATCH} "
-    )
+    return f", {f'row_number() OVER ({apart}{order})' if order else ROW_IN_SPLIT} AS {ORDINAL}"
 
 
 def _by_arrival(source: Source) -> str:
@@ -186,7 +185,7 @@ def _by_arrival(source: Source) -> str:
     return f"ORDER BY {', '.join([*map(quoted, first), ROW_IN_SPLIT])}" if first else ""
 
 
-def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, apart: str = "") -> str:
+def _timed(source: Source, rows: str, columns: Columns, place: str, apart: str = "") -> str:
     """The rows with their times; `place`: their positions, if asked.
 
     `apart`: by what sections are counted from 1 again.

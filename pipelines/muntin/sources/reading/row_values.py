@@ -11,7 +11,6 @@ from muntin.aggregates.lifts import Narrowed
 from muntin.definition.expressions import EVERY_ROW, LISTS, Plain
 from muntin.sources.casts import SIGNED
 from muntin.sources.reading.lift import accepted_rows
-from muntin.sources.reading.scan import quoted
 from muntin.sources.reading.values_once import FLOATS, is_kept
 from muntin.states.columns import EVENT_TIME, FIRST_EVENT, LAST_EVENT
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.pipeline import Pipeline
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Columns
 
 _COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers
 _KEYS = (*SIGNED, "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE")
@@ -93,9 +93,9 @@ def _value(lift: Lift) -> Of | None:
 
 def typed_values(
     values: Mapping[str, Of],
-    of_values: Mapping[str, str],
-    natural: Mapping[str, str],
-    kinds: Mapping[str, str],
+    of_values: Columns,
+    natural: Columns,
+    kinds: Columns,
 ) -> dict[str, RowValue] | None:
     """The values with their types; None if a value is of a type that other code takes.
 
@@ -108,7 +108,7 @@ def typed_values(
     return out if len(out) == len(row_value_of_column) else None
 
 
-def _typed(value: Of, of_values: Mapping[str, str], natural: str, kind: str) -> RowValue | None:
+def _typed(value: Of, of_values: Columns, natural: str, kind: str) -> RowValue | None:
     """A value with its type, if its states are as exact as DuckDB's."""
     what, sql, by = value
     of = of_values[sql]
@@ -171,7 +171,7 @@ def values_of_columns(values: Mapping[str, RowValue]) -> dict[str, str]:
     }
 
 
-def keys_fit(pipeline: Pipeline, kinds: Mapping[str, str]) -> bool:
+def keys_fit(pipeline: Pipeline, kinds: Columns) -> bool:
     """Whether the keys are few and of types that Arrow can find."""
     return len(pipeline.keys) <= _MOST_KEYS and all(kinds[key] in _KEYS for key in pipeline.keys)
 
@@ -180,10 +180,9 @@ def values_query(
     pipeline: Pipeline,
     rows: str,
     times: Taken,
-    columns: Mapping[str, str],
-    values: Mapping[str, str],
-    keys: Mapping[str, str],
+    columns: Columns,
+    values: Columns,
+    keys: Columns,
 ) -> str:
     """SQL for the accepted rows in order: the keys in the types of states, `EVENT_TIME`, and values."""
-    chosen = [EVENT_TIME, *(f"{sql} AS {quoted(name)}" for name, sql in values.items())]
-    return accepted_rows(pipeline, rows, times, columns, chosen, keys)
+    return accepted_rows(pipeline, rows, times, columns, {EVENT_TIME: EVENT_TIME, **values}, keys)

@@ -16,9 +16,9 @@ from muntin.sources.sessions.listed_files import PLAIN, address_of, encoding_of
 from muntin.states.columns import FILE_PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source
 
 
 def quoted(name: str) -> str:
@@ -31,14 +31,23 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def aliased(sql_of: Columns) -> str:
+    """Columns as SQL chooses them. `sql_of`: name -> SQL."""
+    return ", ".join(f"{sql} AS {quoted(name)}" for name, sql in sql_of.items())
+
+
+def nulls(types: Columns) -> str:
+    """Columns without a value, as SQL chooses them. `types`: name -> SQL type."""
+    return aliased({name: f"NULL::{kind}" for name, kind in types.items()})
+
+
 def files_sql(source: Source, paths: Sequence[str]) -> str:
     """Listed files as SQL has them, each path to the letter.
 
     No path goes into SQL as what is read by another way.
     """
-    return (
-        f"[{', '.join(literal(address_of(source.opened_as(path), encoding_of(source))) for path in paths)}]"
-    )
+    addresses = (literal(address_of(source.opened_as(path), encoding_of(source))) for path in paths)
+    return f"[{', '.join(addresses)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +61,8 @@ class Reading:
         fractions: columns of JSON with numbers that its reader may round before anybody says a type.
     """
 
-    types: Mapping[str, str] = field(default_factory=dict)
-    carried: Mapping[str, str] = field(default_factory=dict)
+    types: Columns = field(default_factory=dict)
+    carried: Columns = field(default_factory=dict)
     left_out: Sequence[str] = ()
     fractions: Sequence[str] = ()
 
@@ -108,10 +117,8 @@ def scan(
 
 def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: bool, rows: range | None) -> str:
     """The table function of DuckDB."""
-    files, name = (
-        files_sql(source, paths),
-        f"filename = {literal(FILE_PATH) if named or source.hive else 'false'}",
-    )
+    files = files_sql(source, paths)
+    name = f"filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
         return _parquet(source, paths, name, rows, named=named)
     if source.format == "csv":
@@ -178,11 +185,15 @@ def with_columns(source: Source, table: str, *, named: bool = False) -> str:
     `named`: whether the column `FILE_PATH` is wanted.
     """
     table = with_folders(source.hive, table, FILE_PATH, named=named) if source.hive else table
-    none = ", ".join(f"NULL::{kind} AS {quoted(column)}" for column, kind in source.columns.items())
-    return f"(FROM {table} UNION ALL BY NAME SELECT {none} WHERE false)" if none else table
+    return _with_nulls(table, source.columns)
 
 
-def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -> str:
+def _with_nulls(table: str, types: Columns) -> str:
+    """A table with all of some columns, null where it lacks them."""
+    return f"(FROM {table} UNION ALL BY NAME SELECT {nulls(types)} WHERE false)" if types else table
+
+
+def texts(source: Source, path: str, columns: Columns | None = None) -> str:
     """The table of some columns of a file of CSV or JSON as they are written, null where the file lacks them.
 
     `columns`: name -> SQL type in which every text is a VARCHAR; of CSV all are read as VARCHAR.
@@ -193,14 +204,11 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
             f"read_json({files_sql(source, [path])}, format = 'newline_delimited', columns ="
             f" {_by_name(columns or {})}, {_AS_TEXT})"
         )
-    none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns or ())
     own = (
         f"read_csv({files_sql(source, [path])}, {_dialect(source, looked_at=False)}, all_varchar = true,"
         f" {_AS_TEXT})"
     )
-    if not none:
-        return own
-    return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
+    return _with_nulls(own, dict.fromkeys(columns or (), "VARCHAR"))
 
 
 def first_line(source: Source, path: str) -> str:
@@ -243,11 +251,11 @@ def in_every_file(source: Source) -> dict[str, str]:
     }
 
 
-def _typed_csv(types: Mapping[str, str]) -> str:
+def _typed_csv(types: Columns) -> str:
     return f", types = {_by_name(types)}" if types else ""
 
 
-def _by_name(types: Mapping[str, str]) -> str:
+def _by_name(types: Columns) -> str:
     return "{" + ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in types.items()) + "}"
 
 
@@ -260,20 +268,14 @@ def _dialect(source: Source, *, only_header: bool = False, looked_at: bool = Tru
     """
     how, said = source.dialect, source.dialect.facts
     quote, names = literal(how.quote), ", ".join(map(literal, how.header))
-    parts = [f"delim = {literal(source.separator)}, quote = {quote}, escape = {quote}", _YEAR_FIRST]
-    parts += [
-        (
-            f"header = false, names = [{names}]"
-            if how.header
-            else f"header = {'false' if only_header else 'true'}"
-        ),
-        _ALL_LINES,
-    ]
-    parts += [f"sample_size = {-1 if looked_at and not only_header else 1}"]
-    parts += [f"nullstr = [{', '.join(map(literal, how.null))}]"] if "null" in said else []
-    return ", ".join(
-        [*parts, *([f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else [])]
+    header = (
+        f"header = false, names = [{names}]" if how.header else f"header = {str(not only_header).lower()}"
     )
+    parts = [f"delim = {literal(source.separator)}, quote = {quote}, escape = {quote}", _YEAR_FIRST]
+    parts += [header, _ALL_LINES, f"sample_size = {-1 if looked_at and not only_header else 1}"]
+    parts += [f"nullstr = [{', '.join(map(literal, how.null))}]"] if "null" in said else []
+    parts += [f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else []
+    return ", ".join(parts)
 
 
 def read_types(source: Source) -> dict[str, str]:
@@ -290,11 +292,8 @@ def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
     said, times = dict(source.types), (source.event_time, source.arrival_time)
     if source.format == "csv":
         folders = {name: source.types[name] for name in source.hive if name in source.types}
-        said = (
-            {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind}
-            | dict(source.columns)
-            | folders
-        )
+        reread = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind}
+        said = {**reread, **source.columns, **folders}
     point, out = source.dialect.decimal, {}
 
     def value_of(name: str, kind: str) -> str:
@@ -321,7 +320,6 @@ def _read_as(kind: str) -> str:
     return "VARCHAR" if is_number(kind) or is_time(kind) or is_nested(kind) else kind
 
 
-def with_casts(table: str, casts: Mapping[str, str]) -> str:
+def with_casts(table: str, casts: Columns) -> str:
     """The table with other values in some columns: name -> SQL."""
-    changed = ", ".join(f"{sql} AS {quoted(column)}" for column, sql in casts.items())
-    return f"(SELECT * REPLACE ({changed}) FROM {table})" if changed else table
+    return f"(SELECT * REPLACE ({aliased(casts)}) FROM {table})" if casts else table

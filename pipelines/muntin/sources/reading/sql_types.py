@@ -11,14 +11,16 @@ from muntin.errors import SourceError
 from muntin.sources.casts import SIGNED, widened
 from muntin.sources.common_types import UNKNOWN, alike, common_type
 from muntin.sources.nested_types import element, is_nested, map_types, members, of_leaves
-from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.scan import aliased, quoted
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.derived_columns import storable_type
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection
+
+    from muntin.sources.source import Columns
 
 # What DuckDB gives -> what every reader of Parquet and Delta understands.
 _STORED = {
@@ -92,8 +94,8 @@ def meets(kind: str, need: str) -> bool:
 
 
 def targets_of(
-    natural: Mapping[str, str],
-    targets: Mapping[str, str],
+    natural: Columns,
+    targets: Columns,
     paths: Sequence[str],
     *,
     hashed: Collection[str] = (),
@@ -138,10 +140,10 @@ def _fits(kind: str, target: str) -> bool:
 
 
 def stored(
-    session: duckdb.DuckDBPyConnection,
+    session: DuckDBPyConnection,
     query: str,
-    kinds: Mapping[str, str] | None = None,
-    natural: Mapping[str, str] | None = None,
+    kinds: Columns | None = None,
+    natural: Columns | None = None,
 ) -> pa.Table:
     """The result of a query, in the types that states are stored with.
 
@@ -149,15 +151,10 @@ def stored(
     gives, where that may be narrower. A `duckdb.ConversionException` where a value does not go into the wider
     type as it is.
     """
-    kinds, natural = (
-        kinds or {name: stored_type(kind) for name, kind in described(session, query).items()},
-        natural or {},
-    )
-    chosen = ", ".join(
-        f"{widened(quoted(name), natural.get(name, kind), kind)} AS {quoted(name)}"
-        for name, kind in kinds.items()
-    )
-    return storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+    kinds = kinds or {name: stored_type(kind) for name, kind in described(session, query).items()}
+    before = {**kinds, **(natural or {})}
+    chosen = {name: widened(quoted(name), before[name], kind) for name, kind in kinds.items()}
+    return storable(session.sql(f"SELECT {aliased(chosen)} FROM ({query})").to_arrow_table())
 
 
 def storable(table: pa.Table) -> pa.Table:

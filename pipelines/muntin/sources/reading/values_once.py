@@ -13,10 +13,11 @@ from muntin.sources.casts import SIGNED
 from muntin.states.columns import FRAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from muntin.aggregates.lifts import Lift
     from muntin.definition.expressions import What
+    from muntin.sources.source import Columns
     from muntin.states.derived_columns import How
 
     Follows = dict[str, tuple[How, str] | None]
@@ -88,8 +89,8 @@ def is_kept(kind: str) -> bool:
 
 def values_once(
     lifts: Mapping[str, Lift],
-    natural: Mapping[str, str],
-    kinds: Mapping[str, str],
+    natural: Columns,
+    kinds: Columns,
     of_frame: Callable[[str], bool] = lambda _: False,
 ) -> tuple[dict[str, str], Follows] | None:
     """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as
@@ -124,7 +125,9 @@ def values_once(
         for column, each in rows.items()
     }
     held = {
-        column: _held(each) for column, each in others.items() if follows[column] in (None, ("total", column))
+        column: f"(({each.value}) IS NOT NULL)::{each.kind}" if each.what == "count" else each.cast
+        for column, each in others.items()
+        if follows[column] in (None, ("total", column))
     }
     return held, follows
 
@@ -141,7 +144,7 @@ def _holders(rows: Mapping[str, _OfRow]) -> dict[str, str]:
     return column_of_value
 
 
-def _narrower(total: _OfRow, holders: Mapping[str, str]) -> str | None:
+def _narrower(total: _OfRow, holders: Columns) -> str | None:
     """The column with the same whole number in a narrower type: sums of whole numbers have 64 bits, and it
     becomes these exactly.
     """
@@ -150,19 +153,17 @@ def _narrower(total: _OfRow, holders: Mapping[str, str]) -> str | None:
 
 
 def _follows(
-    column: str, each: _OfRow, holders: Mapping[str, str], rows: Mapping[str, _OfRow]
+    column: str, each: _OfRow, holders: Columns, rows: Mapping[str, _OfRow]
 ) -> tuple[How, str] | None:
     if each.what == "count":
-        return ("one", "") if each.value == EVERY_ROW else _present(each, holders.values(), rows)
+        same = (
+            column
+            for column in holders.values()
+            if rows[column].value == each.value and rows[column].is_number
+        )
+        return (
+            ("one", "") if each.value == EVERY_ROW else next((("present", column) for column in same), None)
+        )
     if each.what == "sum":
         return "total", _narrower(each, holders) or holders[each.cast]
     return None if holders[each.cast] == column else ("value", holders[each.cast])
-
-
-def _present(count: _OfRow, holders: Iterable[str], rows: Mapping[str, _OfRow]) -> tuple[How, str] | None:
-    held = (column for column in holders if rows[column].value == count.value and rows[column].is_number)
-    return next((("present", column) for column in held), None)
-
-
-def _held(each: _OfRow) -> str:
-    return f"(({each.value}) IS NOT NULL)::{each.kind}" if each.what == "count" else each.cast

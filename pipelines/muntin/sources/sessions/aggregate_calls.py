@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _SELECT = "SELECT "
 _CALLS = ("FUNCTION", "WINDOW_AGGREGATE")
-_PARSED = "SELECT json_serialize_sql(?, skip_null := true, skip_default := true)"
 _NAMES = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
 
 
@@ -46,20 +45,35 @@ def narrowed(lift: str, condition: str) -> str:
 
 def parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
     """The statements of a text, as DuckDB's parser tells them."""
+    tree = syntax_of(_SELECT + lift, ", skip_null := true, skip_default := true")
+    if tree["error"]:
+        raise DefinitionError(f"{lift!r} is not a SQL expression: {tree['error_message']}")
+    return tree["statements"]
+
+
+def syntax_of(query: str, options: str = "") -> Any:  # noqa: ANN401 - a tree of JSON
+    """A query as DuckDB's parser takes it apart. `options`: more arguments of the parser's function."""
+    return json.loads(asked(f"SELECT json_serialize_sql(?{options})", query)[0])
+
+
+def asked(question: str, *given: str) -> list[Any]:
+    """The first column of what DuckDB answers, whatever the session."""
     from muntin.sources.sessions.duckdb_session import any_session
 
-    [(tree,)] = any_session().execute(_PARSED, [_SELECT + lift]).fetchall()
-    syntax_tree = json.loads(tree)
-    if syntax_tree["error"]:
-        raise DefinitionError(f"{lift!r} is not a SQL expression: {syntax_tree['error_message']}")
-    return syntax_tree["statements"]
+    return [answer for answer, *_ in any_session().execute(question, given).fetchall()]
+
+
+def nodes_of(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
+    """The parts of a tree, each before what is inside of it."""
+    if isinstance(tree, dict):
+        yield tree
+    for each in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from nodes_of(each)
 
 
 @cache
 def _aggregates() -> frozenset[str]:
-    from muntin.sources.sessions.duckdb_session import any_session
-
-    return frozenset(name for (name,) in any_session().execute(_NAMES).fetchall())
+    return frozenset(asked(_NAMES))
 
 
 def aggregate_calls(
@@ -92,11 +106,8 @@ def _words(text: str) -> Words:
 
     starts = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
     small = text.encode().lower()
-    return [(at, _first_word(small[at:end])) for at, end in pairwise([*starts, len(small)])]
-
-
-def _first_word(text: bytes) -> bytes:
-    return text[:1] if text[:1] in (b"(", b")") else text.split()[0]
+    texts = ((at, small[at:end]) for at, end in pairwise([*starts, len(small)]))
+    return [(at, text[:1] if text[:1] in (b"(", b")") else text.split()[0]) for at, text in texts]
 
 
 def _edits(words: Words, start: int, condition: str) -> Iterator[Edit]:

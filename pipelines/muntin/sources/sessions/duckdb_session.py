@@ -16,8 +16,7 @@ from muntin.errors import SourceError
 from muntin.sources.casts import NO_DOUBLE
 from muntin.sources.new_session import MEMORY, connect
 from muntin.sources.per_thread import of_all_threads, of_this_thread
-from muntin.sources.sessions.listed_files import PLAIN
-from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.listed_files import PLAIN, let_read
 from muntin.sources.sessions.time_limit import in_time
 
 if TYPE_CHECKING:

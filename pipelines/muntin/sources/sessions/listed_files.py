@@ -1,8 +1,9 @@
-"""Listed files for DuckDB, which takes a path for a pattern wherever it holds `*`, `?` or `[`: by its address
-a file is read itself.
+"""Files for DuckDB through file systems of ours.
 
+DuckDB takes a path for a pattern wherever it holds `*`, `?` or `[`: by its address a file is read itself.
 Text that is compressed or not in UTF-8 is made plain here: DuckDB passes over checksums, and over frames of
-zstd that are cut off, and knows few encodings.
+zstd that are cut off, and knows few encodings. It has no way to object stores of its own here: their content
+is fetched by the file layer.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any
 
-from muntin.definition.relative_paths import is_object_store
+from muntin.definition.relative_paths import OBJECT_STORES, is_object_store
+from muntin.sources.sessions.fetched_files import fetched
 from muntin.sources.sessions.plain_text import is_plain, plain_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from duckdb import DuckDBPyConnection
     from fsspec import AbstractFileSystem
 
     from muntin.sources.source import Source
@@ -50,14 +55,64 @@ def address_of(path: str, encoding: str | None) -> str:
     return f"{SCHEME}://{path}" if _MAGIC.search(path) and not is_object_store(path) else path
 
 
+def let_read(session: DuckDBPyConnection, source: Source, paths: Iterable[str]) -> None:
+    """Let a session read the files of a source: in object stores, in topics, and all that DuckDB would not
+    read as they are.
+    """
+    paths, encoding = list(paths), encoding_of(source)
+    stored = any(map(is_object_store, paths))  # there nothing is asked before it is read
+    if not session.filesystem_is_registered(SCHEME) and (
+        stored or any(address_of(path, encoding) != path for path in paths)
+    ):
+        session.register_filesystem(_listed_files())
+    if stored and not session.filesystem_is_registered("s3"):
+        session.register_filesystem(_stored_files())
+    for own in source.file_systems(paths):
+        if not session.filesystem_is_registered(own.protocol):
+            session.register_filesystem(own)
+
+
 @cache
-def file_system() -> AbstractFileSystem:
-    """The file system of these addresses. DuckDB takes no file system of another class."""
+def _stored_files() -> AbstractFileSystem:
+    """The file system of object stores. DuckDB takes no file system of another class."""
     from fsspec import AbstractFileSystem
 
-    class Listed(AbstractFileSystem):  # type: ignore[misc]  # as said
-        protocol = SCHEME
+    class Stored(AbstractFileSystem):  # type: ignore[misc]  # as said
+        protocol = OBJECT_STORES
         cachable = False
+
+        def open(self, path: str, *_: object, **__: object) -> Any:  # noqa: ANN401 - a file
+            return fetched().opened(path)
+
+        def glob(self, path: str, **_: object) -> list[str]:
+            """A path stands for itself: patterns are resolved before."""
+            return [path]
+
+        def info(self, path: str, **_: object) -> dict[str, Any]:
+            return {"name": path, "size": fetched().stat(path).st_size, "type": "file"}
+
+        def exists(self, path: str, **_: object) -> bool:
+            try:
+                fetched().stat(path)
+            except FileNotFoundError:
+                return False
+            return True
+
+        def modified(self, path: str) -> datetime:
+            return datetime.fromtimestamp(fetched().stat(path).st_mtime, UTC)
+
+        def unstrip_protocol(self, name: str) -> str:
+            return name
+
+    return Stored()
+
+
+@cache
+def _listed_files() -> AbstractFileSystem:
+    """The file system of listed files."""
+
+    class Listed(type(_stored_files())):  # type: ignore[misc]
+        protocol = SCHEME
 
         def glob(self, path: str, **_: object) -> list[str]:
             """The address of a file of text; of other files the path, which DuckDB then opens itself."""
@@ -82,8 +137,5 @@ def file_system() -> AbstractFileSystem:
         def modified(self, path: str) -> datetime:  # noqa: ARG002 - nothing is kept of it
             """Required by DuckDB; constant."""
             return datetime.fromtimestamp(0, UTC)
-
-        def unstrip_protocol(self, name: str) -> str:
-            return name
 
     return Listed()

@@ -1,10 +1,12 @@
-"""Files of text as plain text: not compressed, and in UTF-8.
+"""Files of text as plain text: not compressed, and in UTF-8, of any encoding that Python knows.
 
-What a compressed file says of its content is checked: checksum and length.
+What a compressed file says of its content is checked: checksum and length. A byte order mark counts more than
+what a definition says.
 """
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -12,6 +14,7 @@ import zlib
 from collections import OrderedDict
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from threading import Lock
@@ -23,13 +26,73 @@ from muntin.definition.relative_paths import is_object_store
 from muntin.errors import SourceError, StorageError
 from muntin.files.paths import stat_of
 from muntin.sources.dialect import UTF_8
-from muntin.sources.sessions.encodings import MOST_OF_A_MARK, in_utf_8, mark_of
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Facts = tuple[int, int, int | str]  # size, when it was written, and its number on the disk or its ETag
+    from collections.abc import Iterable
+
+_MARKS = {  # marks of UTF-32 begin as marks of UTF-16
+    codecs.BOM_UTF8: UTF_8,
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+MOST_OF_A_MARK = 4
+# on every machine; Python goes by the machine
+_WITHOUT_A_MARK = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_NO_TEXT = "muntin_no_text"
+
+
+def mark_of(begin: bytes) -> str:
+    """The encoding that a byte order mark tells; "" if there is none.
+
+    >>> mark_of("x".encode("utf-16")), mark_of(b"x")
+    ('utf-16-le', '')
+    """
+    return next((encoding for mark, encoding in _MARKS.items() if begin.startswith(mark)), "")
+
+
+def in_utf_8(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """The parts of a text in UTF-8, without a mark. For bytes that are none of the encoding stands 0xff,
+    which UTF-8 never has.
+
+    What is in UTF-8 stays as it is. `encoding`: of a text without a byte order mark.
+    """
+    rest, begin = iter(parts), b""
+    while len(begin) < MOST_OF_A_MARK and (more := next(rest, b"")):
+        begin += more
+    mark, actual_encoding = next(
+        ((mark, actual_encoding) for mark, actual_encoding in _MARKS.items() if begin.startswith(mark)),
+        (b"", encoding),
+    )
+    rest = chain([begin[len(mark) :]], rest)
+    if actual_encoding == UTF_8:
+        yield from rest
+        return
+    name = codecs.lookup(actual_encoding).name
+    decoder = codecs.getincrementaldecoder(_WITHOUT_A_MARK.get(name, name))(_NO_TEXT)
+    for part in rest:
+        yield decoder.decode(part).encode(errors=_NO_TEXT)
+    yield decoder.decode(b"", final=True).encode(errors=_NO_TEXT)
+
+
+def _no_text(wrong: UnicodeError) -> tuple[str | bytes, int]:
+    """A replacement for what is no text: of bytes half of a pair of UTF-16, which no text has; of such a half
+    0xff.
+    """
+    if isinstance(wrong, UnicodeDecodeError):
+        return "\udcff", wrong.end
+    if isinstance(wrong, UnicodeEncodeError):
+        return b"\xff", wrong.end
+    raise wrong
+
+
+codecs.register_error(_NO_TEXT, _no_text)
+
 
 _LARGE = 2  # files whose contents stay on the disk while the process lives, for what is read next of them
 _PART, _STORED_PART = 2**20, 2**23  # bytes that are read at once, of a disk and of an object store
@@ -58,50 +121,29 @@ class PlainTexts:
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, str], tuple[Facts, bytes]] = OrderedDict()
-        self._large: OrderedDict[tuple[str, str], tuple[Facts, SpooledTemporaryFile[bytes], int]] = (
-            OrderedDict()
-        )
-        self._lock = Lock()
+        self._texts: OrderedDict[tuple[str, str], tuple[Facts, bytes | SpooledTemporaryFile[bytes], int]]
+        self._texts, self._lock = OrderedDict(), Lock()
 
     def opened(self, path: str, encoding: str) -> tuple[IO[bytes], int]:
         """The content of a file for reading, and its size in bytes."""
-        facts = facts_of(path)
+        file, facts = (path, encoding), facts_of(path)
         with self._lock:
-            before, text = self._kept.get((path, encoding), (None, b""))
-            large = self._large.get((path, encoding))
-            if before:
-                self._kept.move_to_end((path, encoding))
-            if large:
-                self._large.move_to_end((path, encoding))
-        if before == facts:
-            return io.BytesIO(text), len(text)
-        if large and large[0] == facts:
-            return _read_apart(large[1], large[2]), large[2]
-        spool = SpooledTemporaryFile[bytes](KEPT_BYTES)
-        size = sum(spool.write(part) for part in parts(path, encoding))
-        spool.seek(0)
-        if size > KEPT_BYTES:
-            self._keep_large((path, encoding), facts, spool, size)
-            return _read_apart(spool, size), size
-        with spool:
-            data = spool.read()
-        self._keep((path, encoding), facts, data)
-        return io.BytesIO(data), size
-
-    def _keep(self, file: tuple[str, str], facts: Facts, data: bytes) -> None:
+            before, text, size = self._texts.get(file, (None, b"", 0))
+        if before != facts:
+            text, size = _spooled(path, encoding)
         with self._lock:
-            self._kept[file] = facts, data
-            while len(self._kept) > 1 and sum(len(each) for _, each in self._kept.values()) > KEPT_BYTES:
-                self._kept.popitem(last=False)
-
-    def _keep_large(
-        self, file: tuple[str, str], facts: Facts, content: SpooledTemporaryFile[bytes], size: int
-    ) -> None:
-        with self._lock:
-            self._large[file] = facts, content, size
-            while len(self._large) > _LARGE:
-                self._large.popitem(last=False)  # who reads it holds it until then
+            self._texts[file] = facts, text, size
+            self._texts.move_to_end(file)
+            small = [each for each, (_, _, size) in self._texts.items() if size <= KEPT_BYTES]
+            large = [each for each in self._texts if each not in small]
+            for each in large[:-_LARGE]:
+                del self._texts[each]  # who reads it holds it until then
+            while len(small) > 1 and sum(self._texts[each][2] for each in small) > KEPT_BYTES:
+                del self._texts[small.pop(0)]
+        if isinstance(text, bytes):
+            return io.BytesIO(text), size
+        spool = text  # from its first byte, whoever else reads it
+        return cast("IO[bytes]", InParts(lambda at, length: os.pread(spool.fileno(), length, at), size)), size
 
 
 @cache
@@ -110,9 +152,15 @@ def plain_texts() -> PlainTexts:
     return PlainTexts()
 
 
-def _read_apart(content: SpooledTemporaryFile[bytes], size: int) -> IO[bytes]:
-    """A file on the disk from its first byte, whoever else reads it."""
-    return cast("IO[bytes]", InParts(lambda at, length: os.pread(content.fileno(), length, at), size))
+def _spooled(path: str, encoding: str) -> tuple[bytes | SpooledTemporaryFile[bytes], int]:
+    """The content of a file, in memory if it is small, and its size in bytes."""
+    spool = SpooledTemporaryFile[bytes](KEPT_BYTES)
+    size = sum(spool.write(part) for part in parts(path, encoding))
+    if size > KEPT_BYTES:
+        return spool, size
+    with spool:
+        spool.seek(0)
+        return spool.read(), size
 
 
 def facts_of(path: str) -> Facts:

@@ -1,5 +1,10 @@
-"""The expressions of a definition that are computed for each row, and SQL that tells for which rows they
-cannot be.
+"""The expressions of a definition that are computed for each row: SQL that tells for which rows they cannot
+be, and aggregate calls that compute nothing for the rows which a FILTER leaves out.
+
+DuckDB computes the arguments of a call for all rows, and all conditions of an AND:
+
+    sum(v::INTEGER) FILTER (WHERE kind = 'number')          fails where v is a text and kind another
+    sum(CASE WHEN kind = 'number' THEN v::INTEGER END) FILTER (WHERE kind = 'number')
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from muntin.aggregates.lifts import Narrowed, PerGroup
-from muntin.sources.sessions.aggregate_calls import aggregate_calls, parsed
+from muntin.sources.sessions.aggregate_calls import aggregate_calls, asked, nodes_of, parsed, syntax_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,11 +94,94 @@ def expressions_of(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def as_sql(tree: dict[str, Any]) -> str:
     """The SQL of a part of a parsed text."""
-    from muntin.sources.sessions.duckdb_session import any_session
-
     statements = parsed("1")
     statements[0]["node"]["select_list"] = [tree]
-    [(text,)] = (
-        any_session().execute(_WRITTEN, [json.dumps({"error": False, "statements": statements})]).fetchall()
-    )
+    (text,) = asked(_WRITTEN, json.dumps({"error": False, "statements": statements}))
     return text.removeprefix("SELECT ")  # type: ignore[no-any-return]
+
+
+Tree = dict[str, Any]
+_SURE = ("COLUMN_REF", "CONSTANT", "STAR")
+_OURS = "muntin_"
+
+
+@lru_cache(1000)
+def guarded(lift: str) -> str:
+    """A lift that computes nothing for the rows that its calls leave out; the text itself where nothing can
+    fail for them.
+
+    >>> guarded("sum(x) FILTER (WHERE y)"), guarded("sum(x / 2) FILTER (WHERE y)")
+    ('sum(x) FILTER (WHERE y)', 'sum(CASE  WHEN (y) THEN ((x / 2)) ELSE NULL END) FILTER (WHERE y)')
+    """
+    if "filter" not in lift.lower():
+        return lift
+    tree, changed = parsed(lift), False
+    for call in aggregate_calls(tree, into_queries=False):
+        if only := call.get("filter"):
+            changed |= _in_order(only)
+            for each in filter(_may_fail, expressions_of(call)):
+                _become(each, _case("NULL", only, dict(each)))
+                changed = True
+    return as_sql(tree[0]["node"]["select_list"][0]) if changed else lift
+
+
+def _in_order(condition: Tree) -> bool:
+    """Let the conditions of an AND be computed one behind another, each where those before it are true;
+    whether that is needed.
+    """
+    parts = condition["children"] if condition["type"] == "CONJUNCTION_AND" else [condition]
+    if not any(map(_may_fail, parts[1:])):
+        return False
+    expression = parts[-1]
+    for each in reversed(parts[:-1]):
+        expression = _case("false", each, expression)
+    _become(condition, expression)
+    return True
+
+
+def _become(node: Tree, other: Tree) -> None:
+    node.clear()
+    node.update(other)
+
+
+def _case(otherwise: str, condition: Tree, value: Tree) -> Tree:
+    """A value where a condition is true."""
+    tree: Tree = parsed(f"CASE WHEN true THEN 1 ELSE {otherwise} END")[0]["node"]["select_list"][0]
+    tree["case_checks"][0] |= {"when_expr": condition, "then_expr": value}
+    return tree
+
+
+def _may_fail(node: Tree) -> bool:
+    """Whether an expression computes something of the columns of a source."""
+    return node["class"] not in _SURE and any(
+        each.get("class") == "COLUMN_REF" and not each["column_names"][-1].startswith(_OURS)
+        for each in nodes_of(node)
+    )
+
+
+@lru_cache(1000)
+def named_columns(sql: str) -> frozenset[tuple[str, ...]]:
+    """The columns of an expression, each with what stands behind a dot; not the parameters of its lambdas,
+    nor names of Muntin's own.
+
+    >>> sorted(named_columns('sum("order".price * rates.rate) FILTER (WHERE city IS NOT NULL)'))
+    [('city',), ('order', 'price'), ('rates', 'rate')]
+    >>> sorted(named_columns("list_sum(list_transform(prices, lambda each: each + tip))"))
+    [('prices',), ('tip',)]
+    """
+    return frozenset(
+        path for path in _paths(syntax_of(f"SELECT {sql}")) if not path[0].lower().startswith("muntin_")
+    )
+
+
+def _paths(tree: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - a tree of JSON
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _paths(each)
+    elif isinstance(tree, dict) and tree.get("class") == "COLUMN_REF":
+        yield tuple(tree["column_names"])
+    elif isinstance(tree, dict) and tree.get("class") == "LAMBDA":
+        own = {path[0] for path in _paths(tree["lhs"])}
+        yield from (path for path in _paths(tree["expr"]) if path[0] not in own)
+    elif isinstance(tree, dict):
+        yield from _paths(list(tree.values()))

@@ -5,21 +5,20 @@ Uses DuckDB's own parser.
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
+from muntin.sources.sessions.aggregate_calls import asked, nodes_of, syntax_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BROKEN = "is not a SQL expression"
-_PARSED = "SELECT json_serialize_sql(?)"
 _RESERVED = (
-    "SELECT count(*) FROM duckdb_keywords() WHERE keyword_name = ? AND keyword_category IN ('reserved',"
+    "SELECT 1 FROM duckdb_keywords() WHERE keyword_name = ? AND keyword_category IN ('reserved',"
     " 'type_function')"
 )
 OF_VALUES = ("unnest", "range", "generate_series", "json_each", "json_tree")
@@ -84,10 +83,8 @@ def _is_known(kind: str) -> bool:
     """Whether DuckDB has a type. Only the types of values that a session makes itself can be asked for."""
     import duckdb
 
-    from muntin.sources.sessions.duckdb_session import any_session
-
     try:
-        any_session().execute(f"SELECT NULL::{kind}").fetchall()
+        asked(f"SELECT NULL::{kind}")
     except duckdb.Error:
         return False
     return True
@@ -96,10 +93,7 @@ def _is_known(kind: str) -> bool:
 @lru_cache(1000)
 def _fault(sql: str, kind: str | None = None) -> str:
     """The fault of an expression; "" if it has none. `kind`: of which class it has to be."""
-    from muntin.sources.sessions.duckdb_session import any_session
-
-    [(text,)] = any_session().execute(_PARSED, [f"SELECT {sql}"]).fetchall()
-    parsed = json.loads(text)
+    parsed = syntax_of(f"SELECT {sql}")
     if parsed["error"] and parsed["error_type"] == "parser":
         return f"{_BROKEN}: {parsed['error_message']}{_meant(sql)}"
     if parsed["error"]:
@@ -125,15 +119,11 @@ def _meant(sql: str) -> str:
     """A hint where SQL can be parsed once a name in it is quoted: a column whose name is a word of SQL, as
     `at` or `end`.
     """
-    from muntin.sources.sessions.duckdb_session import any_session
-
     for word in dict.fromkeys(re.findall(r"(?<![\"'\w])[A-Za-z_]\w*(?![\"'\w(])", sql)):
-        [(reserved,)] = any_session().execute(_RESERVED, [word.lower()]).fetchall()
-        if reserved:
+        if asked(_RESERVED, word.lower()):
             quoted = re.sub(rf"(?<![\"'\w]){word}(?![\"'\w])", f'"{word}"', sql)
             # in brackets a name is no alias
-            [(text,)] = any_session().execute(_PARSED, [f"SELECT ({quoted})"]).fetchall()
-            if not json.loads(text)["error"]:
+            if not syntax_of(f"SELECT ({quoted})")["error"]:
                 return f'; {word} is a word of SQL: write "{word}" for a column of this name'
     name = match[1] if (match := _CALL.fullmatch(sql)) else sql
     return f"; write '\"{name}\"' for a column of this name" if _MAY_BE_A_NAME.fullmatch(name) else ""
@@ -141,36 +131,25 @@ def _meant(sql: str) -> str:
 
 def _is_bare(select: Any) -> bool:  # noqa: ANN401 - a tree of JSON
     """Whether a query is SELECT and an expression, nothing behind it."""
-    plain = (
-        select["type"] == "SELECT_NODE" and len(select["select_list"]) == 1 and not select["cte_map"]["map"]
-    )
-    one_row = (
-        plain
+    return (
+        select["type"] == "SELECT_NODE"
+        and len(select["select_list"]) == 1
+        and not select["cte_map"]["map"]
         and select["from_table"]["type"] == "EMPTY"
         and select["aggregate_handling"] == "STANDARD_HANDLING"
+        and not any(select[part] for part in _AROUND)
     )
-    return one_row and not any(select[part] for part in _AROUND)
 
 
 def nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
     """The parts of a query that are no expressions: queries, tables, orders."""
-    if isinstance(tree, list):
-        for each in tree:
-            yield from nodes(each)
-    elif isinstance(tree, dict):
-        if isinstance(tree.get("type"), str) and "class" not in tree:
-            yield tree
-        yield from nodes(list(tree.values()))
+    return (each for each in nodes_of(tree) if isinstance(each.get("type"), str) and "class" not in each)
 
 
 def own_tables(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
     """The names that the query itself gives to tables, by WITH, in lower case."""
-    if isinstance(tree, list):
-        for each in tree:
-            yield from own_tables(each)
-    elif isinstance(tree, dict):
-        yield from (each["key"].lower() for each in (tree.get("cte_map") or {}).get("map", ()))
-        yield from own_tables(list(tree.values()))
+    for each in nodes_of(tree):
+        yield from (name["key"].lower() for name in (each.get("cte_map") or {}).get("map", ()))
 
 
 def _table(node: dict[str, Any], own: set[str]) -> str:

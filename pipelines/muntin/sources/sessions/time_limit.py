@@ -1,18 +1,32 @@
-"""How long the SQL of a definition may run: DuckDB is interrupted when its time is over."""
+"""How long the SQL of a definition, and a query of a person, may run, and how much memory a query may take:
+DuckDB is interrupted beyond that, and left behind where it does not listen.
+
+query        runs, in a thread of its own
+bounds              time or memory is over: interrupt, and the caller goes on with the error
+                    a function that fills gigabytes, as repeat('x', 3000000000), listens to nothing: its
+                    thread ends when it likes
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import resource
+import sys
 from contextlib import contextmanager
-from threading import Event, Timer
+from threading import Event, Thread, Timer
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from muntin.errors import SourceError
+from muntin.errors import DefinitionError, SourceError
+from muntin.sources.new_session import MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
 
 SECONDS = "MUNTIN_SQL_SECONDS"
 _at_work: set[duckdb.DuckDBPyConnection] = set()
@@ -70,3 +84,66 @@ def seconds(usual: float) -> float:
     if not limit > 0:
         raise SourceError(f"{SECONDS}: {given!r} is no number of seconds; write 600")
     return limit
+
+
+USUAL_S, USUAL_MEMORY = 300.0, "4GB"
+_LOOKS_EACH_S, _LISTENS_WITHIN_S = 0.02, 1.0
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Table]) -> pa.Table:
+    """The result of a query, within `MUNTIN_SQL_SECONDS` and the memory of its session, which is closed."""
+    limit_s, [(memory,)] = (
+        seconds(USUAL_S),
+        session.execute("SELECT current_setting('memory_limit')").fetchall(),
+    )
+    tables: list[pa.Table] = []
+    wrong: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            tables.append(query())
+        except BaseException as raised:  # noqa: BLE001 - the caller gets it
+            wrong.append(raised)
+        finally:
+            session.close()
+
+    thread, begun, most = (
+        Thread(target=work, name="muntin-query", daemon=True),
+        monotonic(),
+        _most() + _bytes(memory),
+    )
+    thread.start()
+    try:
+        while thread.is_alive() and monotonic() - begun < limit_s and _most() < most:
+            thread.join(_LOOKS_EACH_S)
+    finally:
+        if thread.is_alive():
+            session.interrupt()
+            thread.join(_LISTENS_WITHIN_S)
+    if tables:
+        return tables[0]
+    if monotonic() - begun >= limit_s:
+        raise DefinitionError(
+            f"sql: the query takes longer than {limit_s:g} s; {SECONDS}={2 * limit_s:g} lets it run longer"
+        )
+    if _most() >= most or isinstance(wrong[0], duckdb.OutOfMemoryException):
+        raise DefinitionError(
+            f"sql: the query takes more than {memory} of memory; {MEMORY}=16GB lets it take more"
+        )
+    raise wrong[0]
+
+
+def _most() -> int:
+    """The most memory that this process has had, bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _bytes(text: str) -> int:
+    """Bytes of an amount as DuckDB writes it.
+
+    >>> _bytes("3.7 GiB"), _bytes("512 bytes")
+    (3972844748, 512)
+    """
+    number, unit = re.fullmatch(r"([\d.]+) (\w+)", text).groups()  # type: ignore[union-attr]  # DuckDB's own
+    return int(float(number) * 1024 ** _UNITS.index(unit))

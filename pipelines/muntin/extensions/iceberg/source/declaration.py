@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.extensions.iceberg.catalogs import check_address
-from muntin.sources.tables import TableSource, checked_table_terms
+from muntin.sources.repeated_rows import checked_changes_of_table
+from muntin.sources.row_source import checked_terms
+from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
     from muntin.definition.durations import Duration
     from muntin.sources.logged.log import Log
     from muntin.sources.logged.numbered_fields import NumberedField
+    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
     from muntin.sources.tables import OnChange
-    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,16 @@ def iceberg(
     'table shop.orders of catalog lake'
     """
     check_address("sources.iceberg", catalog, table, '"shop.orders"')
-    terms = checked_table_terms(
+    changed = checked_changes_of_table(
+        changes,
+        id,
+        changes_within,
+        arrival_order=arrival_order,
+        arrival_time=arrival_time,
+        dedupe=dedupe,
+        on_change=on_change,
+    )
+    terms = checked_terms(
         event_time,
         unit,
         timezone,
@@ -105,9 +116,7 @@ def iceberg(
         time_format,
         dedupe,
         dedupe_within,
-        changes,
-        id,
-        changes_within,
-        on_change,
+        changed,
     )
-    return IcebergSource(f"table {table} of catalog {catalog}", catalog=catalog, table=table, **terms)
+    named = f"table {table} of catalog {catalog}"
+    return IcebergSource(named, on_change or "error", catalog=catalog, table=table, **terms)

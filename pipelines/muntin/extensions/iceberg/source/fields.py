@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.durations import DAY_US, spell
 from muntin.errors import SourceError
-from muntin.sources.logged.columns import check_columns
+from muntin.sources.logged.log import check_columns
 from muntin.sources.logged.numbered_fields import NumberedField
 from muntin.sources.repeated_rows import CHANGE
 

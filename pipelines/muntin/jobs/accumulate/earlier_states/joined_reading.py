@@ -48,26 +48,31 @@ def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapsh
         return read_batches(bound, runner, given, schemas)
     scratch = bound.folder / "staging" / uuid4().hex
     try:
-        task_files = _joined(
-            bound,
-            runner,
-            earlier,
-            replace(given, files={each: given.files[each] for each in same}),
-            schemas,
-            scratch,
-        )
+        again = replace(given, files={each: given.files[each] for each in same})
+        task_files = _joined(bound, runner, earlier, again, schemas, scratch)
     finally:
         remove_folder(scratch)
     state_schemas = {
-        table: schema or _schema(bound, table, task_files.states[table]) for table, schema in schemas.items()
+        table: schema
+        or (schema_of(bound.table(table), task_files.files[table]) if task_files.files[table] else None)
+        for table, schema in schemas.items()
     }
-    _note_wider(bound, task_files, state_schemas)
     rest = {
         interval: files
         for interval, files in given.files.items()
         if interval.start_us not in task_files.splits
     }
-    return _both(task_files, read_batches(bound, runner, replace(given, files=rest), state_schemas))
+    others_read = read_batches(bound, runner, replace(given, files=rest), state_schemas)
+    others_read.splits.update(task_files.splits)
+    for table, new in task_files.files.items():
+        others_read.files[table][:0] = new
+        others_read.wider[table][:0] = [
+            file.path
+            for file in new
+            if (schema := state_schemas.get(table))
+            and not has_types(schema_of(bound.table(table), [file]), schema)
+        ]
+    return others_read
 
 
 def _joined(
@@ -89,36 +94,38 @@ def _joined(
         lifted=earlier.missing,
     )
     task_files = read_batches(some, runner, given, schemas)
-    starts = np.array(
-        [
-            each.start_us
-            for each, files in given.files.items()
-            if _as_listed(files, task_files.splits[each.start_us])
-        ],
-        np.int64,
-    )
-    odd = refused_otherwise(
-        earlier.folder, earlier.store.snapshot(QUARANTINE), scratch, task_files.refused, starts
-    )
+    listed = [
+        each.start_us
+        for each, files in given.files.items()
+        if _as_listed(files, task_files.splits[each.start_us])
+    ]
+    refused, starts = task_files.files[QUARANTINE], np.array(listed, np.int64)
+    odd = refused_otherwise(earlier.folder, earlier.store.snapshot(QUARANTINE), scratch, refused, starts)
     starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, task_files)))
-    parts = {
-        table: Part(scratch / table, new, schema_of(scratch / table, new))
-        for table, new in task_files.states.items()
-        if new
-    }
-    items = [item for table, part in parts.items() for item in _items(bound, earlier, table, part, starts)]
+    items = [
+        item
+        for table in schemas
+        if (new := task_files.files[table])
+        for item in _items(
+            bound, earlier, table, Part(scratch / table, new, schema_of(scratch / table, new)), starts
+        )
+    ]
     results = runner.run(join, items)
     unlike = np.array(sorted({start for result in results for start in result["unlike"]}), np.int64)
-    states: dict[str, list[File]] = {table: [] for table in task_files.states}
-    for item, result in zip(items, results, strict=True):
-        if file := _without(bound, item.table, result["file"], unlike):
-            states[item.table].append(file)
     joined_starts = np.setdiff1d(starts, unlike)
-    return Read(
-        {start: task_files.splits[start] for start in joined_starts.tolist()},
-        states,
-        _refused(bound, scratch, task_files, joined_starts),
+    read = Read({start: task_files.splits[start] for start in joined_starts.tolist()})
+    for item, result in zip(items, results, strict=True):
+        folder, written = bound.table(item.table), result["file"]
+        if written and (file := others(folder, File(**written), unlike, bound.pipeline.keys)):
+            read.files[item.table].append(file)
+    place, gone = (
+        bound.table(QUARANTINE),
+        np.setdiff1d(np.array([*task_files.splits], np.int64), joined_starts),
     )
+    for file in refused:
+        link(scratch / QUARANTINE / file.path, place / file.path)
+    read.files[QUARANTINE] += [left for file in refused if (left := others(place, file, gone))]
+    return read
 
 
 def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]]) -> bool:
@@ -127,17 +134,13 @@ def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]])
     """
     read = [
         SourceFile(path, size, written, tag)
-        for each in sorted(splits, key=_number)
+        for each in sorted(splits, key=lambda split: int(split["split"]))
         for path, size, _, written, tag in each["files"]
     ]
     return len(read) == len(files) and all(
         now == (file if file.checksum else replace(file, checksum=now.checksum))
         for file, now in zip(files, read, strict=True)
     )
-
-
-def _number(split: Mapping[str, Any]) -> int:
-    return int(split["split"])
 
 
 def _added_otherwise(bound: Bound, earlier: Earlier, task_files: Read) -> Ints:
@@ -190,45 +193,3 @@ def _stretches(starts: Ints, files: Mapping[int, Sequence[File]]) -> Iterator[In
 def _together(files: Mapping[int, Sequence[File]], starts: Ints) -> Sequence[File]:
     """The files of some batches, each once, in order."""
     return [*{file.path: file for start in starts.tolist() for file in files[start]}.values()]
-
-
-def _without(bound: Bound, table: str, written: Mapping[str, Any] | None, unlike: Ints) -> File | None:
-    """A file without the batches that another table could not join."""
-    return others(bound.table(table), File(**written), unlike, bound.pipeline.keys) if written else None
-
-
-def _refused(bound: Bound, scratch: AnyPath, task_files: Read, joined_starts: Ints) -> list[File]:
-    """The files of the quarantine of some batches, in their place."""
-    place, gone = (
-        bound.table(QUARANTINE),
-        np.setdiff1d(np.array([*task_files.splits], np.int64), joined_starts),
-    )
-    for file in task_files.refused:
-        link(scratch / QUARANTINE / file.path, place / file.path)
-    return [left for file in task_files.refused if (left := others(place, file, gone))]
-
-
-def _schema(bound: Bound, table: str, files: Sequence[File]) -> pa.Schema | None:
-    return schema_of(bound.table(table), files) if files else None
-
-
-def _note_wider(bound: Bound, task_files: Read, schemas: Mapping[str, pa.Schema | None]) -> None:
-    """Note the files that do not have the types of the state."""
-    for table, schema in schemas.items():
-        folder = bound.table(table)
-        task_files.wider[table] += [
-            file.path
-            for file in task_files.states[table]
-            if schema and not has_types(schema_of(folder, [file]), schema)
-        ]
-
-
-def _both(one: Read, other: Read) -> Read:
-    both = Read(
-        {**one.splits, **other.splits},
-        {table: [*files, *other.states[table]] for table, files in one.states.items()},
-        [*one.refused, *other.refused],
-    )
-    for table in both.states:
-        both.wider[table] = [*one.wider[table], *other.wider[table]]
-    return both

@@ -1,27 +1,42 @@
-"""The later batches that change rows of batches about to be read, as was decided when
-windows were made last.
+"""The rows of later batches that change rows of some batches or take them back: the later batches, as was
+decided when windows were made last; the batches that a run would read again for them; and, for people, where
+the rows stand and what they say.
+
+To foresee, new batches are read for their ids, and compared with the ids that are known. Only batches that
+lie behind a known batch by no more than rows may change are read; nothing is written.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
-from muntin.jobs.accumulate.shares import Later, steps_of_files
-from muntin.jobs.deduplication.kept_decisions import changers
+from muntin.jobs.accumulate.row_changes.later_rows import ids_in, rows_among
+from muntin.jobs.accumulate.shares import Later, Share, steps_of_files
+from muntin.jobs.deduplication.changed_rows import names_of_changes
+from muntin.jobs.deduplication.kept_decisions import changed_by, changers
+from muntin.jobs.deduplication.known import earlier_ids, known_ids
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.quarantine.refused_places import placed
+from muntin.sources.reading.refused_rows import whole_row
+from muntin.states.columns import FAULT, FILE_PATH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
+    from datetime import datetime
 
-    from muntin.jobs.accumulate.readings import Reading
+    from muntin.jobs.accumulate.readings import SourceSplits
+    from muntin.jobs.deduplication.earlier import Earlier
     from muntin.jobs.state.bound import Bound
     from muntin.sources.listing import SourceFile
 
 
-def with_later(bound: Bound, readings: Sequence[Reading]) -> list[Reading]:
+def with_later(bound: Bound, readings: Sequence[SourceSplits]) -> list[SourceSplits]:
     """Readings whose splits know the later batches that change their rows.
 
     Where that is not known yet, or is otherwise by now, the batch is read again before windows are made; see
@@ -62,3 +77,116 @@ def later_batch(interval: Interval, files: Sequence[SourceFile]) -> Later:
     return Later(
         interval.start_us, interval.end_us, tuple(file.path for file in files), steps_of_files(files)
     )
+
+
+WHY = "rows of later batches change rows of it or take them back (changes_within)"
+
+
+def foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Interval, str]:
+    """Known batches that would be read again, each with the reason in words. `anew`: the batches that are new
+    or have changed.
+
+    Their files are read.
+    """
+    changes, noted_ids = bound.source.changes, known_ids(bound) if bound.source.changes else None
+    if changes is None or noted_ids is None or not len(noted_ids.batches):
+        return {}
+    starts, own = noted_ids.batches.start_us, np.array([each.start_us for each in anew], np.int64)
+    near = [
+        each
+        for each in anew
+        if ((starts < each.start_us) & (starts >= each.start_us - changes.within_us)).any()
+    ]
+    bound = given.of(bound)
+    earlier = earlier_ids(bound, noted_ids, anew)
+    share = Share(bound, (), {}, earlier=replace(earlier, left_out=(*earlier.left_out, *own.tolist())))
+    homes = {home for each in near for home in _homes(share, each, given)}
+    after = bound.pipeline.intervals.after
+    return {Interval(home, after(home)): WHY for home in sorted(homes & {*starts.tolist()} - {*own.tolist()})}
+
+
+def _homes(share: Share, interval: Interval, given: Inputs) -> set[int]:
+    """Starts of the batches whose rows a batch changes otherwise than when it was read last."""
+    assert share.earlier is not None, "batches are compared"  # noqa: S101 - as said
+    before, files = {*changed_by(share.bound, interval.start_us)}, given.files.get(interval, [])
+    if not files:
+        return {home for home, _ in before}
+    ids = ids_in(share, later_batch(interval, files))
+    home, names = names_of_changes(ids, share.earlier.homes(ids, share.earlier.begins[interval.start_us]))
+    return {start for start, _ in before ^ {*zip(home.tolist(), names.tolist(), strict=True)}}
+
+
+_BACK, _CHANGED = "takes a row back", "changes a row"
+
+
+@dataclass(frozen=True, slots=True)
+class ToldChange:
+    """A row that changes a row of an earlier batch.
+
+    Attributes:
+        batch: start of the batch whose row it changes.
+        by: start of its own batch.
+        what: "takes a row back" or "changes a row".
+        version: of a Delta table, the version whose commit it is of.
+        file: its file, or the address of its topic and partition.
+        position: its number in the file, from 0.
+        line: its line in a file of text; the offset of a message.
+        row: the row as JSON.
+    """
+
+    batch: datetime
+    by: datetime
+    what: str
+    version: int | None
+    file: str
+    position: int | None
+    line: int | None
+    row: str
+
+
+def told_changes(bound: Bound, starts: Collection[int]) -> tuple[ToldChange, ...]:
+    """The changes of rows of some batches, by batch, as was decided when windows were made last.
+
+    Files of later batches are read.
+    """
+    noted_ids = known_ids(bound) if bound.source.changes else None
+    if not noted_ids or not starts:
+        return ()
+    bound, later = later_of(bound, starts)
+    batches = {
+        each.batch_us: Interval(each.batch_us, each.end_us)
+        for changing in later.values()
+        for each in changing
+    }
+    earlier = earlier_ids(bound, noted_ids, [*batches.values()])
+    share = Share(bound, (), {}, earlier=earlier)
+    return tuple(
+        change
+        for home, changing in sorted(later.items())
+        for each in changing
+        for change in _told(share, earlier, home, each)
+    )
+
+
+def _told(share: Share, earlier: Earlier, home_us: int, later: Later) -> Iterator[ToldChange]:
+    """The rows of a later batch that change rows of a batch."""
+    ids = earlier.ids_of(np.array([later.batch_us]))
+    homes = earlier.homes(ids, int(earlier.begins[later.batch_us]))
+    ids = ids.take((homes.batch == home_us) & ~homes.late)
+    with rows_among(share, later, ids) as rows:
+        if not rows:
+            return
+        takes_back = share.bound.source.changes.takes_back  # type: ignore[union-attr]  # changes were asked for
+        query = (
+            f"SELECT NULL AS {FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}, CASE WHEN {takes_back} THEN '{_BACK}' ELSE"
+            f" '{_CHANGED}' END AS reason, {whole_row(rows.columns)} AS row FROM {rows.rows}"
+        )
+        table = placed(rows.session, rows.session.sql(query).to_arrow_table(), rows.files, ())
+    batches = from_us(home_us), from_us(later.batch_us)
+    for each in table.to_pylist():
+        if each["reason"] in (_BACK, _CHANGED):  # the remaining rows are bad rows of the files
+            step = later.steps.get(each["file"])
+            version = step.version if step else None
+            yield ToldChange(
+                *batches, each["reason"], version, each["file"], each["position"], each["line"], each["row"]
+            )

@@ -31,7 +31,7 @@ from muntin.sources.common_types import common_type
 from muntin.sources.reading.dimensions.answers import with_answers
 from muntin.sources.reading.dimensions.dimension import applied
 from muntin.sources.reading.event_ids import ids_of_rows
-from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.scan import aliased, quoted
 from muntin.sources.repeated_rows import once
 from muntin.sources.sessions.duckdb_session import careful_session, described, explained
 from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL, ROW_IN_SPLIT
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.sources.reading.mended import Mended
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Columns
 
 _IDS, _OWN, _THERE, _LATER, _CHANGED = (
     "muntin_ids",
@@ -107,7 +108,7 @@ def _change(
     share: Share,
     split: Split,
     later: Later,
-    columns: Mapping[str, str],
+    columns: Columns,
     own: pa.Table | None,
 ) -> tuple[Mapping[str, str], pa.Table | None, int]:
     """Put the rows of a later batch in place of rows of `ONCE`; the types that columns have then, what these
@@ -145,7 +146,7 @@ def _change(
     return both, met, name_of_changes(ids)
 
 
-def _both(share: Share, later: Later, columns: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str]:
+def _both(share: Share, later: Later, columns: Columns, kinds: Columns) -> dict[str, str]:
     """Column -> the type that has the values of both batches; SourceError if there is none."""
     types = {name: common_type(kind, kinds.get(name, kind)) for name, kind in columns.items()}
     for name, kind in types.items():
@@ -158,25 +159,19 @@ def _both(share: Share, later: Later, columns: Mapping[str, str], kinds: Mapping
     return {name: kind for name, kind in types.items() if kind}
 
 
-def _cast(table: str, kinds: Mapping[str, str], both: Mapping[str, str]) -> str:
+def _cast(table: str, kinds: Columns, both: Columns) -> str:
     """SQL for the columns of a table in the types of both batches."""
-    parts = []
-    for name, kind in both.items():
-        value = f"{table}.{quoted(name)}" if name in kinds else "NULL"
-        cast = (
-            value
-            if kinds.get(name) == kind
-            else widened(value, kinds[name], kind)
-            if name in kinds
-            else f"NULL::{kind}"
-        )
-        parts.append(f"{cast} AS {quoted(name)}")
-    return ", ".join(parts)
+
+    def cast(name: str, kind: str) -> str:
+        value = f"{table}.{quoted(name)}"
+        return value if kinds[name] == kind else widened(value, kinds[name], kind)
+
+    return aliased(
+        {name: cast(name, kind) if name in kinds else f"NULL::{kind}" for name, kind in both.items()}
+    )
 
 
-def _rows_of(
-    share: Share, later: Later, ids: Ids, home_us: int
-) -> tuple[pa.Table, Mapping[str, str], pa.Table | None]:
+def _rows_of(share: Share, later: Later, ids: Ids, home_us: int) -> tuple[pa.Table, Columns, pa.Table | None]:
     """The last row of each id in a later batch that is among some ids, with `ID_HIGH` and `ID_LOW`; the types
     of their columns; and what the rows looked up, as of the batch that they are at home in.
     """
@@ -199,7 +194,7 @@ class LaterRows(NamedTuple):
 
     session: duckdb.DuckDBPyConnection
     rows: str
-    columns: Mapping[str, str]
+    columns: Columns
     files: Mended
     times: Taken
 

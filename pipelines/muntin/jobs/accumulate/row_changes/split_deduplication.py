@@ -20,10 +20,11 @@ from muntin.timeline.deduplication import decided
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import duckdb
+    from duckdb import DuckDBPyConnection
 
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.source import Columns
     from muntin.timeline.batches import Flags
 
 REPEATED = "muntin_repeated"
@@ -50,11 +51,11 @@ class ComparedRows:
 
 
 def without_repeated(
-    session: duckdb.DuckDBPyConnection,
+    session: DuckDBPyConnection,
     share: Share,
     split: Split,
     rows: str,
-    columns: Mapping[str, str],
+    columns: Columns,
     times: Taken,
 ) -> ComparedRows:
     """Write the ids of a split, and move the rows that repeat rows of earlier batches to the table
@@ -96,7 +97,7 @@ def _left_out(share: Share, split: Split, ids: Ids, *, changes: bool) -> tuple[F
     return (homes.batch < ids.batch) | homes.late, homes.late
 
 
-def _move(session: duckdb.DuckDBPyConnection, rows: str, places: pa.ChunkedArray) -> None:
+def _move(session: DuckDBPyConnection, rows: str, places: pa.ChunkedArray) -> None:
     """Move rows to the table `REPEATED`. `places`: their `ORDINAL`."""
     session.register(_PLACES, pa.table({"place": places}))
     session.execute(

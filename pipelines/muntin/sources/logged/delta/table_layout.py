@@ -14,7 +14,7 @@ from muntin.definition.durations import DAY_US, spell
 from muntin.errors import SourceError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import options_of, table_address
-from muntin.sources.logged.columns import check_columns
+from muntin.sources.logged.log import check_columns
 from muntin.sources.repeated_rows import CHANGE
 
 if TYPE_CHECKING:

@@ -69,11 +69,8 @@ class TableLog(Log):
         """Some versions, for people."""
         if not versions:
             return ""
-        return (
-            f"version {versions[0]}"
-            if versions[0] == versions[-1]
-            else f"versions {versions[0]} to {versions[-1]}"
-        )
+        first, last = versions[0], versions[-1]
+        return f"version {first}" if first == last else f"versions {first} to {last}"
 
     def address(self, added: Added) -> str:
         """The path of a file below the table."""
@@ -216,12 +213,16 @@ def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Add
     }
     files = {unquote(each["path"]): each for each in pa.table(opened.get_add_actions()).to_pylist()}
     order = sorted(files, key=lambda path: (*came.get(path, (-1, files[path]["modification_time"])), path))
+    # of partitions the values in the form that the log has them
     return [
-        Added(path, files[path]["size_bytes"], _texts(files[path].get("partition") or {}), marked=False)
+        Added(
+            path,
+            files[path]["size_bytes"],
+            {
+                name: value
+                for name, value in (files[path].get("partition") or {}).items()
+                if value is None or isinstance(value, str)
+            },
+        )
         for path in order
     ]
-
-
-def _texts(partition: Mapping[str, object]) -> dict[str, str | None]:
-    """The values in the form that the log has them."""
-    return {name: value for name, value in partition.items() if value is None or isinstance(value, str)}

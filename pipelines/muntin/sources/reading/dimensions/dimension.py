@@ -14,12 +14,12 @@ import pyarrow as pa
 from muntin.errors import DefinitionError, SourceError
 from muntin.files.pages import opened
 from muntin.sources.reading.column_hints import no_column
-from muntin.sources.reading.scan import literal, quoted
+from muntin.sources.reading.scan import literal, nulls, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source
     from muntin.states.frames import Ints
 
 FOREVER = np.iinfo(np.int64).max
@@ -89,20 +89,19 @@ def applied(source: Source) -> Sequence[Dimension]:
     return [each for each in source.lookups if not each.of or name in each.of]
 
 
-def untold(source: Source, columns: Mapping[str, str]) -> Iterator[str]:
+def untold(source: Source, columns: Columns) -> Iterator[str]:
     """SQL for the columns that look-ups fill, without a value and with their types."""
     for each in applied(source):
         _check(each, source, columns)
-        yield f"NULL::{each.kind} AS {quoted(each.name)}"
-        yield from (f"NULL::{kind} AS {quoted(name)}" for name, kind in each.flat_kinds.items())
+        yield nulls({each.name: each.kind, **each.flat_kinds})
 
 
-def with_keys(source: Source, columns: Mapping[str, str]) -> dict[str, str]:
+def with_keys(source: Source, columns: Columns) -> dict[str, str]:
     """Name -> SQL type of the columns of a source, and of looked-up columns that are keys."""
     return {**columns, **{name: kind for each in applied(source) for name, kind in each.flat_kinds.items()}}
 
 
-def _check(dimension: Dimension, source: Source, columns: Mapping[str, str]) -> None:
+def _check(dimension: Dimension, source: Source, columns: Columns) -> None:
     what = f"lookups[{dimension.name!r}]"
     if clashing_column := next((name for name in columns if name.lower() == dimension.name.lower()), None):
         raise DefinitionError(

@@ -131,29 +131,22 @@ def lookup(
             " since='valid_from'. Without versions an event would get the latest row at the time of the run,"
             " and no run could repeat that"
         )
-    return Lookup(
-        source,
-        _keys(keys),
-        since,
-        _name("until", until) if until is not None else None,
-        _columns(columns),
-        bool(required),
-        tuple(of),
-    )
-
-
-def _keys(keys: object) -> Mapping[str, str]:
     pairs = dict(keys) if isinstance(keys, Mapping) else {each: each for each in _names("keys", keys)}
+    keys_of_events = {_name("keys", ours): _name("keys", theirs) for ours, theirs in pairs.items()}
     if not pairs:
         raise DefinitionError(
             "lookup: keys: none; name the columns that events and dimension have in common, as"
             " keys=['currency']"
         )
-    return {_name("keys", ours): _name("keys", theirs) for ours, theirs in pairs.items()}
-
-
-def _columns(columns: object) -> tuple[str, ...] | None:
-    return None if columns is None else tuple(_names("columns", columns))
+    return Lookup(
+        source,
+        keys_of_events,
+        since,
+        _name("until", until) if until is not None else None,
+        None if columns is None else tuple(_names("columns", columns)),
+        bool(required),
+        tuple(of),
+    )
 
 
 def _names(what: str, given: Any) -> list[str]:  # noqa: ANN401 - whatever the user gave

@@ -21,22 +21,22 @@ from muntin.sources.reading.dimensions.dimension import FOREVER, Dimension
 from muntin.sources.reading.row_times import instant
 from muntin.sources.reading.scan import literal, quoted, scan
 from muntin.sources.sessions.duckdb_session import described, explained, kept_session
-from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.listed_files import let_read
 from muntin.sources.sessions.single_expressions import check_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from muntin.sources.reading.dimensions.lookup import Lookup
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source, Used
 
 _ROWS, _SORTED = "muntin_dimension", "muntin_versions"
-_KINDS = ("VARCHAR", "BOOLEAN", "DATE", "UUID", "BLOB")
+_KINDS = ("VARCHAR", "BOOLEAN", "DATE", "UUID", "BLOB", "TIMESTAMP", "INTEGER")
 _EXAMPLES = 3
 
 
 def read_dimension(
-    name: str, lookup: Lookup, source: Source, paths: Sequence[str], used: Callable[[str], bool]
+    name: str, lookup: Lookup, source: Source, paths: Sequence[str], used: Used
 ) -> tuple[Dimension, pa.Table]:
     """A dimension and its versions, of the columns that a definition uses; `paths` of all its files, at least
     one.
@@ -71,23 +71,14 @@ def read_dimension(
     return replace(dimension, digest=digest.hexdigest(length=8)), table
 
 
-def _dimension(
-    name: str, lookup: Lookup, columns: Mapping[str, str], used: Callable[[str], bool]
-) -> Dimension:
+def _dimension(name: str, lookup: Lookup, columns: Columns, used: Used) -> Dimension:
     what = f"lookups[{name!r}]"
     for column in lookup.named:
         if column not in columns:
             raise SourceError(no_column(what, column, columns, lookup.source))
     for column in lookup.keys.values():
         kind = columns[column]
-        plain = (
-            kind in _KINDS
-            or kind.startswith("DECIMAL")
-            or kind == "TIMESTAMP"
-            or kind.endswith("INT")
-            or kind == "INTEGER"
-        )
-        if is_nested(kind) or not plain:
+        if is_nested(kind) or not (kind in _KINDS or kind.startswith("DECIMAL") or kind.endswith("INT")):
             raise SourceError(
                 f"{what}: keys: {column!r} is {kind}, which is not compared exactly; give it another type by"
                 " types={...}"
@@ -106,7 +97,7 @@ def _dimension(
 
 
 def _last_messages(
-    session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup, rows: str, columns: Mapping[str, str]
+    session: duckdb.DuckDBPyConnection, name: str, lookup: Lookup, rows: str, columns: Columns
 ) -> str:
     """The rows; of a topic the last message of each message key, as compaction would leave them, without
     messages that have no value.
@@ -139,7 +130,7 @@ def _stage(
     source: Source,
     dimension: Dimension,
     rows: str,
-    columns: Mapping[str, str],
+    columns: Columns,
 ) -> None:
     """Read the rows, each once, into a table: k0, k1, ..., id, since, until, ends, value and answer."""
     keys = [quoted(column) for column in lookup.keys.values()]
@@ -178,30 +169,23 @@ def _check(session: duckdb.DuckDBPyConnection, what: str, lookup: Lookup) -> Non
     ahead = "lead(since) OVER (PARTITION BY id ORDER BY since, until)"
     time = "coalesce(make_timestamp(since)::VARCHAR, 'null')"
     twice = f"SELECT id, since FROM {_ROWS} GROUP BY ALL HAVING count(*) > 1"
-    problems = (
-        (f"SELECT {keys}, {time} FROM {_ROWS} WHERE {null}", "a key is null, and no event could meet it"),
-        (f"SELECT {keys}, {time} FROM {_ROWS} WHERE since IS NULL", f"{lookup.since!r} is null or no time"),
-        (f"SELECT {keys}, {time} FROM {_ROWS} WHERE ends AND until IS NULL", f"{lookup.until!r} is no time"),
-        (
-            f"SELECT {keys}, {time} FROM {_ROWS} WHERE until <= since",
-            f"{lookup.until!r} is not behind {lookup.since!r}",
+    problems = {
+        f"{_ROWS} WHERE {null}": "a key is null, and no event could meet it",
+        f"{_ROWS} WHERE since IS NULL": f"{lookup.since!r} is null or no time",
+        f"{_ROWS} WHERE ends AND until IS NULL": f"{lookup.until!r} is no time",
+        f"{_ROWS} WHERE until <= since": f"{lookup.until!r} is not behind {lookup.since!r}",
+        f"(FROM {_ROWS} SEMI JOIN ({twice}) USING (id, since))": (
+            "two rows of a key begin at the same time, with other values"
         ),
-        (
-            f"SELECT DISTINCT {keys}, {time} FROM {_ROWS} SEMI JOIN ({twice}) USING (id, since)",
-            "two rows of a key begin at the same time, with other values",
-        ),
-        (
-            (
-                f"SELECT {keys}, {time} FROM (SELECT *, {ahead} AS ahead FROM {_ROWS}) WHERE ahead <"
-                f" coalesce(until, {FOREVER})"
-                if lookup.until
-                else "SELECT 1, 1 WHERE false"
-            ),
-            "two rows of a key are valid at the same time",
-        ),
-    )
-    for query, problem in problems:
-        if examples := session.execute(f"{query} ORDER BY ALL LIMIT {_EXAMPLES}").fetchall():
+    }
+    if lookup.until:
+        overlapping = f"ahead < coalesce(until, {FOREVER})"
+        problems[f"(SELECT *, {ahead} AS ahead FROM {_ROWS}) WHERE {overlapping}"] = (
+            "two rows of a key are valid at the same time"
+        )
+    for rows_with, problem in problems.items():
+        query = f"SELECT DISTINCT {keys}, {time} FROM {rows_with} ORDER BY ALL LIMIT {_EXAMPLES}"
+        if examples := session.execute(query).fetchall():
             rows = "; ".join(f"{key} since {since}" for key, since in examples)
             raise SourceError(
                 f"{what}: {problem}: {rows}. An event must find one row or none: mend the rows of"
