@@ -13,6 +13,7 @@ import typer
 import muntin as package
 from muntin import windows
 from muntin.cli.main import command_line, with_form
+from muntin.cli.report import command_of
 from muntin.errors import DefinitionError
 from muntin.quality.suite import load_suite
 from tests.cli.conftest import RANGE, Muntin, Outcome, Project
@@ -111,6 +112,10 @@ def test_every_line_that_a_text_of_the_product_gives_is_one_of_a_command() -> No
         name, *options = with_form([words[0], *(word.rstrip(".:)") for word in words if word.startswith("--") and word != "--NAME")])
         assert name in known, place
         assert {*options} <= {option for each in known[name].params for option in each.opts}, place
+
+
+def test_the_line_that_goes_on_has_its_form_as_an_option() -> None:
+    assert command_of("run --rebuild", Path("a b.py"), None, Path("state")) == "muntin run --rebuild 'a b.py' --root state"
 
 
 OLD = {

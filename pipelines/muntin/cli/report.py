@@ -57,11 +57,10 @@ def _refused(batches: "Sequence[BatchReport]") -> list[str]:
 
 def command_of(command: str, file: Path, name: str | None, root: "AnyPath", *span: datetime) -> str:
     """The command line that runs a range again, or all if no start and end are given; for a message."""
-    words = ["muntin", command, str(file), *(["--pipeline", name] if name else []), "--root", str(root)]
+    words = ["muntin", *command.split(), str(file), *(["--pipeline", name] if name else [])]
     borders = zip(("--start", "--end"), span, strict=False)
-    return shlex.join(
-        [*words, *(word for option, border in borders for word in (option, border.isoformat()))]
-    )
+    options = (word for option, border in borders for word in (option, border.isoformat()))
+    return shlex.join([*words, "--root", str(root), *options])
 
 
 def _table(batches: "tuple[BatchReport, ...]") -> str:
