@@ -17,6 +17,8 @@ from tests.damage.wide import Wide
 
 ELSEWHERE = {"frames", "windows", "quarantine", "reports", "carry"}
 """Folders whose files test_every_kind.py damages."""
+PARTS = 20
+"""So that each is a minute of a processor: 230 trials of five seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +44,10 @@ def test_the_ground_has_every_kind_of_file_and_a_damage_changes_no_window(wide: 
     print(drawn, tried(ground, expected, drawn))
 
 
-def test_every_damage_of_what_lies_beside_states_and_windows(wide: tuple[Ground, Expected]) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_damage_of_what_lies_beside_states_and_windows(wide: tuple[Ground, Expected], part: int) -> None:
     wrong = []
-    for harm in harms(wide[0]):
+    for harm in harms(wide[0])[part::PARTS]:
         try:
             tried(*wide, harm)
         except AssertionError as failed:

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +16,7 @@ from muntin import Limits, Pipeline, Retain, run
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError, StateError
 from muntin.extensions.kafka.source import kafka
+from muntin.jobs.deduplication import kept_decisions
 from muntin.jobs.deduplication.kept_decisions import NAME
 from muntin.jobs.deduplication.known import facts_of_ids
 from muntin.jobs.doctor.diagnosis import diagnose
@@ -26,6 +29,8 @@ from muntin.sources import files, spark, table
 from muntin.store.paths import IDS
 from muntin.store.reading import read_files
 from muntin.tasks import Local
+from muntin.timeline.batches import UNDECIDED
+from tests.case_counts import some
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.storage.crashing import Crashing
 from tests.storage.repeated_events import HERE, Repeating, Row, clean
@@ -97,6 +102,21 @@ def test_without_the_file_of_decisions_ids_are_compared_again(case: Repeating) -
     case.run(3, 3)
     assert [now - then for now, then in zip(readings(case), before, strict=True)] == [0, 0, 0, 1]
     assert (Path(case.bound().folder) / NAME).exists()
+
+
+def test_a_flipped_bit_of_the_decisions_is_as_without_them(tmp_path: Path) -> None:
+    bound, starts = SimpleNamespace(folder=tmp_path), np.arange(3)
+    names, changing = starts.astype(np.uint64), {1: ((0, 2**63),)}
+    kept_decisions.keep(bound, starts, names, names + np.uint64(5), changing)  # type: ignore[arg-type]
+    whole = (tmp_path / NAME).read_bytes()
+    answers = []
+    for at in some(range(8 * len(whole)), 40):
+        content = bytearray(whole)
+        content[at // 8] ^= 1 << at % 8
+        (tmp_path / NAME).write_bytes(content)
+        decided, changes = kept_decisions.kept(bound, starts, names)  # type: ignore[arg-type]
+        answers.append((decided.tolist(), changes))
+    assert all(each in (([5, 6, 7], changing), ([UNDECIDED] * 3, {})) for each in answers), answers
 
 
 def test_a_batch_whose_source_is_gone_is_named(case: Repeating) -> None:

@@ -20,7 +20,8 @@ def opened(place: str | AnyPath | pa.Buffer | bytes, **how: Any) -> pq.ParquetFi
     """A file, or its content in memory, to read; `how`: further arguments of `ParquetFile`.
 
     `pq.read_table` takes four times as long for a small file: it makes a dataset, and threads. A damaged
-    footer is an `ArrowInvalid` here, a damaged page an `OSError` when it is read.
+    footer is an `ArrowException` or a `ValueError` here, or other columns; a damaged page an `OSError` when
+    it is read.
     """
     source = pa.BufferReader(place) if isinstance(place, pa.Buffer | bytes) else readable(place)
     return pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, **how)

@@ -60,7 +60,7 @@ def read_files(
     try:
         dataset = _dataset(folder, snapshot, condition)
         return dataset.to_table(columns=None if columns is None else list(columns), filter=condition)
-    except (OSError, pa.ArrowInvalid) as wrong:
+    except (OSError, pa.ArrowException) as wrong:
         raise damaged(folder, f"has a file that is gone or cannot be read ({wrong})") from wrong
 
 

@@ -6,6 +6,7 @@ The file is a cache. Without it ids are compared again, and the decisions are th
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 NAME = "decisions.parquet"
 _COLUMNS = {"batch": np.int64, "compared": np.uint64, "decided": np.uint64}
 _CHANGES = pa.list_(pa.struct([("home", pa.int64()), ("name", pa.uint64())]))
+_CHANGING = pa.field("changing", _CHANGES)
+_PLAIN = pa.schema([(name, pa.from_numpy_dtype(kind)) for name, kind in _COLUMNS.items()])
 _NONE: Changing = ()
 
 
@@ -68,7 +71,7 @@ def keep(
             [{"home": home, "name": name} for home, name in every.get(start, _NONE)]
             for start in both[0][order].tolist()
         ]
-        table = table.append_column("changing", pa.array(changes, _CHANGES))
+        table = table.append_column(_CHANGING, pa.array(changes, _CHANGES))
     write_whole(bound.folder / NAME, memoryview(encoded(table)))
 
 
@@ -102,14 +105,14 @@ def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int,
 
 
 def _read(bound: Bound) -> tuple[list[np.ndarray], dict[int, Changing]]:
-    """The columns of the file, batches ascending, empty columns where it is gone; and the changes that
-    batches make in earlier batches.
+    """The columns of the file, batches ascending, empty columns where it is gone or damaged; and the changes
+    that batches make in earlier batches.
     """
-    try:
-        table = opened((bound.folder / NAME).read_bytes()).read()
-        columns = [table[name].to_numpy() for name in _COLUMNS]
-    except (OSError, pa.ArrowInvalid, KeyError):
-        return [np.empty(0, kind) for kind in _COLUMNS.values()], {}
+    table = _PLAIN.empty_table()
+    with suppress(OSError, ValueError, pa.ArrowException):
+        content = opened((bound.folder / NAME).read_bytes()).read()
+        table = content if content.schema in (_PLAIN, _PLAIN.append(_CHANGING)) else table
+    columns = [table[name].to_numpy() for name in _COLUMNS]
     lists = table["changing"].to_pylist() if "changing" in table.column_names else [[]] * len(table)
     pairs = (
         (start, tuple((each["home"], each["name"]) for each in changes_of_batch))

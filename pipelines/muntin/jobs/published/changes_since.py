@@ -81,7 +81,7 @@ def changes_since(bound: Bound, window: str, since: int, *, touched: bool = Fals
     for commit in reversed(published):
         try:
             steps.append(_step(table, commit, names, identity))
-        except (OSError, pa.ArrowInvalid):  # removed, or damaged: then a later commit has replaced it
+        except (OSError, pa.ArrowException):  # removed, or damaged: then a later commit has replaced it
             raise _forgotten(
                 table, since, [each for each in commits if each.version > commit.version], version
             ) from None

@@ -95,7 +95,7 @@ def read_segment(path: str) -> Ledger:
         raise damaged(path, problem)
     try:
         texts = footer(path)
-    except (OSError, pa.ArrowInvalid) as wrong:
+    except (OSError, pa.ArrowException) as wrong:
         raise damaged(path, f"is gone or cannot be read ({wrong})") from wrong
     superseded = tuple(
         Superseded(Derivation(state, name), version)

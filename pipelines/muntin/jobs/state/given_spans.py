@@ -88,7 +88,7 @@ def as_published(bound: Bound, window: str, ledger: Ledger | None) -> Window | N
         return None
     try:
         table = read_parquet(str(path))
-    except (OSError, pa.ArrowInvalid):
+    except (OSError, pa.ArrowException):
         return None
     spans = given_spans(table, kind.given_by.keys)
     return kind.with_spans(lambda: spans)  # type: ignore[return-value]

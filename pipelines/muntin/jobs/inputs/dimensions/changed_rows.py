@@ -155,7 +155,7 @@ def _before(bound: Bound, name: str, digest: str | None) -> Versions | None:
             if digest
             else None
         )
-    except (OSError, pa.ArrowInvalid):
+    except (OSError, ValueError, KeyError, pa.ArrowException):
         return None
 
 
