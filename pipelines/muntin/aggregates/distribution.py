@@ -17,6 +17,8 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_MOST_EDGES = 1_001
+
 
 def counts_of(x: str, need: str = "order") -> Field:
     """The distinct values of `x` and their counts, without null. 0.0 equals -0.0, and NaN equals NaN."""
@@ -141,7 +143,7 @@ def histogram(
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: fewer than two edges, or edges that do not ascend.
+        DefinitionError: fewer than two edges, more than 1,001, or edges that do not ascend.
     """
     x, edges = expression(x, "histogram"), _ascending(edges)
     bounds = list(pairwise(edges))
@@ -174,6 +176,11 @@ def _ascending(edges: object) -> list[float]:
         raise DefinitionError(
             f"histogram: edges {edges!r} are not possible; give at least two numbers that ascend, as [0, 10, "
             "20]"
+        )
+    if len(borders) > _MOST_EDGES:
+        raise DefinitionError(
+            f"histogram: {len(borders):,} edges, and {_MOST_EDGES:,} are possible, since each interval is a"
+            ' column of the states; give wider intervals, or count values, as agg.count_by("x // 10")'
         )
     return [edge if isinstance(edge, int) else float(edge) for edge in borders]
 

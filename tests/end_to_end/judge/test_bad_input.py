@@ -54,6 +54,7 @@ DEFINITIONS: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {  # and the 
     "a reserved key": (lambda: {"keys": ["window_end"]}, "'window_end' is reserved"),
     "a key with a NUL": (lambda: {"keys": ["k\0"]}, r"keys: 'k\\x00' holds a NUL.+give the column another name"),
     "a key with a point": (lambda: {"keys": [".k"]}, r"keys: '\.k' begins with a point.+give the column another name"),
+    "too many edges": (lambda: {"aggregates": {"n": agg.histogram("x", range(1002))}}, r"1,002 edges, and 1,001 are possible.+count_by"),
     "an aggregate with a NUL": (lambda: {"aggregates": {"n\0x": agg.count()}}, r"aggregates: 'n\\x00x' holds a NUL"),
     "a derived column with a NUL": (lambda: {"aggregates": {"n": agg.count(), "\0": "n"}}, r"aggregates: '\\x00' holds a NUL"),
     "a duration nobody knows": (lambda: {"windows": {"w": windows.tumbling("3 fortnights")}}, "'3 fortnights' is not a duration"),
