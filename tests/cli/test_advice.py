@@ -1,17 +1,21 @@
 """A test follows each advice that a message gives: the command is run, the line is written, and then it works."""
 
 import ast
+import inspect
 import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
 import typer
 
 import muntin as package
-from muntin import windows
+from muntin import aggregates, alerts, sinks, sources, windows
 from muntin.cli.main import command_line, with_form
 from muntin.cli.report import command_of
 from muntin.errors import DefinitionError
@@ -87,20 +91,28 @@ def test_plot_without_an_aggregate_names_those_that_can_be_drawn(project: Projec
     assert Path("plot.png").is_file()
 
 
+@cache
+def texts() -> list[tuple[str, str]]:
+    """File and text of each string of the product; what is filled in is an X."""
+    found = []
+    for file in sorted(Path(package.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            values = [part.value if isinstance(part, ast.Constant) else "X" for part in parts]
+            found.append((file.name, "".join(value for value in values if isinstance(value, str))))
+    return [each for each in found if each[1]]
+
+
 PROSE = ("muntin import", "muntin alert", "muntin sink", "muntin task")
 """Words after the package's name, or in the name of a thread or a logger, that are no command."""
 
 
 def lines() -> Iterator[tuple[str, str]]:
     """File and line of each command line in the texts of the product, up to what may be a sentence after it."""
-    for file in sorted(Path(package.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-            values = [part.value if isinstance(part, ast.Constant) else "X" for part in parts]
-            text = "".join(value for value in values if isinstance(value, str))
-            for line in re.findall(r"(?<![\w./\[-])muntin [a-z-]+(?: [^;,`\n]*)?", text):
-                if not line.startswith(PROSE):
-                    yield f"{file.name}: {line}", line
+    for file, text in texts():
+        for line in re.findall(r"(?<![\w./\[-])muntin [a-z-]+(?: [^;,`\n]*)?", text):
+            if not line.startswith(PROSE):
+                yield f"{file}: {line}", line
 
 
 def test_every_line_that_a_text_of_the_product_gives_is_one_of_a_command() -> None:
@@ -116,6 +128,29 @@ def test_every_line_that_a_text_of_the_product_gives_is_one_of_a_command() -> No
 
 def test_the_line_that_goes_on_has_its_form_as_an_option() -> None:
     assert command_of("run --rebuild", Path("a b.py"), None, Path("state")) == "muntin run --rebuild 'a b.py' --root state"
+
+
+HOMES = {"agg": aggregates, "aggregates": aggregates, "alerts": alerts, "sinks": sinks, "sources": sources, "windows": windows}
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    """Text and syntax of each call of a public function in the texts of the product, up to the bracket that ends it."""
+    for file, text in texts():
+        for begin in re.finditer(rf"(?<![\w.])(?:{'|'.join(HOMES)})\.\w+\(", text):
+            depths = accumulate((each in "([{") - (each in ")]}") for each in text[begin.end() - 1 :])
+            length = next((at for at, depth in enumerate(depths) if depth == 0), None)
+            if length is not None and "..." not in (call := " ".join(text[begin.start() : begin.end() + length].split())):
+                yield f"{file}: {call}", ast.parse(call, mode="eval").body  # type: ignore[misc]
+
+
+def test_every_call_that_a_text_of_the_product_gives_is_taken() -> None:
+    told = dict(calls())
+    assert len(told) > 50
+    for place, call in told.items():
+        function = getattr(HOMES[call.func.value.id], call.func.attr)  # type: ignore[attr-defined]
+        inspect.signature(function).bind(*call.args, **{each.arg: each.value for each in call.keywords if each.arg})
+        with suppress(NameError):  # of a name that stands for a value
+            assert eval(ast.unparse(call), HOMES.copy()), place  # noqa: S307 - a text of ours
 
 
 OLD = {
