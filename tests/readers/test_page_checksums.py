@@ -13,7 +13,7 @@ from muntin import sources
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.jobs.inspect.quarantine import quarantined
-from muntin.sources.reading.page_checksums import check_pages
+from muntin.sources.reading.bad_files import check_pages
 from tests.end_to_end.hourly import Hourly, hour
 
 ROWS = 1000

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from muntin.sources.clock_changes import CHANGE, FIRST, SECOND, Fold, changes_before, instants
 from muntin.sources.new_session import connect
+from muntin.sources.reading.local_times import CHANGE, FIRST, SECOND, Fold, changes_before, instants
 from tests.case_counts import some
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 UTF_8 = "utf-8"
 # of names and of source code, not of files
@@ -47,6 +47,12 @@ class Dialect:
 USUAL = Dialect()
 
 
+def refuse_unless(possible: object, what: str, given: object, mend: str) -> None:
+    """Refuse what a user gave; `mend`: what to give."""
+    if not possible:
+        raise DefinitionError(f"{what}: {given!r} is not possible; {mend}")
+
+
 def dialect(
     quote: str | None,
     null: str | Sequence[str] | None,
@@ -55,34 +61,39 @@ def dialect(
     header: Sequence[str] | None,
 ) -> Dialect:
     """How a CSV file is written, of what a user says; None is what is usual."""
-    said: dict[str, Any] = {"quote": quote, "encoding": encoding, "decimal": decimal}
-    said["null"] = (null,) if isinstance(null, str) else None if null is None else tuple(null)
-    said["header"] = None if header is None else header if isinstance(header, (str, bool)) else tuple(header)
-    if quote is not None and (not isinstance(quote, str) or len(quote) > 1 or quote in ("\r", "\n")):
-        raise DefinitionError(
-            f'quote: {quote!r} is not possible; give one character, as "\'", or "" where no value is quoted'
-        )
-    if said["null"] is not None and not (
-        said["null"] and all(isinstance(text, str) for text in said["null"])
-    ):
-        raise DefinitionError(f'null: {null!r} is not possible; give the texts that are null, as ["", "NA"]')
-    said["encoding"] = None if encoding is None else _known(encoding)
-    if decimal is not None and decimal not in (".", ","):
-        raise DefinitionError(f'decimal: {decimal!r} is not possible; choose "." or ","')
-    names = said["header"]
-    if names is not None and (
-        not isinstance(names, tuple) or not names or not all(isinstance(name, str) and name for name in names)
-    ):
-        raise DefinitionError(
-            f"header: {header!r} is not possible; give the names of the columns of files that have no header,"
-            ' as ["at", "x"]'
-        )
+    nulls = (null,) if isinstance(null, str) else None if null is None else tuple(null)
+    names = header if header is None or isinstance(header, (str, bool)) else tuple(header)
+    refuse_unless(
+        quote is None or (isinstance(quote, str) and len(quote) <= 1 and quote not in ("\r", "\n")),
+        "quote",
+        quote,
+        'give one character, as "\'", or "" where no value is quoted',
+    )
+    refuse_unless(
+        nulls is None or (nulls and _are_texts(nulls)),
+        "null",
+        null,
+        'give the texts that are null, as ["", "NA"]',
+    )
+    encoding = None if encoding is None else _name(encoding)
+    refuse_unless(decimal in (None, ".", ","), "decimal", decimal, 'choose "." or ","')
+    refuse_unless(
+        names is None or (isinstance(names, tuple) and all(names) and names and _are_texts(names)),
+        "header",
+        header,
+        'give the names of the columns of files that have no header, as ["at", "x"]',
+    )
     if names and len({name.lower() for name in names}) < len(names):
         raise DefinitionError(f"header: a name stands twice in {list(names)!r}")
-    return Dialect(**{name: value for name, value in said.items() if value is not None})
+    said = {"quote": quote, "null": nulls, "encoding": encoding, "decimal": decimal, "header": names}
+    return Dialect(**{name: value for name, value in said.items() if value is not None})  # type: ignore[arg-type]
 
 
-def _known(encoding: object) -> str:
+def _are_texts(given: Iterable[object]) -> bool:
+    return all(isinstance(each, str) for each in given)
+
+
+def _name(encoding: object) -> str:
     """The name of an encoding, as a user gave it; every name of UTF-8 is `UTF_8`, as files in it are read
     wherever they have a mark.
     """
@@ -91,9 +102,10 @@ def _known(encoding: object) -> str:
         name = codecs.lookup(encoding).name  # type: ignore[arg-type]
     except (LookupError, TypeError, ValueError):
         name = ""
-    if not name or name.replace("-", "_") in _NO_ENCODINGS:
-        raise DefinitionError(
-            f"encoding: {encoding!r} is not possible; give the name of an encoding that Python knows, "
-            f'as "latin-1", "windows-1252" or "utf-16"'
-        )
+    refuse_unless(
+        name and name.replace("-", "_") not in _NO_ENCODINGS,
+        "encoding",
+        encoding,
+        'give the name of an encoding that Python knows, as "latin-1", "windows-1252" or "utf-16"',
+    )
     return UTF_8 if name in (UTF_8, "utf-8-sig") else str(encoding)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from muntin.definition.checks import check_mapping
+from muntin.definition.checks import check_choice, check_mapping
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
-from muntin.sources.dialect import dialect
+from muntin.sources.dialect import dialect, refuse_unless
 from muntin.sources.file_source import FileSource, Missing
 from muntin.sources.hive import check_names
 from muntin.sources.path_templates import Format, check_template, format_of
@@ -144,31 +144,35 @@ def files(
             format, unit, zone or word for `missing`. When a pipeline is built: neighbouring batches have the
                 same files.
     """
-    for what, choice, choices in (
-        ("missing", missing, get_args(Missing)),
-        ("on_bad_file", on_bad_file, get_args(OnBadFile)),
-        ("on_schema", on_schema, get_args(OnSchema)),
-        ("format", format, (None, *get_args(Format))),
-    ):
-        if choice not in choices:
-            raise DefinitionError(
-                f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}"
-            )
+    check_choice("missing", missing, get_args(Missing))
+    check_choice("on_bad_file", on_bad_file, get_args(OnBadFile))
+    check_choice("on_schema", on_schema, get_args(OnSchema))
+    if format is not None:
+        check_choice("format", format, get_args(Format))
     for what, given in (("types", types), ("columns", columns), ("hive", hive)):
         check_mapping(what, given or {}, f'{what}={{"amount": "DOUBLE"}}, a column and its SQL type')
     form = format or format_of(str(path))
-    _check_delimiter(delimiter, form)
+    if delimiter is not None and form != "csv":
+        raise DefinitionError(f"delimiter={delimiter!r} is for CSV; the files here are {form}")
+    refuse_unless(
+        delimiter is None
+        or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n'),
+        "delimiter",
+        delimiter,
+        'give one character, as ";"',
+    )
     written = dialect(quote, null, encoding, decimal, header)
     for name in written.facts:
         if form != "csv" and (form, name) != ("json", "encoding"):
             raise DefinitionError(
                 f"{name}=... is for CSV{' and JSON' if name == 'encoding' else ''}; the files here are {form}"
             )
-    if ready is not None and (not isinstance(ready, str) or not ready or "/" in ready):
-        raise DefinitionError(
-            f"ready: {ready!r} is not possible; give the name of a file in the folder of the others, as"
-            ' "_SUCCESS"'
-        )
+    refuse_unless(
+        ready is None or (isinstance(ready, str) and ready and "/" not in ready),
+        "ready",
+        ready,
+        'give the name of a file in the folder of the others, as "_SUCCESS"',
+    )
     all_files = all_files or event_time is None
     check_template(readable(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
@@ -212,12 +216,3 @@ def files(
         hive=dict(hive or {}),
         **terms,
     )
-
-
-def _check_delimiter(delimiter: str | None, form: Format) -> None:
-    if delimiter is not None and form != "csv":
-        raise DefinitionError(f"delimiter={delimiter!r} is for CSV; the files here are {form}")
-    if delimiter is not None and (
-        not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'
-    ):
-        raise DefinitionError(f'delimiter: {delimiter!r} is not possible; give one character, as ";"')

@@ -47,9 +47,9 @@ def connect(
     session.execute("SET threads = 1")
     session.execute(f"SET TimeZone = '{timezone or 'UTC'}'")
     if timezone:
-        from muntin.sources import clock_changes
+        from muntin.sources.reading.local_times import let_read
 
-        clock_changes.let_read(session, timezone)
+        let_read(session, timezone)
     session.execute("SET enable_progress_bar = false")
     session.execute("SET enable_external_file_cache = false")
     if in_place:

@@ -20,8 +20,8 @@ from muntin.jobs.accumulate.shares import Written, manifest
 from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
 from muntin.sources.listing import source_file
+from muntin.sources.reading.bad_files import check_pages
 from muntin.sources.reading.dimensions.answers import ANSWERS
-from muntin.sources.reading.page_checksums import check_pages
 from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.sessions.fetched_files import fetched_once
 from muntin.sources.sessions.listed_files import let_read

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sources.clock_changes import CHANGE
 from muntin.sources.logged.numbered_fields import selected
-from muntin.sources.reading.local_times import odd
+from muntin.sources.reading.local_times import CHANGE, odd
 from muntin.sources.reading.row_times import event_time, local_time
 from muntin.sources.reading.scan import files_sql, literal, quoted
 from muntin.states.columns import EVENT_TIME

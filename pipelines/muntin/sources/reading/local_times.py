@@ -1,5 +1,12 @@
-"""The SQL for instants of local times: at both showings of an hour that clocks repeat, and at hours that they
-leave out.
+"""The instants at which a local clock shows a time, and the SQL for them: two where it is set back, and none
+where it is set forward.
+
+Europe/Vienna, March           01:59  03:00         the clock before the change shows 02:30 at 01:30 UTC, the
+clock after it at 00:30 UTC Europe/Vienna, October         02:00  02:59  02:00  02:59         shows 02:30 at
+00:30 UTC, and again at 01:30 UTC
+
+Both are the readings of Python's zoneinfo, by `fold=0` and `fold=1`, for every year from 1 to 9999. SQL asks
+them of here, and not DuckDB's own data on zones, so that local times, windows of a zone and Python agree.
 
 `ambiguous`      02:30 in October is the "first" showing, the "second", by "arrival", or unknown: "quarantine"
 `nonexistent`    02:30 in March is moved on, as a clock that was not set forward shows it ("shift"), or it is
@@ -15,13 +22,115 @@ showing               first   first   second  second
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo
 
-from muntin.sources.clock_changes import CHANGE, FIRST, SECOND
+import numpy as np
+import pyarrow as pa
+
 from muntin.sources.reading.scan import literal
+from muntin.windows.clock import first_change
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
     from muntin.sources.source import Source
+    from muntin.states.frames import Ints
+
+Fold = Literal[0, 1]
+FIRST, SECOND, CHANGE = "muntin_first", "muntin_second", "muntin_change"
+"""SQL functions of a session with a zone: the readings of a local time in microseconds, and how many changes
+of the clock it is behind.
+"""
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of a local clock
+# no zone changed before; for ever after, rules repeat with the calendar
+_BEGIN, _END, _CYCLE_YEARS = 1840, 2150, 400
+_STRIDE_S = 3 * 86_400  # no clock changed twice within three days; that of Freetown did within four, in 1939
+
+
+def _second(year: int) -> int:
+    return (datetime(year, 1, 1) - _EPOCH) // timedelta(seconds=1)  # noqa: DTZ001 - as above
+
+
+_FAR_US, _CYCLE_US = _second(_END) * 1_000_000, (_second(_END + _CYCLE_YEARS) - _second(_END)) * 1_000_000
+
+
+@lru_cache
+def _changes(name: str, first_year: int, last_year: int) -> tuple[tuple[Ints, Ints], Ints]:
+    """For each fold the local times at which the offset of a zone changes, and the offsets before, between
+    and after; microseconds.
+    """
+    info, change_seconds = ZoneInfo(name), list[int]()
+    seconds = [*range(_second(first_year), _second(last_year), _STRIDE_S), _second(last_year)]
+    shown = [_offset(info, at) for at in seconds]
+    offsets = shown[:1]
+    for (low, high), (before, after) in zip(pairwise(seconds), pairwise(shown), strict=True):
+        if before != after:
+            change_seconds.append(first_change(partial(_offset, info), low, high))
+            offsets.append(after)
+    changes, offsets_us = np.array(change_seconds, np.int64) * 1_000_000, np.array(offsets, np.int64)
+    return (
+        changes + np.maximum(offsets_us[:-1], offsets_us[1:]),
+        changes + np.minimum(offsets_us[:-1], offsets_us[1:]),
+    ), offsets_us
+
+
+def _offset(info: ZoneInfo, second: int) -> int:
+    return (datetime.fromtimestamp(second, info).utcoffset() or timedelta()) // timedelta(microseconds=1)
+
+
+def instants(local: Ints, name: str, fold: Fold) -> Ints:
+    """The instants at which the clock of a zone shows local times: microseconds, as if the clock were UTC's,
+    to microseconds in UTC.
+    """
+    if len(local) and local.max() < _FAR_US:
+        borders, offsets = _changes(name, _BEGIN, _END)
+        first, last = np.searchsorted(borders[fold], (local.min(), local.max()), side="right")
+        # of neighbours mostly one offset holds
+        at = first if first == last else np.searchsorted(borders[fold], local, side="right")
+        out: Ints = local - offsets[at]
+        return out
+    far, moved = _folded(local)
+    (near, offsets), (later, rules) = (
+        _changes(name, _BEGIN, _END),
+        _changes(name, _END - 1, _END + _CYCLE_YEARS),
+    )
+    at, then = (np.searchsorted(borders[fold], moved, side="right") for borders in (near, later))
+    return local - np.where(far, rules[np.where(far, then, 0)], offsets[np.where(far, 0, at)])
+
+
+def changes_before(local: Ints, name: str) -> Ints:
+    """Numbers that tell apart the hours that a clock shows twice: they rise where it was changed before a
+    local time.
+    """
+    far, moved = _folded(local)
+    near = _changes(name, _BEGIN, _END)[0][0]
+    at = np.searchsorted(near, moved, side="right")
+    if not far.any():
+        return at
+    later = _changes(name, _END - 1, _END + _CYCLE_YEARS)[0][0]
+    return np.where(far, local - moved + np.searchsorted(later, moved, side="right") + len(near), at)
+
+
+def _folded(local: Ints) -> tuple[Any, Ints]:
+    """Which local times are so far off that only rules are known of them, and all times moved to where rules
+    were looked up.
+    """
+    far = local >= _FAR_US
+    return far, local - np.where(far, (local - _FAR_US) // _CYCLE_US * _CYCLE_US, 0)
+
+
+def let_read(session: DuckDBPyConnection, name: str) -> None:
+    """Add the functions of a zone to a session of DuckDB, for columns of local times in microseconds."""
+    readings = {FIRST: partial(instants, name=name, fold=0), SECOND: partial(instants, name=name, fold=1)}
+    for function, reading in {**readings, CHANGE: partial(changes_before, name=name)}.items():
+        # without types: DuckDB asks for the types of a function with types
+        in_arrow = partial(lambda of, column: pa.array(of(column.to_numpy())), reading)
+        session.create_function(function, in_arrow, ["BIGINT"], "BIGINT", type="arrow")  # type: ignore[arg-type,list-item]
+
 
 TOLD = "muntin_told"
 """The column of `by_arrival`: the instant of a local time that comes twice, microseconds; null where the

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.errors import SourceError
-from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED
+from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED, ids_of_rows
 from muntin.jobs.accumulate.shares import Split, taken
 from muntin.jobs.accumulate.split_rows import carefully
 from muntin.jobs.deduplication.changed_rows import name_of_changes, together
@@ -30,7 +30,6 @@ from muntin.sources.casts import widened
 from muntin.sources.common_types import common_type
 from muntin.sources.reading.dimensions.answers import with_answers
 from muntin.sources.reading.dimensions.dimension import applied
-from muntin.sources.reading.event_ids import ids_of_rows
 from muntin.sources.reading.scan import aliased, quoted
 from muntin.sources.repeated_rows import once
 from muntin.sources.sessions.duckdb_session import careful_session, described, explained
