@@ -15,7 +15,8 @@ DEFINITION = '''
 import os
 from datetime import UTC, datetime
 
-from muntin import Limits, Pipeline, Renamed, airflow_dag, sources, windows
+from muntin import Limits, Renamed
+from muntin import Pipeline, airflow_dag, sources, windows
 from muntin import aggregates as agg
 
 print("a definition may print")
