@@ -55,7 +55,7 @@ def run(
     """Accumulate, finalize, validate and publish every batch of `[start, end)`, in bulk.
 
     The result equals running the batches one by one, in order; the number of jobs does not grow with their
-    number. Running a range again re-reads its source and replaces those batches.
+    number. Running a range again re-reads its source and replaces its batches.
 
     Without `start` and `end` all that there is to do up to now: batches that were never read, whose source
     has changed, or that an earlier definition had read, and windows that are not published yet. With one of

@@ -1,7 +1,7 @@
 """The steps of a run, in the one order that the command, Airflow's tasks, an approval and a rebuild share.
 
 check      the definition fits what is there (`muntin.jobs.check`); nothing is written
-read       states of the batches, and of those for which something has changed
+read       states of the batches, and of the batches for which something has changed
 finish     finalize, validate, publish (`muntin.jobs.publish.finish`): in Airflow a task each
 conclude   reports of what was published; then sinks are sent to
 """

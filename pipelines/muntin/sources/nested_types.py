@@ -80,9 +80,9 @@ def leaves(kind: str) -> list[str]:
 
 
 def inside(value: str, kind: str, change: Callable[[str, str], str], depth: int = 0) -> str:
-    """SQL for a value of a nested type with other values in place of those that hold no other.
+    """SQL for a value of a nested type with other values in place of the values without inner values.
 
-    `change` gives the SQL for a value that holds no other, from its SQL and its type; `depth`: in how many
+    `change` gives the SQL for a value without inner values, from its SQL and its type; `depth`: in how many
     lists it lies.
 
     >>> inside("x", "STRUCT(b DATE[])", lambda value, kind: f"f({value})")

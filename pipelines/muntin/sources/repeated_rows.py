@@ -1,7 +1,7 @@
 """Rows that a source delivers twice in a batch: the first to arrive counts, by the columns that `dedupe`
 names.
 
-arrival     1   2   3   4   5          1, 3 and 4 are one event; of nulls nobody knows whether they are
+arrival     1   2   3   4   5          1, 3 and 4 are one event; of nulls it cannot be said whether they are
 id          a   b   a   a   null
 counts      x   x           x
 
@@ -83,8 +83,8 @@ def identity(columns: Sequence[str]) -> str:
 def once(rows: str, times: Taken, changes: Changes | None = None) -> str:
     """SQL for the rows without rows that repeat an earlier row. Only rows whose time is taken are compared.
 
-    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change others, so
-    that the last of an id counts; `BROUGHT` tells then whether the first brings the id.
+    `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change earlier rows,
+    so that the last row of an id counts; `BROUGHT` then says whether the first row brings the id.
     """
     rows = (
         f"(FROM {rows} WHERE {CHANGE} IS DISTINCT FROM '{UNCHANGED}')"
@@ -145,8 +145,8 @@ class Changes:
 
     @property
     def brings(self) -> str:
-        """SQL that is false for rows that change a row which was there, and true for others: for all that
-        bring where nothing tells.
+        """SQL that is false for rows that change a row which was there, and true for other rows: for all rows
+        where no column says it.
         """
         if self.of_table:
             return f"coalesce({_quoted(CHANGE)}, 'insert') IN ('insert', '{TAKEN_BACK_AGAIN}')"
@@ -217,7 +217,7 @@ def checked_changes_of_table(
 ) -> tuple[tuple[str, ...], Changes | None]:
     """The columns of the id, and what tells changes of a Delta table.
 
-    `others`: arguments that cannot be given with `changes`.
+    `not_together`: arguments that cannot be given with `changes`.
     """
     if not changes and id is None and changes_within is None:
         return (), None
@@ -227,7 +227,7 @@ def checked_changes_of_table(
             " row became which, so id= names rows, and changes_within= says how long after its first commit a"
             ' row may change; give all three, as changes=True, id="order_id", changes_within="7d"'
         )
-    if given := [name for name, value in others.items() if value is not None]:
+    if given := [name for name, value in not_together.items() if value is not None]:
         raise DefinitionError(
             f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place;"
             " leave it out"

@@ -85,8 +85,8 @@ def spark(
             interval it must give the same rows. Its code counts: another function, and states are made anew.
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an
             integer.
-        columns: the columns that are read, where the DataFrame has more than the definition uses; those that
-            other arguments name are read in any case. Keys must be among them.
+        columns: the columns that are read, where the DataFrame has more than the definition uses; columns
+            that other arguments name are read in any case. Keys must be among them.
         unit: of an integer event time.
         timezone: the zone of event times that have none (timestamp_ntz, text); UTC unless given. Spark's
             session zone changes nothing.

@@ -83,8 +83,8 @@ class WindowSource(LastingFiles):
 def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
     """Windows over windows: each published window of another pipeline is an event.
 
-    Its columns are those of `read`; its time is the window's end, or its start. A batch holds the windows
-    that the upstream's batch of the same interval closed, so both have one schedule; a batch that the
+    Its columns are the columns of `read`; its time is the window's end, or its start. A batch holds the
+    windows that the upstream's batch of the same interval closed, so both have one schedule; a batch that the
     upstream publishes anew is read again by the next run. Time is known as far as the upstream can publish no
     more windows before it. Windows come in the order in which they end; windows that end together in the
     order of their starts, and then of their keys.

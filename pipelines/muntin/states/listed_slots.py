@@ -286,14 +286,14 @@ class AllAtExtreme:
 
 
 def empty_lists(
-    lifted: Lifted, rows: pa.Schema, frames: int, keys: int, others: Mapping[str, SlotColumn]
+    lifted: Lifted, rows: pa.Schema, frames: int, keys: int, slot_columns: Mapping[str, SlotColumn]
 ) -> SlotColumn:
-    """A column without a value. `rows`: columns of rows; `others`: columns that may count the same values."""
+    """A column without a value. `rows`: columns of rows; `slot_columns`: they may count the same values."""
     if lifted.by:
         return AllAtExtreme.empty(lifted, rows, frames, keys)
     alike = (
         each.pairs
-        for each in others.values()
+        for each in slot_columns.values()
         if isinstance(each, OfOccurrences) and each.lifted.of == lifted.of
     )
     shared = next(alike, None)

@@ -1,6 +1,6 @@
 """Commits that make a table or change its columns.
 
-The first is appended, as those of files are; deltalake writes all others.
+The first is appended, as commits of files are; deltalake writes the other commits.
 """
 
 from __future__ import annotations

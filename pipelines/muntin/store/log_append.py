@@ -39,9 +39,10 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequen
     Args:
         table: its folder. Commit `base` must be there, so that the log has no hole.
         base: the version of the snapshot that the change is derived from.
-        change: files and names. Its schema must be that of the table.
+        change: files and names. Its schema must be the schema of the table.
         now_ms: milliseconds since 1970.
-        first: actions before these of the change; of a new table, whose `base` is -1, those that make it.
+        first: actions before the actions of the change; of a new table, whose `base` is -1, the actions that
+            make it.
 
     Returns:
         the version that was made.
@@ -78,8 +79,8 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequen
 
 
 def _is_lost(table: AnyPath, base: int, version: int) -> bool:
-    """Whether nobody reads a commit that was just made: its number was free since old versions had ended, or
-    the commit before it is gone.
+    """Whether no reader sees a commit that was just made: its number was free since old versions had ended,
+    or the commit before it is gone.
 
     The commit before it may be another such commit, so the base is looked at, too. Whoever ends versions
     writes a checkpoint before.

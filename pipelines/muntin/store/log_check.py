@@ -1,7 +1,7 @@
 """Whether the log of a Delta table can be trusted: each commit is whole, and none is missing.
 
 deltalake opens a table whose last commit is empty as if that commit had never been, and dies of a torn one
-with a text about JSON. Parquet has a checkpoint checked by nobody. So a commit says its digest in
+with a text about JSON. A checkpoint in Parquet is checked by no reader. So a commit says its digest in
 `commitInfo`, where the protocol leaves room for what a writer wants to say, and `_last_checkpoint` that of
 the checkpoint, in its `tags`. Commits and checkpoints of other writers have none.
 

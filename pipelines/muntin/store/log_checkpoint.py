@@ -83,7 +83,7 @@ def old_files(table: AnyPath) -> Iterator[tuple[AnyPath, int, bool]]:
     """The data files that the present version of a table does not hold: path, bytes, and whether an old
     version held it.
 
-    Others belong to runs that have not committed them, or never will.
+    Other files belong to runs that have not committed them, or never will.
     """
     opened = open_table(table)
     now = {*pa.table(opened.get_add_actions(flatten=True))["path"].to_pylist()}

@@ -99,8 +99,8 @@ def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
 
 
 def _without_ranges(table: pa.Table) -> pa.Table:
-    """A table without the ranges of the file that its rows were read from: they are those of rows that may be
-    gone.
+    """A table without the ranges of the file that its rows were read from: they are the ranges of rows that
+    may be gone.
     """
     texts = table.schema.metadata or {}
     return (

@@ -160,7 +160,7 @@ def _fetched(
     in the file's order.
 
     A fragment of several groups would give them in an order of its own, as `subset` does. What is not fetched
-    is a hole in memory that nobody has written to, so that it takes none; the fragments do not reach there.
+    is a hole in memory that was never written to, so that it takes none; the fragments do not reach there.
 
     `size`: the bytes that the file must have.
 

@@ -178,7 +178,7 @@ def _umask() -> int:
 
 
 def _make(folder: AnyPath, mode: int) -> None:
-    """Make a folder and the folders above it. Nobody else enters it before it has its mode."""
+    """Make a folder and the folders above it. No other user enters it before it has its mode."""
     try:
         folder.mkdir(mode=0o700, parents=True)
     except FileExistsError:

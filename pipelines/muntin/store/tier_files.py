@@ -1,7 +1,7 @@
 """The files of a table of tiers: a file holds the rows of tiles of one level, and a file without rows tells
 of all tiles.
 
-`<level>/<start of the tile above>_<digest>.parquet`   the rows of those tiles that the tile above is made of,
+`<level>/<start of the tile above>_<digest>.parquet`   the rows of the tiles that the tile above is made of,
 as far as they are made `index_<digest>.parquet`                                no rows; in its footer the
 level, number and name of every tile
 

@@ -59,8 +59,8 @@ def airflow_dag(
 
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no
-            object store, or alerts of a silence to nobody with a name; or `spark=None` where the definition
-            needs Spark.
+            object store, or alerts of a silence without a named recipient; or `spark=None` where the
+            definition needs Spark.
     """
     need("airflow")
     from airflow.sdk import DAG

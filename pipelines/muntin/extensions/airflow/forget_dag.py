@@ -38,9 +38,9 @@ def forget_dag(
     """The DAG that forgets keys, named as `visits.forget_keys`. Assign it to a global name in the file of the
     pipeline's own DAG.
 
-    Each run asks for the keys that are to be forgotten, and forgets those that it never forgot, or of which
-    something may be left. It fails until nothing is left. Keys that count again by `undo` or `until` are
-    passed over: who asks twice is forgotten by the command.
+    Each run asks for the keys that are to be forgotten, and forgets the keys that it never forgot, or of
+    which something may be left. It fails until nothing is left. Keys that count again by `undo` or `until`
+    are passed over: the command forgets a key that is asked for twice.
 
     Args:
         pipeline: the definition.

@@ -141,8 +141,8 @@ def _on_spark(conn_id: str, context: Mapping[str, Any]) -> Iterator[Runner]:
 
 
 def settings_of(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
-    """The settings of a session beside those of its connection: a local Spark is closed to other users,
-    unless the connection opens it.
+    """The settings of a session beside the settings of its connection: a local Spark is closed to other
+    users, unless the connection opens it.
     """
     from muntin.spark.session import CLOSED, is_local
 

@@ -33,7 +33,8 @@ def check(place: Place, file: str | None) -> None:
     """See that the pipeline's name is its own, that the interval's files are there, and that the definition
     and its suites fit.
 
-    `file`: of a DAG that is the pipeline's own. Others are compared here, since the file is parsed all day.
+    `file`: of a DAG that is the pipeline's own. Its name is compared with the names of the other pipelines
+    here, since the file is parsed all day.
     """
     from muntin.jobs.check import check as try_out
     from muntin.jobs.state.same_names import check_alone

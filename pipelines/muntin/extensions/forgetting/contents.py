@@ -136,8 +136,8 @@ def _members(files: Iterator[tuple[str, bytes]], keys: Plain, depth: int) -> int
 
 
 def _text(content: bytes, keys: Plain) -> int:
-    """Look through JSON, lines of JSON, or words; of other bytes for the letters of a key alone: nobody knows
-    what else they say.
+    """Look through JSON, lines of JSON, or words; in other bytes for the letters of a key alone: what else
+    they say cannot be read.
     """
     try:
         text = content.decode("utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")

@@ -252,7 +252,7 @@ def _texts_and_stagings(bound: Bound, keys: Plain) -> None:
 
 
 def _says(look: Callable[[AnyPath, Plain], int], path: AnyPath, keys: Plain) -> bool:
-    """Whether a file that nobody needs says some keys, or cannot be read."""
+    """Whether a file that is not needed any more says some keys, or cannot be read."""
     try:
         return bool(look(path, keys))
     except Exception:  # noqa: BLE001 - whatever the readers of formats raise of damaged files

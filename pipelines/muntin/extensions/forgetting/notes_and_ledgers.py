@@ -62,7 +62,7 @@ def _holds(path: AnyPath, keys: Keys) -> bool:
 
 
 def is_total(columns: Sequence[str], keys: Keys) -> bool:
-    """Whether windows with these columns are totals that hold the rows of some keys among others."""
+    """Whether windows with these columns are totals: they hold rows of some keys and of other keys."""
     return any(not {*names} <= {*columns} for names in keys.columns)
 
 

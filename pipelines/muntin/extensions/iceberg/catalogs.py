@@ -101,8 +101,8 @@ def catalog_of(
 
 @contextmanager
 def _taken(name: str, properties: Mapping[str, Any]) -> Iterator[Catalog]:
-    """A catalog that nobody else uses: which was used before, as its connection and its statements are made,
-    or a new one.
+    """A catalog that no other thread uses: a catalog that was used before, since its connection and its
+    statements exist, or a new catalog.
     """
     key = os.getpid(), name, tuple(sorted((each, str(value)) for each, value in properties.items()))
     free = _FREE.setdefault(key, [])

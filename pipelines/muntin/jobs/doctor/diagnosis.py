@@ -109,8 +109,8 @@ def _of_memory(bound: Bound) -> Iterator[Finding]:
 
 
 def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
-    """The batches that a suite holds back, the batches whose run failed, and those that a person published
-    despite a failed suite.
+    """The batches that a suite holds back, the batches whose run failed, and the batches that a person
+    published despite a failed suite.
     """
     states = batch_states(bound, instant_us(now, "now"))
     for each in stretches(states.of(*NEED_A_PERSON)):

@@ -74,8 +74,8 @@ def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     """The batches that tables whose last commits are lost have as they were before these commits.
 
     States differ from the states that windows were published from; refused rows are more or fewer than was
-    reported. Equally many may be other ones, and nobody else knows versions of ids: what was reported after
-    the last commit that is left may have been in a lost one.
+    reported. Equally many rows may be other rows, and no other table has versions of ids: what was reported
+    after the last commit that is left may have been in a lost one.
     """
     found = set[int]()
     for name in bound.windows:

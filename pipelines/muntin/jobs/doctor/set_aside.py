@@ -73,7 +73,7 @@ def mended_log(table: AnyPath) -> Sequence[AnyPath]:
 
 
 def taken_out(bound: Bound, bad: Bad) -> None:
-    """Take bad files out of the way, and those out of their tables that nothing is derived into.
+    """Take bad files out of the way, and files that nothing is derived into out of their tables.
 
     Reports, verdicts and segments of ledgers are removed from their tables: without them, batches are read
     again and windows derived. A table of tiers, which is a cache, loses all files. Files of states and

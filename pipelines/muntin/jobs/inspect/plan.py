@@ -167,11 +167,11 @@ def _anew(
 
 
 def _batches(
-    bound: Bound, intervals: Sequence[Interval], others: Mapping[Interval, str]
+    bound: Bound, intervals: Sequence[Interval], reasons: Mapping[Interval, str]
 ) -> tuple[tuple[PlannedBatch, ...], Inputs]:
     """The batches, and the files of each batch that has files.
 
-    `others`: why batches are read again whose files are the same.
+    `reasons`: why batches are read again whose files are the same.
     """
     versions_by_start, reports, gone = (
         versions(bound),
@@ -201,7 +201,7 @@ def _batches(
         elif start not in reports or reports[start]["version"] != versions_by_start[start]:
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
-            why = difference(bound, reports[start], files) or others.get(interval)
+            why = difference(bound, reports[start], files) or reasons.get(interval)
             batches.append(
                 _planned(
                     interval,

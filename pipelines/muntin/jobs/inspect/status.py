@@ -157,9 +157,9 @@ def status(
     *,
     root: str | AnyPath,
     now_us: int | None = None,
-    others: Sequence[Attempt] | None = None,
+    airflow_runs: Sequence[Attempt] | None = None,
 ) -> PipelineStatus:
-    """The status of a pipeline under its present definition. `others`: the runs that Airflow knows."""
+    """The status of a pipeline under its present definition. `airflow_runs`: the runs that Airflow knows."""
     bound = bind_existing(pipeline, root)
     windows = pending_windows(bound, [])
     opened = {pending.window: (open_since(bound, pending), open_count(bound, pending)) for pending in windows}
@@ -167,7 +167,7 @@ def status(
     waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
     now_us = instant_us(utc_now(), "now") if now_us is None else now_us
-    states = batch_states(bound, now_us, windows=windows, others=others)
+    states = batch_states(bound, now_us, windows=windows, airflow_runs=airflow_runs)
     within_us, known_us = pipeline.fresh_within_us, from_tables.watermark
     lag_us = None if known_us is None else now_us - instant_us(known_us, "watermark")
     return replace(

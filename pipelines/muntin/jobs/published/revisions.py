@@ -42,11 +42,11 @@ def revisions(
 ) -> pa.Table:
     """The windows that differ after some commits, ascending, sorted by identity.
 
-    The columns of `schema` (null in windows that are gone, but for identity and bounds), which are those of
-    the windows now, revision (int64, the version that brought the row or took it), change ("new", "changed",
-    "gone"). Values are compared to the last bit. `touched`: windows that a commit changed count too where
-    later commits made them again what they were. Other columns that identified windows in an earlier version
-    are an error.
+    The columns of `schema` (null in windows that are gone, but for identity and bounds), which are the
+    columns of the windows now, revision (int64, the version that brought the row or took it), change ("new",
+    "changed", "gone"). Values are compared to the last bit. `touched`: windows that a commit changed count
+    too where later commits made them again what they were. Other columns that identified windows in an
+    earlier version are an error.
     """
     rows, facts = _rows(steps, schema, identity)
     if not len(rows):

@@ -80,16 +80,16 @@ def batch_states(
     now_us: int,
     *,
     windows: Sequence[Pending] | None = None,
-    others: Sequence[Attempt] | None = None,
+    airflow_runs: Sequence[Attempt] | None = None,
 ) -> BatchStates:
     """The states of the batches of a pipeline, whose state exists. `windows`: the pending windows, where they
     are known.
 
-    `others`: the runs that Airflow knows; they count before notes of the same runs.
+    `airflow_runs`: the runs that Airflow knows; they count before notes of the same runs.
     """
     windows = pending_windows(bound, []) if windows is None else windows
     table = reports_of(bound)
-    runs, held, corrected = together(attempts(bound.folder), others), _held(bound), corrected_in(table)
+    runs, held, corrected = together(attempts(bound.folder), airflow_runs), _held(bound), corrected_in(table)
     last = _last(windows)
     keeps_up = last is not None and _keeps_up(*last, table)
     every = _Every.of(
@@ -196,13 +196,13 @@ def _keeps_up(start_us: int, end_us: int, table: pa.Table | None) -> bool:
     return read_us is not None and read_us - end_us <= 2 * (end_us - start_us)
 
 
-def together(own: Sequence[Attempt], others: Sequence[Attempt] | None) -> list[Attempt]:
+def together(own: Sequence[Attempt], airflow_runs: Sequence[Attempt] | None) -> list[Attempt]:
     """Our notes of runs, and Airflow's runs: these are as Airflow says, with what our note adds; a note of a
     run that has ended is old.
     """
     notes = {each.run: each for each in own}
-    notes_of_processes = own if others is None else [each for each in own if not each.link]
-    theirs = (_completed(each, notes.get(each.run)) for each in others or ())
+    notes_of_processes = own if airflow_runs is None else [each for each in own if not each.link]
+    theirs = (_completed(each, notes.get(each.run)) for each in airflow_runs or ())
     return sorted([*notes_of_processes, *theirs], key=lambda each: each.at_us)
 
 

@@ -118,7 +118,7 @@ def noted_facts(state: AnyPath) -> Mapping[str, Any] | None:
 
 
 def read(state: AnyPath) -> Mapping[str, Any] | None:
-    """The definition of a state's last run; None where nobody noted it."""
+    """The definition of a state's last run; None where no note has it."""
     try:
         return json.loads((state / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):

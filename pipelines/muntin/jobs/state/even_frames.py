@@ -36,5 +36,5 @@ def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
 
 
 def _tables(state: AnyPath) -> set[str]:
-    """The tables of frames of a state; none where nobody noted them."""
+    """The tables of frames of a state; none where no note has them."""
     return {table for table, *_ in (noted_facts(state) or {}).get("frames", ())}

@@ -122,7 +122,7 @@ def hashed(bound: Bound, now: Forgotten | None = None) -> Hashed:
 
 
 def note(bound: Bound, action: Action, keys: Collection[Key], at: datetime, **more: Any) -> None:  # noqa: ANN401 - JSON
-    """Add an event to the log, behind those of other commands. The first time, a secret is made.
+    """Add an event to the log, behind the events of other commands. The first time, a secret is made.
 
     Args:
         bound: the pipeline state.

@@ -77,8 +77,8 @@ def keep(bound: Bound, kind: Window) -> str:
 
 
 def as_published(bound: Bound, window: str, ledger: Ledger | None) -> Window | None:
-    """The kind with the spans that windows were published by; None if they are lost, so that nobody knows
-    what has changed.
+    """The kind with the spans that windows were published by; None if they are lost, so that changes cannot
+    be seen.
     """
     kind = bound.windows[window]
     if kind.given_by is None or ledger is None:

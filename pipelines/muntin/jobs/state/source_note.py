@@ -22,7 +22,7 @@ Columns = dict[str, str]  # name -> SQL type, in the order of a file
 
 
 def noted(state: AnyPath, member: Member | None = None) -> Columns:
-    """Name -> SQL type of a source's columns; {} where nobody noted them, as before a first run.
+    """Name -> SQL type of a source's columns; {} where no note has them, as before a first run.
 
     `member`: its place among several.
     """
@@ -30,8 +30,8 @@ def noted(state: AnyPath, member: Member | None = None) -> Columns:
 
 
 def note(state: AnyPath, more: Callable[[Columns], Columns], member: Member | None = None) -> None:
-    """Note the columns in the folder of a state. `more`: the noted columns -> these with those of further
-    files.
+    """Note the columns in the folder of a state. `more`: the noted columns -> the noted columns with the
+    columns of further files.
 
     Raises:
         StateError: the disk refuses.
@@ -54,8 +54,8 @@ def _name(member: Member | None) -> str:
 
 
 def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) -> tuple[Columns, list[str]]:
-    """The columns with those of another file, and its differences, a sentence each. `ordered`: whether files
-    have an order of columns.
+    """The columns with the columns of another file, and its differences, a sentence each. `ordered`: whether
+    files have an order of columns.
 
     >>> taken_in({"x": "INTEGER"}, {"x": "BIGINT", "y": "DATE"}, "b.csv")  # doctest: +NORMALIZE_WHITESPACE
     ({'x': 'BIGINT', 'y': 'DATE'}, ['x is BIGINT in b.csv and was INTEGER: BIGINT holds both', 'y DATE is

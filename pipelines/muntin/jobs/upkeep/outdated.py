@@ -49,8 +49,8 @@ def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: d
     order.
 
     A batch whose states are gone, as `retain` says, is left out. A source has changed when its files are not
-    those of the batch's manifest: by path, size and the time when they were last written, or by content where
-    `sources.files(..., checksum=True)` says so.
+    the files of the batch's manifest: by path, size and the time when they were last written, or by content
+    where `sources.files(..., checksum=True)` says so.
     """
     bound = bind(pipeline, root)
     intervals = readable(

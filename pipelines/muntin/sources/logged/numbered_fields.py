@@ -5,8 +5,8 @@ a file    1: a_x2Db     2: amount      3: s {4: c_x2Ed}        the total was cal
 written
 
 Writers give a column another name where Avro has no such name, and a field that is renamed has its old name
-in older files. So no column is looked for by its name, but for files without numbers, as those that a table
-took over: the table says by which names it knows them.
+in older files. So no column is looked for by its name, but in files without numbers, as files that a table
+took over: the table says by which names it knows their columns.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The types of Parquet's columns by the schemas of their writers, where DuckDB takes them for others and says
-nothing.
+"""The types of Parquet's columns by the schemas of their writers, where DuckDB takes them for other types and
+says nothing.
 
 Decimals of more than 38 digits become doubles. Of members whose names differ in capitals only, the second
 gets a new name. A duration is a number of its unit, so that a file in nanoseconds is another than the same in

@@ -47,7 +47,7 @@ class Partitions:
 def by_window(*, whole: Duration | Tumbling | None = None) -> Partitions:
     """A key for each closed window start, as "2024-01-01T05:00:00" in UTC, again when its batch is corrected.
 
-    Of windows on a grid also for those in which nothing happened.
+    Of windows on a grid also for windows in which nothing happened.
 
     Args:
         whole: a span, as "1d" or `windows.tumbling("1d", timezone="Europe/Berlin")`. When a key is corrected

@@ -79,7 +79,7 @@ def problems_of(catalog: Catalog, name: str, place: str, *, deep: bool) -> list[
 
 
 def remove_outlived(table: Table, now: TableMetadata) -> None:
-    """Remove the table's descriptions that nobody names any more; vacuum removes what stays."""
+    """Remove the table's descriptions that no file names any more; vacuum removes what stays."""
     names = {each.metadata_file for each in now.metadata_log}
     for each in table.metadata.metadata_log:
         if each.metadata_file not in names:

@@ -131,7 +131,7 @@ class Mirror:
         return torn_leftovers(place_of(self.sink, folder), table.snapshots(), table.io)
 
     def position(self, folder: str, *, deep: bool = False) -> Position | None:
-        """How far it is; None: there is no table, or nobody has filled it.
+        """How far it is; None: there is no table, or it has not been filled.
 
         Args:
             folder: the address of the table of windows. Where the mirror's own files were lost with it, it is
@@ -311,8 +311,8 @@ class Mirror:
     def _expired(
         self, table: Table, made: Sequence[Snapshot], at: datetime, unread: set[int]
     ) -> Iterator[TableUpdate]:
-        """Snapshots go that were replaced too long ago, and those that could not be read as they were any
-        more.
+        """The snapshots to remove: snapshots that were replaced too long ago, and snapshots that cannot be
+        read as they were any more.
         """
         from pyiceberg.table.update import RemoveSnapshotsUpdate
 

@@ -58,7 +58,7 @@ class Snapshots:
         self._sequence = metadata.last_sequence_number
 
     def next(self, new: Collection[str], gone: Collection[str], properties: Mapping[str, str]) -> Snapshot:
-        """A snapshot that has new files, and others no more.
+        """A snapshot with new files and without removed files.
 
         Args:
             new: addresses of the files.

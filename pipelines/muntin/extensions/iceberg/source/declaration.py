@@ -42,7 +42,7 @@ class IcebergSource(TableSource):
 
     @property
     def address(self) -> str:
-        """The table for those who follow data from place to place."""
+        """The name of the table for tools that follow data from place to place."""
         return f"iceberg://{self.catalog}/{self.table}"
 
     def below(self, home: str | Path) -> IcebergSource:  # noqa: ARG002 - the catalog knows where it lies

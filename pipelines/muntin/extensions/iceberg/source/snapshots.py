@@ -137,7 +137,7 @@ class SnapshotLog(Log):
     def whole(self) -> bool:
         """Whether it begins with the table's first snapshot.
 
-        Those of the first format have no numbers: nobody can tell.
+        Snapshots of the first format have no numbers, so that it cannot be said.
         """
         first = [each.snapshot for each in self.kept[:1]]
         return all(each.parent_snapshot_id is None and each.sequence_number == 1 for each in first)
@@ -241,7 +241,7 @@ class SnapshotLog(Log):
     def _entries(self, snapshot: Snapshot, *, own: bool = False) -> Iterator[ManifestEntry]:
         """The files that a snapshot names, by older manifests first.
 
-        `own`: of its own manifests, and those that it removed, too.
+        `own`: of its own manifests, removed files too.
         """
         if not snapshot.manifest_list:
             raise SourceError(

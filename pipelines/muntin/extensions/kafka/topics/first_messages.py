@@ -6,8 +6,8 @@ offsets    0      1      2        3      4
 found for 01:00          2               4            the broker finds 2; the first message is 4
 
 Messages of transactions that were taken back are found by brokers as well, and are none. So a message is
-fetched at each offset that a broker found; if it is none of that time, those behind it are, up to the first
-that is, or the end.
+fetched at each offset that a broker found; if it is none of that time, the messages behind it are fetched, up
+to the first message of that time, or the end.
 """
 
 from __future__ import annotations

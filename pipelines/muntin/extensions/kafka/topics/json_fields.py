@@ -93,7 +93,7 @@ def _path(name: str) -> str:
 
 
 def _text(number: int, kind: str) -> str:
-    """SQL for the text of a plain field; of a type with others inside none is plain."""
+    """SQL for the text of a plain field; a field of a type with other types inside is not plain."""
     text = f"NULL::{of_leaves(kind, lambda _: 'VARCHAR')}" if is_nested(kind) else f"muntin_parts[{number}]"
     return f"{text} AS muntin_field_{number - 1}"
 

@@ -44,7 +44,7 @@ class BatchTable:
 
 def states_of(at: Seen, now_us: int, around: Around) -> BatchStates:
     """The states of the batches of a pipeline."""
-    return batch_states(at.bound, now_us, others=around.of(at.name))
+    return batch_states(at.bound, now_us, airflow_runs=around.of(at.name))
 
 
 def batch_table(at: Seen, skip: int, states: BatchStates) -> BatchTable:

@@ -116,7 +116,7 @@ def line(pipeline_place: Known, now_us: int, around: Around = NOTHING) -> Line:
             pipeline_place.pipeline,
             root=pipeline_place.root,
             now_us=now_us,
-            others=around.of(pipeline_place.name),
+            airflow_runs=around.of(pipeline_place.name),
         )
         return _line(pipeline_place, pipeline_place.pipeline, bound, now, around, now_us)
     except MuntinError as wrong:

@@ -171,7 +171,7 @@ def noted_versions(bound: Bound) -> dict[str, Versions]:
 
 def outlived_versions(folder: AnyPath) -> list[str]:
     """Names of the files of versions in a folder of `DIMENSIONS` that no note names: the next run compares
-    with others.
+    with other versions.
     """
     try:
         noted = json.loads((folder.parent / _NOTE).read_text(encoding="utf-8"))

@@ -94,7 +94,7 @@ def lookup(
             `time_format` of the source say.
         until: the column with the first instant at which it holds no more, null where that is open; None:
             until the next row of the key.
-        columns: the columns that expressions may use; all others of the dimension unless given.
+        columns: the columns that expressions may use; all columns but keys, `since` and `until` unless given.
         required: whether an event without a row is refused, into the quarantine; else `rates` is null for it.
         of: where a pipeline has several sources, the names of the sources whose rows look up; all unless
             given.
