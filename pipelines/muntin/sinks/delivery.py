@@ -133,12 +133,16 @@ class Delivery:
 
     def reached(self, target: str, misfits: Sequence[Misfit] = ()) -> Position:
         """The position after these changes, with the misfits that stay and the new ones."""
-        known = self.known_misfits()
+        known_misfits = self.known_misfits()
         again = (
-            {self.key(row) for row in self.rows.select(list(self.identity)).to_pylist()} if known else set()
+            {self.key(row) for row in self.rows.select(list(self.identity)).to_pylist()}
+            if known_misfits
+            else set()
         )
         return replace(
-            self.until, target=target, misfits=(*(one for one in known if one.key not in again), *misfits)
+            self.until,
+            target=target,
+            misfits=(*(one for one in known_misfits if one.key not in again), *misfits),
         )
 
 

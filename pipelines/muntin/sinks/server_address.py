@@ -42,12 +42,12 @@ def checked_address(sink: str, address: object, kinds: Sequence[str], example: s
     text = address.strip()
     if CONNECTION.fullmatch(text) or ENVIRONMENT.fullmatch(text):
         return text
-    found = _parsed(text, kinds)
-    if found is None:
+    connection = _parsed(text, kinds)
+    if connection is None:
         raise DefinitionError(
             f'{sink}: the address is neither one as "{example}", nor "env:NAME", nor the name of a connection'
         )
-    if found.password or any(name in _SECRETS for name in parse_qs(text.partition("?")[2])):
+    if connection.password or any(name in _SECRETS for name in parse_qs(text.partition("?")[2])):
         raise DefinitionError(
             f"{sink}: the address holds a password, which must not stand in code; put the address into an"
             " environment variable and "
@@ -63,12 +63,12 @@ def reached(address: str, reach: Reach, kinds: Sequence[str], example: str) -> C
         SinkError: the variable or the connection is missing, or is of another kind.
     """
     if CONNECTION.fullmatch(address):
-        found = reach.connection(address)
-        if found.kind not in kinds:
+        connection = reach.connection(address)
+        if connection.kind not in kinds:
             raise SinkError(
-                f"the connection {address!r} is of type {found.kind}; make it one of type {kinds[0]}"
+                f"the connection {address!r} is of type {connection.kind}; make it one of type {kinds[0]}"
             )
-        return found
+        return connection
     named = address.startswith(VARIABLE)
     if (parsed := _parsed(variable(address) if named else address, kinds)) is None:
         raise SinkError(
@@ -78,7 +78,7 @@ def reached(address: str, reach: Reach, kinds: Sequence[str], example: str) -> C
     return parsed
 
 
-def tls_settings(found: Connection) -> dict[str, Any]:
+def tls_settings(connection: Connection) -> dict[str, Any]:
     """The settings of TLS in an address, by the names of the client's arguments.
 
     In a URL all is text: true and false are meant as such.
@@ -86,7 +86,7 @@ def tls_settings(found: Connection) -> dict[str, Any]:
     spelled: dict[str, Any] = {"true": True, "false": False}
     return {
         name: spelled.get(str(value).lower(), value)
-        for name, value in found.extra.items()
+        for name, value in connection.extra.items()
         if name.startswith("ssl_")
     }
 
@@ -94,7 +94,7 @@ def tls_settings(found: Connection) -> dict[str, Any]:
 def _parsed(text: str, kinds: Sequence[str]) -> Connection | None:
     """The parts of a URL of one of these schemes, as `mysql` or `mysql+pymysql`; None: it is none."""
     try:
-        found = connection_of_uri(text)
+        connection = connection_of_uri(text)
     except ValueError:
         return None
-    return found if found.host and found.kind.partition("+")[0] in kinds else None
+    return connection if connection.host and connection.kind.partition("+")[0] in kinds else None

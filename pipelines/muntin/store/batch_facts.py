@@ -71,10 +71,15 @@ def batches_of(folder: AnyPath, files: Sequence[File], after: Callable[[int], in
 def _own(files: list[tuple[StatesPath, File]], after: Callable[[int], int]) -> Batches:
     """The batches whose files are their own."""
     files.sort(key=lambda one: one[0].batch_us)
-    by_batch = [(start, list(found)) for start, found in groupby(files, lambda one: one[0].batch_us)]
-    own = Batches.of(_facts(start, found, after) for start, found in by_batch)
+    by_batch = [
+        (start, list(named_files)) for start, named_files in groupby(files, lambda one: one[0].batch_us)
+    ]
+    own = Batches.of(_facts(start, named_files, after) for start, named_files in by_batch)
     return replace(
-        own, newest_by_source=_newest_by_source([[path for path, _ in found] for _, found in by_batch])
+        own,
+        newest_by_source=_newest_by_source(
+            [[path for path, _ in named_files] for _, named_files in by_batch]
+        ),
     )
 
 
@@ -83,12 +88,12 @@ def _newest_by_source(batches: Sequence[Sequence[StatesPath]]) -> BySource:
     width = max(
         (path.source + 1 for paths in batches for path in paths if path.source is not None), default=0
     )
-    found = np.full((len(batches), width), BEFORE_ALL)
+    newest = np.full((len(batches), width), BEFORE_ALL)
     for at, paths in enumerate(batches) if width else ():
         for path in paths:
             if path.source is not None and path.newest_us is not None:
-                found[at, path.source] = max(found[at, path.source], path.newest_us)
-    return found
+                newest[at, path.source] = max(newest[at, path.source], path.newest_us)
+    return newest
 
 
 @lru_cache(maxsize=8)
@@ -135,10 +140,10 @@ def shared_batches(path: str) -> Batches:
         if name not in table.column_names:
             table = table.append_column(name, pa.array(np.zeros(len(table), kind)))
     plain = {name: table[name].combine_chunks().to_numpy(zero_copy_only=False) for name in _PLAIN}
-    found = Batches(**plain, newest_by_source=_sources(table))
-    if not _are_named(found, parse_states_path("/".join(path.split("/")[-2:]))):
+    batches = Batches(**plain, newest_by_source=_sources(table))
+    if not _are_named(batches, parse_states_path("/".join(path.split("/")[-2:]))):
         raise damaged(path, "holds other batches than its name says")
-    return found
+    return batches
 
 
 def _are_named(batches: Batches, path: StatesPath | SharedPath) -> bool:

@@ -92,8 +92,8 @@ def _of_new_table(schema: Schema, change: Change, now_ms: int) -> list[dict[str,
         "schemaString": schema.to_json(),
         "partitionColumns": [],
     }
-    made = {"metaData": {**about, **columns, "configuration": SETTINGS, "createdTime": now_ms}}
-    return [{"protocol": {"minReaderVersion": 1, "minWriterVersion": _PLAIN}}, made]
+    metadata = {"metaData": {**about, **columns, "configuration": SETTINGS, "createdTime": now_ms}}
+    return [{"protocol": {"minReaderVersion": 1, "minWriterVersion": _PLAIN}}, metadata]
 
 
 def _schema(change: Change) -> Schema:
@@ -123,8 +123,8 @@ def _removed(change: Change, now_ms: int) -> list[Any]:
 
 def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:
     """The columns that a table lacks: while all batches are empty, it lacks the columns of its fields."""
-    known = {field.name for field in opened.schema().fields}
-    return [field for field in schema.fields if field.name not in known]
+    names = {field.name for field in opened.schema().fields}
+    return [field for field in schema.fields if field.name not in names]
 
 
 def _grow(opened: DeltaTable, new: list[Field], base_version: int) -> None:

@@ -37,13 +37,13 @@ def commits_between(table: AnyPath, since: int, until: int) -> list[Commit]:
         table: its folder.
         since, until: versions; the commit that made `since` does not count.
     """
-    found = list[Commit]()
+    commits = list[Commit]()
     for version in range(until, since, -1):
         try:
-            found.append(_commit(version, _actions(table, version)))
+            commits.append(_commit(version, _actions(table, version)))
         except FileNotFoundError:
             break
-    return found[::-1]
+    return commits[::-1]
 
 
 def committed_ms(table: AnyPath, version: int) -> int:

@@ -91,9 +91,9 @@ def _problem_of_known(place: str, _number: int, size: int, _written_ns: int) -> 
         return f"cannot be read ({wrong.strerror})"
 
 
-def problem_of_size(found: int, size: int | None) -> str | None:
+def problem_of_size(actual_size: int, size: int | None) -> str | None:
     """The problem of a file of some bytes. `size`: as the log says; None: it is not known."""
-    return None if size is None or found == size else f"has {found:,} bytes instead of {size:,}"
+    return None if size is None or actual_size == size else f"has {actual_size:,} bytes instead of {size:,}"
 
 
 def fetched(place: str, size: int | None) -> pa.BufferReader:

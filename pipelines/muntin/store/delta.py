@@ -61,27 +61,27 @@ class DeltaStore:
 
     def snapshot(self, table: str) -> Snapshot:
         path = self._path(table)
-        known = tables().get(path)
-        if known and known.end.is_still_the_end():
-            return known.snapshot
+        seen = tables().get(path)
+        if seen and seen.end.is_still_the_end():
+            return seen.snapshot
         log: Collection[str] | None = None
         while True:
             try:
-                return self._read(path, known)
+                return self._read(path, seen)
             # whoever ends old versions removes commits; a log that stands still is damaged
             except StateError:
                 before, log = log, [*names_in(str(path / "_delta_log"))]
                 if log == before:
                     raise
 
-    def _read(self, path: AnyPath, known: Known | None) -> Snapshot:
-        opened = newest(known) or opened_at(path)
+    def _read(self, path: AnyPath, seen: Known | None) -> Snapshot:
+        opened = newest(seen) or opened_at(path)
         if opened is None:
             return Snapshot(-1, ())
         check_opened(path, opened)
-        found = listed(opened)
-        remember(path, Known(LogEnd.of(path, found.version), found, opened))
-        return found
+        snapshot = listed(opened)
+        remember(path, Known(LogEnd.of(path, snapshot.version), snapshot, opened))
+        return snapshot
 
     def _top(self, table: str, base: Snapshot) -> AnyPath:
         """The highest folder with a new name in it: of a new table the folder above the states of all
@@ -97,10 +97,12 @@ class DeltaStore:
         footers = side_by_side(
             lambda file: checked_footer(self._path(table) / file.path, file.size), change.adds, str(self.root)
         )
-        told = (
+        statistics = (
             stats(file.rows, footer, change.schema) for file, footer in zip(change.adds, footers, strict=True)
         )
-        change = replace(change, stats=dict(zip((file.path for file in change.adds), told, strict=True)))
+        change = replace(
+            change, stats=dict(zip((file.path for file in change.adds), statistics, strict=True))
+        )
         sync(self._top(table, base), [self._path(table) / file.path for file in change.adds])
         try:
             self._commit(table, base, change)
@@ -125,9 +127,9 @@ class DeltaStore:
         path, now_ms = self._path(table), int(time.time() * 1000)
         seen = seen_at(path, base)
         if seen and only_files(seen.opened, change):
-            made = append(path, base.version, change, now_ms)
+            version = append(path, base.version, change, now_ms)
             remember_committed(path, base, change, seen.opened)
-            shorten(path, seen.opened, made)
+            shorten(path, seen.opened, version)
         else:
             commit_columns(path, base, change, now_ms)
 

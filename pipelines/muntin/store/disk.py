@@ -150,8 +150,8 @@ def refused_through(target: str, wrong: Exception) -> StateError | None:
     """The error for a disk that refuses, as the system or deltalake tells of it; None where they tell of
     something else.
     """
-    told = _TOLD.search(str(wrong))
-    disk = OSError(int(told[2]), told[1].strip()) if told else wrong
+    match = _TOLD.search(str(wrong))
+    disk = OSError(int(match[2]), match[1].strip()) if match else wrong
     if not isinstance(disk, OSError) or disk.errno in (None, errno.EEXIST, errno.ENOENT):
         return None
     return _linkless(target, disk) if disk.errno in _NO_LINKS else refused(target, disk)

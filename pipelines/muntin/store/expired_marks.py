@@ -51,5 +51,5 @@ def carried_on(folder: AnyPath, schema: pa.Schema, files: Iterable[File]) -> tup
 
 def expired_before(files: Iterable[File]) -> int | None:
     """The start of the first batch that has kept its rows, microseconds; None while all have."""
-    found = (_NAME.fullmatch(file.path) for file in marks(files))
-    return max((of_label(each["before"]) for each in found if each), default=None)
+    matches = (_NAME.fullmatch(file.path) for file in marks(files))
+    return max((of_label(each["before"]) for each in matches if each), default=None)

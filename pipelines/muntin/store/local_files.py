@@ -51,9 +51,9 @@ class Between:
         """
         values = contiguous(table[self.column]).to_numpy()
         inside = (values >= self.low) & (values < self.high)
-        found = np.flatnonzero(inside)
-        if len(found) and int(found[-1]) - int(found[0]) + 1 == len(found):
-            return table.slice(int(found[0]), len(found))
+        positions = np.flatnonzero(inside)
+        if len(positions) and int(positions[-1]) - int(positions[0]) + 1 == len(positions):
+            return table.slice(int(positions[0]), len(positions))
         return table.filter(pa.array(inside))
 
 

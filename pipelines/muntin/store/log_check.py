@@ -63,7 +63,9 @@ def problem_of_commit(path: AnyPath) -> str | None:
     try:
         content = path.read_bytes()
         actions = [json.loads(line) for line in content.splitlines() if line.strip()]
-        told = next((action["commitInfo"].get(DIGEST) for action in actions if "commitInfo" in action), None)
+        digest = next(
+            (action["commitInfo"].get(DIGEST) for action in actions if "commitInfo" in action), None
+        )
         says = any(action.keys() - {"commitInfo"} for action in actions)
         lack = next((lack for action in actions if (lack := _lack(action))), None)
     except FileNotFoundError:
@@ -76,7 +78,7 @@ def problem_of_commit(path: AnyPath) -> str | None:
         return "is empty: it says nothing"
     if lack:
         return f"is damaged: {lack}"
-    same = told is None or told == digest_of_commit(int(path.stem), content.partition(b"\n")[2])
+    same = digest is None or digest == digest_of_commit(int(path.stem), content.partition(b"\n")[2])
     return None if same else "is damaged: its digest is not that of what it says"
 
 
@@ -125,7 +127,7 @@ def newest_checkpoint(table: AnyPath) -> int:
 
 
 def _versions(kind: re.Pattern[str], log: AnyPath) -> list[int]:
-    return [int(found[1]) for path in log.iterdir() if (found := kind.fullmatch(path.name))]
+    return [int(match[1]) for path in log.iterdir() if (match := kind.fullmatch(path.name))]
 
 
 def problems_of_end(table: AnyPath, version: int) -> dict[AnyPath, str]:
@@ -180,10 +182,10 @@ def hint_of(table: AnyPath, version: int) -> bytes | None:
 def _hint(table: AnyPath) -> Mapping[str, Any]:
     """The content of `_last_checkpoint`; {} where it is gone or torn."""
     try:
-        found = json.loads((table / "_delta_log" / HINT).read_bytes())
+        hint = json.loads((table / "_delta_log" / HINT).read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return hint if isinstance(hint, dict) else {}
 
 
 def _version(hint: Mapping[str, Any]) -> int:

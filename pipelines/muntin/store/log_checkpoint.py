@@ -73,8 +73,8 @@ def writing_log(path: AnyPath) -> Iterator[DeltaTable]:
     try:
         yield open_table(path)
     except (DeltaError, OSError) as wrong:
-        told = refusal(str(path), str(wrong)) or refused_through(f"the log of {path}", wrong)
-        raise told or StateError(
+        error = refusal(str(path), str(wrong)) or refused_through(f"the log of {path}", wrong)
+        raise error or StateError(
             f"the log of {path} cannot be shortened ({wrong}); muntin doctor FILE says what is damaged"
         ) from wrong
 

@@ -94,8 +94,8 @@ def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
         write_page_checksum=True,
     ) as writer:
         writer.write_table(table, row_group_size=how.group)
-        if how.ranges and (told := ranges_of(table)):
-            writer.add_key_value_metadata({RANGES.decode(): told.decode()})
+        if how.ranges and (ranges := ranges_of(table)):
+            writer.add_key_value_metadata({RANGES.decode(): ranges.decode()})
 
 
 def _without_ranges(table: pa.Table) -> pa.Table:
@@ -202,10 +202,10 @@ def checked_footer(path: AnyPath, size: int) -> pq.FileMetaData:
         StateError: the file is gone, or not whole.
     """
     try:
-        found, footer = size_and_footer(path)
-        if found == size:
+        actual_size, footer = size_and_footer(path)
+        if actual_size == size:
             return pq.read_metadata(footer)
-        problem = f"{found} bytes instead of {size}"
+        problem = f"{actual_size} bytes instead of {size}"
     except (OSError, pa.ArrowInvalid) as wrong:
         problem = str(wrong)
     raise StateError(f"{path} is not whole ({problem}); nothing was committed, run the batch again")

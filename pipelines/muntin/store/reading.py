@@ -168,13 +168,13 @@ def _fetched(
         FileNotFoundError: there is no such file.
         StateError: it has another size.
     """
-    end, found = footer_end(place)
-    if problem := problem_of_size(found, size):
+    end, actual_size = footer_end(place)
+    if problem := problem_of_size(actual_size, size):
         raise damaged(place, problem)
-    if len(end) == found:
+    if len(end) == actual_size:
         return [files.make_fragment(pa.BufferReader(end))]
-    held = mmap.mmap(-1, found)
-    held[found - len(end) :] = end
+    held = mmap.mmap(-1, actual_size)
+    held[actual_size - len(end) :] = end
     file = pa.BufferReader(pa.py_buffer(held))
     whole = files.make_fragment(file)
     groups = sorted(group.id for group in whole.subset(condition, schema=schema).row_groups)

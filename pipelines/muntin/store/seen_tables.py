@@ -51,20 +51,20 @@ def tables() -> OrderedDict[AnyPath, Known]:
     return _KEPT.tables  # type: ignore[no-any-return]
 
 
-def remember(path: AnyPath, known: Known) -> None:
+def remember(path: AnyPath, seen: Known) -> None:
     """Remember a table.
 
     Tables that were remembered longest ago are forgotten, once all have too many files together.
     """
-    kept = tables()
-    _KEPT.weight += _weight(known) - _weight(kept.pop(path, None))
-    kept[path] = known
-    while _KEPT.weight > _MOST and len(kept) > 1:
-        _KEPT.weight -= _weight(kept.popitem(last=False)[1])
+    tables_by_path = tables()
+    _KEPT.weight += _weight(seen) - _weight(tables_by_path.pop(path, None))
+    tables_by_path[path] = seen
+    while _KEPT.weight > _MOST and len(tables_by_path) > 1:
+        _KEPT.weight -= _weight(tables_by_path.popitem(last=False)[1])
 
 
-def _weight(known: Known | None) -> int:
-    return len(known.snapshot.files) + _TABLE if known else 0
+def _weight(seen: Known | None) -> int:
+    return len(seen.snapshot.files) + _TABLE if seen else 0
 
 
 def remember_committed(path: AnyPath, base: Snapshot, change: Change, opened: DeltaTable) -> None:
@@ -85,18 +85,18 @@ def seen_at(path: AnyPath, base: Snapshot) -> Known | None:
     """The table of a snapshot, if the last commit of the snapshot is there still: then commits follow it
     without a hole.
     """
-    known = tables().get(path)
-    return known if known and known.snapshot is base and known.end.is_there() else None
+    seen = tables().get(path)
+    return seen if seen and seen.snapshot is base and seen.end.is_there() else None
 
 
 def table_at(path: AnyPath, base: Snapshot) -> DeltaTable:
     """The table at the version of a snapshot."""
-    known = seen_at(path, base)
-    if known and known.end.is_still_the_end():
-        if known.opened.version() != base.version:
-            known.opened.update_incremental()
-        if known.opened.version() == base.version:
-            return known.opened
+    seen = seen_at(path, base)
+    if seen and seen.end.is_still_the_end():
+        if seen.opened.version() != base.version:
+            seen.opened.update_incremental()
+        if seen.opened.version() == base.version:
+            return seen.opened
     return open_table(path, base.version)
 
 
@@ -115,17 +115,17 @@ def open_table(path: AnyPath, version: int | None = None) -> DeltaTable:
         raise
 
 
-def newest(known: Known | None) -> DeltaTable | None:
+def newest(seen: Known | None) -> DeltaTable | None:
     """A known table brought up to date; None where another table took its place, or its
     log was cleaned up.
     """
-    if known is None or not known.end.is_there():
+    if seen is None or not seen.end.is_there():
         return None
     try:
-        known.opened.update_incremental()
+        seen.opened.update_incremental()
     except DeltaError:
         return None
-    return known.opened if known.opened.version() >= known.snapshot.version else None
+    return seen.opened if seen.opened.version() >= seen.snapshot.version else None
 
 
 def opened_at(path: AnyPath) -> DeltaTable | None:
@@ -164,8 +164,8 @@ def _unknown_feature(path: AnyPath, text: str) -> StateError | None:
     """The error where deltalake refuses a table for a feature that it does not know; None: it refuses for
     something else.
     """
-    told = _UNKNOWN.search(text)
-    return _newer(path, f"has a Delta feature that deltalake does not know ({told[0]})") if told else None
+    match = _UNKNOWN.search(text)
+    return _newer(path, f"has a Delta feature that deltalake does not know ({match[0]})") if match else None
 
 
 def _newer(path: AnyPath, problem: str) -> StateError:
@@ -208,15 +208,15 @@ def snapshot_at(path: AnyPath, version: int) -> Snapshot:
         StateError: the log does not know the version any more, or files of it are removed.
     """
     try:
-        found = listed(open_table(path, version))
+        snapshot = listed(open_table(path, version))
     except (DeltaError, OSError) as wrong:
         raise StateError(
             f"{path} has no version {version} any more ({wrong}); its log is kept for seven days"
         ) from wrong
-    gone = [file.path for file in found.files if not (path / file.path).exists()]
+    gone = [file.path for file in snapshot.files if not (path / file.path).exists()]
     if gone:
         raise StateError(
             f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what"
             " is replaced"
         )
-    return found
+    return snapshot

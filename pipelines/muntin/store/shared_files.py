@@ -109,8 +109,8 @@ def _is_lost(folder: AnyPath, file: File, starts: Ints) -> bool:
     """Whether a file that cannot be read is to go, as the batches from its first to its
     last are read again.
     """
-    facts, found = parse_states_path(file.path), within(starts, file.path)
-    all_again = found[0] == facts.first_us and found[-1] == facts.last_us and len(found) >= facts.batches
+    facts, places = parse_states_path(file.path), within(starts, file.path)
+    all_again = places[0] == facts.first_us and places[-1] == facts.last_us and len(places) >= facts.batches
     return bool(all_again) and problem_of(folder / file.path) is not None
 
 
@@ -138,10 +138,10 @@ def without(folder: AnyPath, file: File, starts: Ints, keys: Sequence[str] = ())
     if not isinstance(parse_states_path(file.path), SharedPath):
         return None
     batches = shared_batches(f"{folder}/{file.path}")
-    kept = positions_of(batches.start_us, starts) < 0
-    if not kept.any():
+    stays = positions_of(batches.start_us, starts) < 0
+    if not stays.any():
         return None
     check_whole(folder, [file])
     table = read_parquet(f"{folder}/{file.path}")
     gone = pc.is_in(table[BATCH].cast(pa.int64()), pa.array(starts))
-    return write_shared(table.filter(pc.invert(gone)), folder, batches.take(kept), keys)
+    return write_shared(table.filter(pc.invert(gone)), folder, batches.take(stays), keys)

@@ -51,8 +51,8 @@ def file_of_rows(table: pa.Table, folder: AnyPath, place: Place, keys: Sequence[
 
 def files_of_rows(files: Iterable[File]) -> Mapping[Place, File]:
     """Place -> file, of the files of a table."""
-    found = ((_ROWS.fullmatch(file.path), file) for file in files)
-    return {(int(match["level"]), of_label(match["start"])): file for match, file in found if match}
+    matches = ((_ROWS.fullmatch(file.path), file) for file in files)
+    return {(int(match["level"]), of_label(match["start"])): file for match, file in matches if match}
 
 
 def index_file(tiles: Tiles, folder: AnyPath, schema: pa.Schema, to_us: int) -> File:
@@ -76,18 +76,18 @@ def index_files(files: Iterable[File]) -> list[File]:
 
 def tiles_of(folder: AnyPath, files: Iterable[File]) -> Tiles:
     """The tiles of a table; none if the file that tells of them is gone or damaged."""
-    found = index_files(files)
-    return _tiles(folder / found[0].path) if len(found) == 1 else NO_TILES
+    indexes = index_files(files)
+    return _tiles(folder / indexes[0].path) if len(indexes) == 1 else NO_TILES
 
 
 def made_to(folder: AnyPath, files: Iterable[File]) -> int:
     """The start of the last batch that the tiles of a table may hold states of, microseconds; `BEFORE_ALL` of
     a table without tiles.
     """
-    found = index_files(files)
+    indexes = index_files(files)
     return (
-        int(footer(str(folder / found[0].path))[_TO])
-        if len(found) == 1 and len(tiles_of(folder, found))
+        int(footer(str(folder / indexes[0].path))[_TO])
+        if len(indexes) == 1 and len(tiles_of(folder, indexes))
         else BEFORE_ALL
     )
 

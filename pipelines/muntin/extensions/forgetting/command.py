@@ -99,38 +99,40 @@ def forget(
 
         asked, how = _asked(pipeline, key, keys), _TOTALS[totals]
         if deed:
-            found = jobs.forget(pipeline, asked, root=folder, totals=how, spark=spark, progress=tell)
+            forgetting = jobs.forget(pipeline, asked, root=folder, totals=how, spark=spark, progress=tell)
         else:
-            found = jobs.plan_forget(pipeline, asked, root=folder)
+            forgetting = jobs.plan_forget(pipeline, asked, root=folder)
     if as_json:
         say_json(
             {
-                **found.register(),
-                "left": [each.place for each in found.left],
-                "sinks": list(found.sinks),
-                "done": found.done,
+                **forgetting.register(),
+                "left": [each.place for each in forgetting.left],
+                "sinks": list(forgetting.sinks),
+                "done": forgetting.done,
             }
         )
     else:
-        _say(found, deed=deed, prove=prove)
-    return _LEFT if (prove and found.left) or (deed and not found.done) else 0
+        _say(forgetting, deed=deed, prove=prove)
+    return _LEFT if (prove and forgetting.left) or (deed and not forgetting.done) else 0
 
 
 def _asked(pipeline: "Pipeline", texts: list[str] | None, file: Path | None) -> list[dict[str, Any]]:
     """The keys that were asked for: of several columns every combination, and the rows of a file."""
     values = by_column(pipeline.keys, texts or [])
-    found = [dict(zip(values, each, strict=True)) for each in product(*values.values())] if values else []
+    asked_keys = (
+        [dict(zip(values, each, strict=True)) for each in product(*values.values())] if values else []
+    )
     if file is not None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
-            found += pq.ParquetFile(file).read().to_pylist()
+            asked_keys += pq.ParquetFile(file).read().to_pylist()
         except (OSError, pa.ArrowException) as wrong:
             raise DefinitionError(
                 f"--keys {file}: cannot be read ({wrong}); write a Parquet file with key columns alone"
             ) from wrong
-    return found
+    return asked_keys
 
 
 def _remember(
@@ -147,17 +149,17 @@ def _remember(
         from muntin.extensions.forgetting import remembered as jobs
 
         if not keys:
-            told = f"{many(jobs.new_secret(pipeline, root=folder), 'key')} hashed with one more secret"
+            sentence = f"{many(jobs.new_secret(pipeline, root=folder), 'key')} hashed with one more secret"
         elif undo:
             count = jobs.undo(pipeline, _asked(pipeline, *keys), root=folder)
-            told = (
+            sentence = (
                 f"{many(count, 'key')} not forgotten any more: rows of batches that are read from now on"
                 " count"
             )
         elif until:
             count = jobs.count_again(pipeline, _asked(pipeline, *keys), until, root=folder)
-            told = f"{many(count, 'key')} counted again from {until.isoformat()} on"
-    say(told)
+            sentence = f"{many(count, 'key')} counted again from {until.isoformat()} on"
+    say(sentence)
     return 0
 
 
@@ -183,8 +185,8 @@ def _found(report: dict[str, Any] | None) -> object:
     return sum(each["rows"] for each in report["found"]) if report else ""
 
 
-def _say(found: "Forgetting", *, deed: bool, prove: bool) -> None:
-    shown = found.left if deed or prove else found.found
+def _say(forgetting: "Forgetting", *, deed: bool, prove: bool) -> None:
+    shown = forgetting.left if deed or prove else forgetting.found
     if shown:
         say(
             columns(
@@ -192,22 +194,22 @@ def _say(found: "Forgetting", *, deed: bool, prove: bool) -> None:
                 [[one.said, one.place, one.rows, one.files, size(one.bytes)] for one in shown],
             )
         )
-    if found.mend:
-        say(found.mend)
-    for place in found.undecided:
+    if forgetting.mend:
+        say(forgetting.mend)
+    for place in forgetting.undecided:
         say(f"cannot be told: {place}")
-    for line in found.sinks:
+    for line in forgetting.sinks:
         say(f"sink: {line}")
-    keys = many(found.keys, "key")
+    keys = many(forgetting.keys, "key")
     if deed:
-        gone = many(sum(each.rows for each in found.found), "row")
+        gone = many(sum(each.rows for each in forgetting.found), "row")
         return say(
             f"{keys} forgotten: {gone} gone"
-            if found.done
+            if forgetting.done
             else f"{keys} forgotten, and not yet everything is gone: run it again"
         )
     if prove:
-        return say(f"{keys}: something is left" if found.left else f"{keys}: nothing is found")
+        return say(f"{keys}: something is left" if forgetting.left else f"{keys}: nothing is found")
     return say(
         "nothing was changed; --yes removes it"
         if shown

@@ -69,13 +69,15 @@ def footer_says(file: pq.ParquetFile, keys: Plain) -> bool:
     """
     schema = file.schema_arrow
     texts = [file.metadata.metadata or {}, schema.metadata or {}, *((each.metadata or {}) for each in schema)]
-    told = [
+    statistics = [
         (name, text)
         for each in texts
         for name, text in each.items()
         if not name.startswith((b"muntin", b"ARROW:schema", b"PARQUET:"))
     ]
-    return says([schema.names, [[_decoded(each) for each in pair] for pair in told]], keys, numbers=False)
+    return says(
+        [schema.names, [[_decoded(each) for each in pair] for pair in statistics]], keys, numbers=False
+    )
 
 
 def _decoded(text: bytes) -> Any:  # noqa: ANN401 - JSON, or a text

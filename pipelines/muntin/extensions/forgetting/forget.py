@@ -121,9 +121,9 @@ def plan_forget(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], *, root: 
         StateError: there is no state, or a file of it cannot be read.
     """
     bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
-    found = tuple(all_traces(bound, plain))
+    traces = tuple(all_traces(bound, plain))
     named = dict.fromkeys(line for state in states_below(bound) for line in undecided(state))
-    return Forgetting(found, found, tuple(named), keys=len(plain.keys))
+    return Forgetting(traces, traces, tuple(named), keys=len(plain.keys))
 
 
 def forget(
@@ -179,10 +179,12 @@ def forget(
         beside_forgetting(state, partial(_end_old_versions, state, plain))
     progress("look through")
     left = tuple(beside_forgetting(bound, lambda: all_traces(bound, plain)))
-    done = Forgetting(before.found, left, before.undecided, sent, len(plain.keys), done=not left and not sent)
-    if done.done:
-        note(bound, "done", plain.keys, now or utc_now(), report=done.register())
-    return done
+    forgetting = Forgetting(
+        before.found, left, before.undecided, sent, len(plain.keys), done=not left and not sent
+    )
+    if forgetting.done:
+        note(bound, "done", plain.keys, now or utc_now(), report=forgetting.register())
+    return forgetting
 
 
 def _take_out(state: Bound, keys: Plain, progress: Callable[[str], None]) -> None:
@@ -203,12 +205,12 @@ def _take_out(state: Bound, keys: Plain, progress: Callable[[str], None]) -> Non
     _texts_and_stagings(state, keys)
 
 
-def _mirrors_begin_anew(bound: Bound, found: Sequence[Trace]) -> None:
+def _mirrors_begin_anew(bound: Bound, traces: Sequence[Trace]) -> None:
     """Let mirrors lose their history, of windows that held some keys or with files that cannot be read.
 
-    `found`: what lay there.
+    `traces`: what lay there.
     """
-    held = {trace.place.removesuffix("/_delta_log").partition(f"/{METADATA}/")[0] for trace in found}
+    held = {trace.place.removesuffix("/_delta_log").partition(f"/{METADATA}/")[0] for trace in traces}
     for folder in map(bound.table, filter(is_of_windows, tables_below(bound))):
         if relative(folder, bound.root) in held:
             without_history(folder)
@@ -268,9 +270,9 @@ def _end_old_versions(bound: Bound, keys: Plain) -> None:
         folder, snapshot = bound.table(table), bound.store.snapshot(table)
         columns = frozenset(snapshot.schema.names if snapshot.schema else ())
         held = partial(_says, partial(old_file_says, table, columns, meant), keys=keys)
-        told = (
+        answers = (
             _says(lambda path, keys: log_says(path, keys, meant), path, keys)
             for path in old_commits(folder, snapshot.version)
         )
-        if any(held(path) for path, *_ in old_files(folder)) or any(told):
+        if any(held(path) for path, *_ in old_files(folder)) or any(answers):
             end_old_versions(folder, held)

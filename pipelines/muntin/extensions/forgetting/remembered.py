@@ -151,9 +151,9 @@ def _forgotten(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], root: str 
     if lacks := [
         key for key in plain.keys if not used or now.untils.get(hash_name(key, used), UNDONE) == UNDONE
     ]:
-        told = " and ".join(f"{name}={value}" for name, value in lacks[0])
+        first_key = " and ".join(f"{name}={value}" for name, value in lacks[0])
         raise DefinitionError(
-            f"{pipeline.name}: {told} is not forgotten; muntin forget FILE --key {told} says what lies where"
-            " of it"
+            f"{pipeline.name}: {first_key} is not forgotten; muntin forget FILE --key {first_key} says what "
+            "lies where of it"
         )
     return plain

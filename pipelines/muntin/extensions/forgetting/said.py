@@ -81,8 +81,8 @@ def _may_say(name: str, column: pa.ChunkedArray, keys: Plain) -> np.ndarray | bo
     if pa.types.is_dictionary(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         column, kind = column.cast(pa.large_string()), pa.large_string()
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        found = (pc.fill_null(pc.match_substring(column, text), False) for text in keys.texts)  # noqa: FBT003 - where it is null
-        return np.logical_or.reduce([each.to_numpy() for each in found])
+        matches = (pc.fill_null(pc.match_substring(column, text), False) for text in keys.texts)  # noqa: FBT003 - where it is null
+        return np.logical_or.reduce([each.to_numpy() for each in matches])
     return any(name == part for key in keys.keys for part, _ in key)
 
 

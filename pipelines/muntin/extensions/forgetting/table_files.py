@@ -149,7 +149,9 @@ def log_says(path: AnyPath, keys: Plain, meant: Plain) -> bool:
 
 def _told(file: dict[str, Any], table: AnyPath, keys: Plain) -> bool:
     """Whether what a log says of a file tells of a key."""
-    told = [(name, end) for name, found in ends(file.get("stats")).items() for end in found]
-    if any(may_tell(*each, keys) for each in told) and not (table / unquote(file["path"])).exists():
+    named_ends = [
+        (name, end) for name, ends_of_column in ends(file.get("stats")).items() for end in ends_of_column
+    ]
+    if any(may_tell(*each, keys) for each in named_ends) and not (table / unquote(file["path"])).exists():
         return True
-    return any(tells(*each, keys) for each in told)
+    return any(tells(*each, keys) for each in named_ends)

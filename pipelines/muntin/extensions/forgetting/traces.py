@@ -120,8 +120,8 @@ class _Looked:
         except FileNotFoundError:  # a run, or another command, has replaced it
             return 0
         except (OSError, pa.ArrowException) as wrong:
-            told = f"{path} cannot be read ({wrong}), so that nobody can tell what it holds"
-            raise StateError(f"{told}; ask muntin doctor FILE") from wrong
+            problem = f"{path} cannot be read ({wrong}), so that nobody can tell what it holds"
+            raise StateError(f"{problem}; ask muntin doctor FILE") from wrong
 
     def at(self, path: AnyPath, look: Look) -> int:
         """The count of any other file; 0 of a file that is gone, and of one that cannot be read, which is
@@ -145,17 +145,17 @@ def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
     """
     states = states_below(bound)
     looked, meant = _Looked(keys), unsaid(keys, words_of(bound.pipeline, [state.folder for state in states]))
-    found = [trace for state in states for trace in _of_state(state, looked, meant)]
+    traces = [trace for state in states for trace in _of_state(state, looked, meant)]
     loose = [path for path, *_ in sizes_below(bound.home) if path not in looked.paths]
     counts = {path: looked.at(path, partial(loose_says, bound.home, meant)) for path in loose}
     held = {path for path in loose if is_of_rows(relative(path, bound.home).split("/"))}
-    found += _of_files(bound, "rows", "", {path: counts[path] for path in loose if path in held})
-    found += _of_files(bound, OTHERS, "", {path: counts[path] for path in loose if path not in held})
+    traces += _of_files(bound, "rows", "", {path: counts[path] for path in loose if path in held})
+    traces += _of_files(bound, OTHERS, "", {path: counts[path] for path in loose if path not in held})
     unread = (
         Trace(UNREADABLE, relative(path, bound.root), 0, 1, _size(path), why)
         for path, why in looked.unreadable.items()
     )
-    return [*dict.fromkeys(found), *unread]
+    return [*dict.fromkeys(traces), *unread]
 
 
 def _of_state(bound: Bound, looked: _Looked, meant: Plain) -> Iterator[Trace]:
@@ -187,19 +187,22 @@ def _of_table(bound: Bound, table: str, looked: _Looked, meant: Plain) -> Iterat
     yield from _of_files(bound, "old versions", table, old_rows)
     old = old_commits(folder, snapshot.version)
     log = [path for path in ascending((folder / "_delta_log").glob("*")) if is_of_log(path)]
-    told = {path: looked.at(path, lambda path, keys: log_says(path, keys, meant)) for path in log}
+    counts_of_log = {path: looked.at(path, lambda path, keys: log_says(path, keys, meant)) for path in log}
     yield from _of_files(
         bound,
         "old versions",
         f"{table}/_delta_log",
-        {path: count for path, count in told.items() if path in old},
+        {path: count for path, count in counts_of_log.items() if path in old},
     )
     bounds = {
         path: looked.at(path, partial(bounds_that_tell, folder, meant)) for path in manifests_of(folder)
     }
     yield from _of_files(bound, "bounds in a mirror", table, bounds)
     yield from _of_files(
-        bound, "names in the log", table, {path: count for path, count in told.items() if path not in old}
+        bound,
+        "names in the log",
+        table,
+        {path: count for path, count in counts_of_log.items() if path not in old},
     )
 
 
@@ -233,7 +236,7 @@ def undecided(bound: Bound) -> list[str]:
     """The columns of a state in which a key cannot be told from what is stored: hashes, sketches, and values
     of a user's own aggregates.
     """
-    found = [
+    places = [
         f"{bound.state}/{table}: hashes" for table in (IDS, LOOKED_UP) if bound.store.snapshot(table).files
     ]
     for table in tables_below(bound):
@@ -244,7 +247,7 @@ def undecided(bound: Bound) -> list[str]:
             if pa.types.is_binary(each.type) or pa.types.is_large_binary(each.type)
         }
         place = relative(bound.table(table), bound.home)
-        found += [
+        places += [
             f"{place}: {name} ({'result' if is_of_windows(table) else 'state'} in bytes)" for name in kinds
         ]
-    return found
+    return places

@@ -144,17 +144,17 @@ def _properties(connection: Connection) -> dict[str, Any]:
     """The properties of a catalog in a connection: its extra, and the address and the credentials of a REST
     catalog.
     """
-    found = {name: value for name, value in connection.extra.items() if value is not None}
-    if connection.host and "uri" not in found:
+    properties = {name: value for name, value in connection.extra.items() if value is not None}
+    if connection.host and "uri" not in properties:
         place = (
             connection.host
             if "://" in connection.host
             else f"{connection.extra.get('scheme', 'https')}://{connection.host}"
         )
-        found["uri"] = f"{place}:{connection.port}" if connection.port else place
-    if connection.login and connection.password and "credential" not in found:
-        found["credential"] = f"{connection.login}:{connection.password}"
-    return found
+        properties["uri"] = f"{place}:{connection.port}" if connection.port else place
+    if connection.login and connection.password and "credential" not in properties:
+        properties["credential"] = f"{connection.login}:{connection.password}"
+    return properties
 
 
 def _told(wrong: Exception, properties: Mapping[str, Any]) -> str:

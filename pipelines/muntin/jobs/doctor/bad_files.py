@@ -50,14 +50,14 @@ def bad_files(bound: Bound, *, deep: bool) -> Bad:
 
     `deep`: whether each file is read; else its size and its footer, and what a doctor reads itself.
     """
-    found = {}
+    problems_of_tables = {}
     for table in tables_of(bound):
         folder, whole = bound.table(table), deep or table == REPORTS
         problems = {
             file: problem_of_file(folder, file, deep=whole) for file in bound.store.snapshot(table).files
         }
-        found[table] = {file: problem for file, problem in problems.items() if problem}
-    return {table: files for table, files in found.items() if files}
+        problems_of_tables[table] = {file: problem for file, problem in problems.items() if problem}
+    return {table: files for table, files in problems_of_tables.items() if files}
 
 
 def problem_of_file(folder: AnyPath, file: File, *, deep: bool) -> str | None:

@@ -70,18 +70,18 @@ def diagnose(
         Finding(pipeline.name, f"{part}, which is not installed", mend)
         for part, mend in missing_packages(pipeline).items()
     ]
-    found = [*packages, *examine_disk(path_of(root), now or utc_now()), *_of_memory(bound)]
+    diagnosis = [*packages, *examine_disk(path_of(root), now or utc_now()), *_of_memory(bound)]
     logs = [
         Finding(str(path), problem, f"{_REPAIR}: derives again what the table lost with it")
         for problems in damaged_logs(bound).values()
         for path, problem in problems.items()
     ]
     if logs:
-        return [*found, *logs]
+        return [*diagnosis, *logs]
     damage = examine(bound, deep=deep)
     sound = without(bound, damage.bad)
     of_sinks = [each for sink in sound.sinks for each in sink.examine(sound, deep=deep)]
-    return [*found, *_of_state(sound, damage), *of_sinks, *_of_batches(sound, now or utc_now())]
+    return [*diagnosis, *_of_state(sound, damage), *of_sinks, *_of_batches(sound, now or utc_now())]
 
 
 def _of_memory(bound: Bound) -> Iterator[Finding]:

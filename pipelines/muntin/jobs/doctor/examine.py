@@ -77,30 +77,30 @@ def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     reported. Equally many rows may be other rows, and no other table has versions of ids: what was reported
     after the last commit that is left may have been in a lost one.
     """
-    found = set[int]()
+    batches = set[int]()
     for name in bound.windows:
         frames, ledger = bound.frames_of(name).table, published(bound.store, name).ledger
         if ledger and bound.folder / frames in tables:
             there, entries = accumulated(bound, frames, bound.store.snapshot(frames)), ledger.entries
             entries = entries.take(there.position(entries.start_us) >= 0)
             other = there.version[there.position(entries.start_us)] != entries.version
-            found |= {*entries.start_us[other].tolist()}
+            batches |= {*entries.start_us[other].tolist()}
     if bound.folder / QUARANTINE in tables:
-        kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE))
-        rows = dict(zip(kept.start_us.tolist(), kept.rows.tolist(), strict=True))
-        found |= {
+        refused_rows = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE))
+        rows = dict(zip(refused_rows.start_us.tolist(), refused_rows.rows.tolist(), strict=True))
+        batches |= {
             start
             for start, report in _reported(bound).items()
             if rows.get(start, 0) not in (0, report["rows_quarantined"])
         }
     for table in (table for table in (QUARANTINE, *bound.tables_of_ids) if bound.table(table) in tables):
         since_us = committed_ms(bound.table(table), bound.store.snapshot(table).version) * 1000 - _MARGIN_US
-        found |= {
+        batches |= {
             start
             for start, report in _reported(bound).items()
             if instant_us(report["recorded_at"], "report") >= since_us
         }
-    return found
+    return batches
 
 
 def _starts_of(bound: Bound, file: File) -> set[int]:
@@ -109,14 +109,14 @@ def _starts_of(bound: Bound, file: File) -> set[int]:
     Its footer may be lost with it.
     """
     facts = parse_states_path(file.path)
-    known = {
+    known_starts = {
         *_reported(bound),
         *(start for name in bound.windows for start in published(bound.store, name).starts.tolist()),
     }
     return {
         facts.first_us,
         facts.last_us,
-        *(start for start in known if facts.first_us <= start <= facts.last_us),
+        *(start for start in known_starts if facts.first_us <= start <= facts.last_us),
     }
 
 
@@ -145,11 +145,11 @@ def _disagreeing(bound: Bound) -> set[int]:
     tables = (*(frames.table for frames in bound.frame_sets), *bound.tables_of_ids)
     held = [accumulated(bound, table, bound.store.snapshot(table)).start_us for table in tables]
     refused = np.array([start for start, report in reports.items() if report["rows_quarantined"]], np.int64)
-    kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE)).start_us
+    refused_starts = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE)).start_us
     reported_from = expired_before(bound.store.snapshot(TABLE).files) or BEFORE_ALL
     unreported = [_but(there[there >= reported_from], read) for there in held]
-    lacking = [_but(read, there) for there in held] + unreported + [_but(refused, kept)]
-    return {start for starts in lacking for start in starts}
+    missing_starts = [_but(read, there) for there in held] + unreported + [_but(refused, refused_starts)]
+    return {start for starts in missing_starts for start in starts}
 
 
 def _reported(bound: Bound) -> Mapping[int, Mapping[str, Any]]:

@@ -72,13 +72,13 @@ def run_file(file: Path) -> Defined:
     with _ONE:
         dags: list[tuple[Pipeline, Any]] = []
         names = _executed(file, dags)
-    found = {
+    pipelines = {
         id(value): value
         for value in (*names.values(), *(each for each, _ in dags))
         if isinstance(value, Pipeline)
     }
-    check_apart(file, found.values())
-    return Defined(tuple(found.values()), tuple(dags))
+    check_apart(file, pipelines.values())
+    return Defined(tuple(pipelines.values()), tuple(dags))
 
 
 def run_file_once(file: Path) -> Defined:
@@ -180,15 +180,17 @@ def _near(wrong: BaseException) -> str:
         rf"\.\w+\([^\"']*\b{wrong.name}\b", extract_tb(wrong.__traceback__)[-1].line or ""
     ):
         return f'; if {wrong.name} is a column, or SQL over columns, it stands in quotes: "{wrong.name}"'
-    found = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
-    known = _arguments(found[1]) if found else []
-    return (_meant(found[2], known) or f"; it takes {', '.join(known)}") if found and known else ""
+    match = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
+    arguments = _arguments(match[1]) if match else []
+    return (
+        (_meant(match[2], arguments) or f"; it takes {', '.join(arguments)}") if match and arguments else ""
+    )
 
 
-def _near_import(wrong: ImportError, found: re.Match[str] | None) -> str:
+def _near_import(wrong: ImportError, match: re.Match[str] | None) -> str:
     """The name of Muntin's, or the package, that was misspelt."""
-    if found:
-        return _meant(found[1], _public(sys.modules.get(found[2])))
+    if match:
+        return _meant(match[1], _public(sys.modules.get(match[2])))
     from importlib.metadata import packages_distributions
 
     return did_you_mean(
@@ -205,22 +207,22 @@ def _public(thing: object) -> list[str]:
     ]
 
 
-def _meant(name: str, known: Sequence[str]) -> str:
+def _meant(name: str, candidates: Sequence[str]) -> str:
     other = _OTHER_WORDS.get(name.lower())
-    return f"; it is called {other!r} here" if other in known else did_you_mean(name, known)
+    return f"; it is called {other!r} here" if other in candidates else did_you_mean(name, candidates)
 
 
 def _arguments(function: str) -> list[str]:
     """The arguments that a function of Muntin's takes, by its name."""
     name = function.split(".", maxsplit=1)[0]
     muntin = sys.modules["muntin"]
-    found = [
+    functions = [
         Pipeline,
         *(getattr(getattr(muntin, module), name, None) for module in ("sources", "windows", "aggregates")),
     ]
     return [
         each
-        for made in found
-        if callable(made) and made.__name__ == name
-        for each in signature(made).parameters
+        for candidate in functions
+        if callable(candidate) and candidate.__name__ == name
+        for each in signature(candidate).parameters
     ]

@@ -56,9 +56,9 @@ def _window(pipeline: Pipeline, window: str) -> str:
     )
 
 
-def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:
+def _of_sources(pipeline: Pipeline, text_of: Callable[[Source], str]) -> str | dict[str, str]:
     """The description of the source; name -> description, where there are several sources."""
-    return {name: told(source) for name, source in pipeline.sources.items()} or told(pipeline.origin)
+    return {name: text_of(source) for name, source in pipeline.sources.items()} or text_of(pipeline.origin)
 
 
 def _event_time(source: Source) -> str:
@@ -84,7 +84,7 @@ def _dedupe(source: Source) -> str:
 
 def spelled(window: object) -> str:
     """A kind of windows with durations as people write them."""
-    return re.sub(r"(\w+)_us=(\d+)", lambda found: f"{found[1]}={spell(int(found[2]))}", repr(window))
+    return re.sub(r"(\w+)_us=(\d+)", lambda match: f"{match[1]}={spell(int(match[2]))}", repr(window))
 
 
 def write(state: AnyPath, pipeline: Pipeline) -> None:
@@ -132,18 +132,18 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ...     "week": "y"}})
     ["keys: 'a' is now 'a, b'", "windows: 'week' is new: y"]
     """
-    found = []
+    sentences = []
     for part in dict.fromkeys((*before, *now)):
         old, new = before.get(part, ""), now.get(part, "")
         if isinstance(old, dict) and isinstance(new, dict):
-            found += [
+            sentences += [
                 line
                 for name in dict.fromkeys((*old, *new))
                 for line in _of_name(part, name, old.get(name), new.get(name))
             ]
         elif old != new:
-            found.append(f"{part}: {old!r} is now {new!r}")
-    return found
+            sentences.append(f"{part}: {old!r} is now {new!r}")
+    return sentences
 
 
 def _of_name(part: str, name: str, old: str | None, new: str | None) -> list[str]:

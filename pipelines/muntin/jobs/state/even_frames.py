@@ -30,9 +30,11 @@ def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
     longer = {frames.table for frames in frame_sets(pipeline)} - even
     if not longer or (home / fingerprint(pipeline)).is_dir():
         return False
-    known = {state.name: _tables(state) for state in states_of(home)}
-    before = fingerprint(pipeline, even=True) in known or any(even <= tables for tables in known.values())
-    return before and not any(longer & tables for tables in known.values())
+    tables_of_states = {state.name: _tables(state) for state in states_of(home)}
+    before = fingerprint(pipeline, even=True) in tables_of_states or any(
+        even <= tables for tables in tables_of_states.values()
+    )
+    return before and not any(longer & tables for tables in tables_of_states.values())
 
 
 def _tables(state: AnyPath) -> set[str]:

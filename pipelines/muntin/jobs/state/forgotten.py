@@ -169,11 +169,11 @@ def rotate(bound: Bound, at: datetime) -> int:
 
     def event(now: Forgotten) -> Mapping[str, Any]:
         ring = _ring(bound)
-        told = [
+        rehashed = [
             _told((columns, reduce(again, ring[now.secrets :], name))) | {"before": name}
             for columns, name in now.untils
         ]
-        return {"action": "rotate", **_noted(ring), "keys": told}
+        return {"action": "rotate", **_noted(ring), "keys": rehashed}
 
     _add(bound, at, event)
     return len(forgotten(bound.home).untils)

@@ -82,13 +82,13 @@ def lost_copies(home: AnyPath, *, deep: bool = False) -> Mapping[AnyPath, AnyPat
 
     `deep`: also files that are damaged in one.
     """
-    found: dict[AnyPath, AnyPath] = {}
+    copies: dict[AnyPath, AnyPath] = {}
     for number, places in _files(home).items():
         whole = [path for path in places if not deep or _is_whole(path, number)]
         if len(whole) == 1:
             [lost] = {home / folder / _name(number) for folder in _FOLDERS} - {*whole}
-            found[lost] = whole[0]
-    return found
+            copies[lost] = whole[0]
+    return copies
 
 
 def put_back(home: AnyPath, *, deep: bool = False) -> tuple[AnyPath, ...]:
@@ -106,11 +106,11 @@ def put_back(home: AnyPath, *, deep: bool = False) -> tuple[AnyPath, ...]:
 
 def _files(home: AnyPath) -> dict[int, list[AnyPath]]:
     """The number of each file that is there -> where it lies, in one folder or in both."""
-    found: dict[int, list[AnyPath]] = {}
+    numbered: dict[int, list[AnyPath]] = {}
     for path in (path for folder in _FOLDERS for path in ascending((home / folder).glob("[0-9]*.json"))):
         if path.stem.isdigit():
-            found.setdefault(int(path.stem), []).append(path)
-    return found
+            numbered.setdefault(int(path.stem), []).append(path)
+    return numbered
 
 
 def _event(home: AnyPath, number: int) -> Mapping[str, Any]:

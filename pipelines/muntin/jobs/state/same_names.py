@@ -30,12 +30,12 @@ def check_apart(file: Path, pipelines: Iterable[Pipeline]) -> None:
     Raises:
         DefinitionError: it has such pipelines.
     """
-    known: dict[str, Pipeline] = {}
+    by_name: dict[str, Pipeline] = {}
     for each in pipelines:
-        if (other := known.setdefault(each.name.lower(), each)) is not each and other != each:
+        if (other := by_name.setdefault(each.name.lower(), each)) is not each and other != each:
             raise DefinitionError(f"{file} defines two pipelines of the name {each.name!r}; {_WHY}")
-    for each in known.values():
-        if each.renamed.pipeline and each.renamed.pipeline.lower() in known:
+    for each in by_name.values():
+        if each.renamed.pipeline and each.renamed.pipeline.lower() in by_name:
             raise DefinitionError(
                 f"{file}: renamed= of {each.name!r}: {each.renamed.pipeline!r} is a pipeline of this file;"
                 " leave it out"
@@ -62,12 +62,12 @@ def check_alone(file: Path, name: str) -> None:
 
 
 def _files(dags: Path) -> Iterable[Path]:
-    found = (
+    paths = (
         file
         for file in sorted(dags.rglob("*.py"))
         if not any(part.startswith(".") for part in file.relative_to(dags).parts)
     )
-    return islice(found, _INSPECTED)
+    return islice(paths, _INSPECTED)
 
 
 def _defines(file: Path, given: re.Pattern[bytes], name: str) -> bool:

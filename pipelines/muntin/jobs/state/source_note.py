@@ -37,23 +37,25 @@ def note(state: AnyPath, more: Callable[[Columns], Columns], member: Member | No
         StateError: the disk refuses.
     """
 
-    def changed(found: Any) -> Columns | None:  # noqa: ANN401 - JSON
-        before = _columns(found)
+    def changed(noted_json: Any) -> Columns | None:  # noqa: ANN401 - JSON
+        before = _columns(noted_json)
         after = more(before)
         return after if [*after.items()] != [*before.items()] else None
 
     change_note(state / _name(member), changed)
 
 
-def _columns(found: Any) -> Columns:  # noqa: ANN401 - JSON
-    return dict(found) if isinstance(found, dict) else {}
+def _columns(noted_json: Any) -> Columns:  # noqa: ANN401 - JSON
+    return dict(noted_json) if isinstance(noted_json, dict) else {}
 
 
 def _name(member: Member | None) -> str:
     return NAME if member is None else f"columns_of_{member.name}.json"
 
 
-def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) -> tuple[Columns, list[str]]:
+def taken_in(
+    noted_columns: Columns, here: Columns, path: str, *, ordered: bool = True
+) -> tuple[Columns, list[str]]:
     """The columns with the columns of another file, and its differences, a sentence each. `ordered`: whether
     files have an order of columns.
 
@@ -61,38 +63,38 @@ def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) 
     ({'x': 'BIGINT', 'y': 'DATE'}, ['x is BIGINT in b.csv and was INTEGER: BIGINT holds both', 'y DATE is
     a new column in b.csv'])
     """
-    if not known:
+    if not noted_columns:
         return dict(here), []
-    found, told = dict(known), []
+    columns, sentences = dict(noted_columns), []
     for name, kind in here.items():
-        before = known.get(name)
+        before = noted_columns.get(name)
         if before is None:
-            told.append(f"{name} {kind} is a new column in {path}")
-            found[name] = kind
+            sentences.append(f"{name} {kind} is a new column in {path}")
+            columns[name] = kind
         elif before != kind and (wide := common_type(stored_type(before), stored_type(kind)) or kind) not in (
             before,
             stored_type(before),
         ):
-            told.append(
+            sentences.append(
                 f"{name} is {kind} in {path} and was {before}"
                 + (f": {wide} holds both" if _holds_both(before, kind) else "")
             )
-            found[name] = wide
-    common = [name for name in known if name in here]
-    if ordered and common != [name for name in here if name in known]:
-        told.append(f"the columns of {path} are in another order: {', '.join(here)}")
-        found = {name: found[name] for name in (*here, *(name for name in found if name not in here))}
-    return found, told
+            columns[name] = wide
+    common = [name for name in noted_columns if name in here]
+    if ordered and common != [name for name in here if name in noted_columns]:
+        sentences.append(f"the columns of {path} are in another order: {', '.join(here)}")
+        columns = {name: columns[name] for name in (*here, *(name for name in columns if name not in here))}
+    return columns, sentences
 
 
 def _holds_both(one: str, other: str) -> bool:
     return common_type(stored_type(one), stored_type(other)) is not None
 
 
-def lacks(found: Iterable[Mapping[str, Sequence[str]]]) -> list[str]:
-    """The columns that some files lack, a sentence each. `found`: column -> paths of the files without it."""
+def lacks(files_without: Iterable[Mapping[str, Sequence[str]]]) -> list[str]:
+    """The columns that some files lack, a sentence each. `files_without`: column -> paths of files."""
     paths: dict[str, list[str]] = {}
-    for each in found:
+    for each in files_without:
         for name, without in each.items():
             paths.setdefault(name, []).extend(without)
     return [

@@ -30,11 +30,11 @@ def bounds_of(manifest: bytes) -> Iterator[tuple[str, str, Any]]:
     from pyiceberg.schema import Schema
     from pyiceberg.types import PrimitiveType
 
-    found: Any = reader(BytesIO(manifest))
-    if "schema" not in found.metadata:
+    entries: Any = reader(BytesIO(manifest))
+    if "schema" not in entries.metadata:
         return
-    schema = Schema.model_validate_json(found.metadata["schema"])
-    for entry in found:
+    schema = Schema.model_validate_json(entries.metadata["schema"])
+    for entry in entries:
         file = entry["data_file"]
         for each in (*(file["lower_bounds"] or ()), *(file["upper_bounds"] or ())):
             kind = schema.find_type(each["key"])

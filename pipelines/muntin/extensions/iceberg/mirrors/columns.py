@@ -39,9 +39,11 @@ def follow_columns(metadata: TableMetadata, wanted: pa.Schema) -> list[TableUpda
     schema = _schema(metadata, documented(wanted))
     updates: list[TableUpdate] = []
     if schema.fields != metadata.schema().fields:
-        known = [each.schema_id for each in metadata.schemas if each.fields == schema.fields]
-        updates += [] if known else [AddSchemaUpdate(schema=schema)]
-        updates.append(SetCurrentSchemaUpdate(schema_id=known[0] if known else schema.schema_id))
+        same_schemas = [each.schema_id for each in metadata.schemas if each.fields == schema.fields]
+        updates += [] if same_schemas else [AddSchemaUpdate(schema=schema)]
+        updates.append(
+            SetCurrentSchemaUpdate(schema_id=same_schemas[0] if same_schemas else schema.schema_id)
+        )
     names = _mapping(metadata, schema)
     if updates or metadata.properties.get(_MAPPING) != names:
         updates.append(SetPropertiesUpdate(updates={_MAPPING: names}))

@@ -89,14 +89,14 @@ def problems_of(bound: Bound, sink: IcebergSink, reach: Reach, *, deep: bool) ->
     now = current(bound.store, str(sink.window))
     folder = bound.table(now.table)
     with sink.opened(bound.pipeline.name, reach) as opened:
-        found: list[tuple[str, str]] = opened.problems(str(folder), deep=deep)
+        problems: list[tuple[str, str]] = opened.problems(str(folder), deep=deep)
         if (
-            found
+            problems
             or not deep
             or (there := opened.position(str(folder))) is None
             or there.table != now.snapshot.identity
         ):
-            return found
+            return problems
         if there.version > now.snapshot.version or now.snapshot.schema is None:
             return []
         before, versions = _versions(folder, now, there.version)
@@ -113,17 +113,21 @@ def _lacking(bound: Bound, window: str, there: Position | None, *, anew: bool) -
     if now.snapshot.version < 0 or now.snapshot.schema is None:
         return None, ""
     table, version = bound.table(now.table), now.snapshot.version
-    known = there is not None and there.table == now.snapshot.identity
+    is_same_table = there is not None and there.table == now.snapshot.identity
     remark = there.lost if there else ""
-    if known and there and (there.version > version or mark_of(table, there.version) not in ("", there.mark)):
+    if (
+        is_same_table
+        and there
+        and (there.version > version or mark_of(table, there.version) not in ("", there.mark))
+    ):
         remark = f"{table} was put back to an earlier state"
-    follows = known and there and not anew and not remark
+    follows = is_same_table and there and not anew and not remark
     before, versions = _versions(table, now, there.version if there and follows else None)
     if follows and not versions:
         return None, ""
-    told = texts(bound, window)
-    schema = commented(now.snapshot.schema, told.comments)
-    return Mirrored(now.snapshot.identity, str(table), schema, told.description, before, versions), remark
+    comments = texts(bound, window)
+    schema = commented(now.snapshot.schema, comments.comments)
+    return Mirrored(now.snapshot.identity, str(table), schema, comments.description, before, versions), remark
 
 
 def _versions(table: AnyPath, now: Published, since: int | None) -> tuple[set[str] | None, list[Version]]:
@@ -136,13 +140,17 @@ def _versions(table: AnyPath, now: Published, since: int | None) -> tuple[set[st
     commits = [] if since is None else commits_between(table, since, version)
     if since is None or len(commits) < version - since:
         return None, [Version(version, mark_of(table, version), paths)]
-    found, there = list[Version](), paths
+    missed_versions, there = list[Version](), paths
     for commit in reversed(commits):
         changes = commit.adds or commit.removes
-        if changes and len(found) < MOST_VERSIONS and all((table / path).exists() for path in there - paths):
-            found.append(Version(commit.version, mark_of(table, commit.version), there))
+        if (
+            changes
+            and len(missed_versions) < MOST_VERSIONS
+            and all((table / path).exists() for path in there - paths)
+        ):
+            missed_versions.append(Version(commit.version, mark_of(table, commit.version), there))
         there = (there - {*commit.adds}) | _of_windows(commit.removes)
-    return there, found[::-1]
+    return there, missed_versions[::-1]
 
 
 def _of_windows(paths: Iterable[str]) -> set[str]:

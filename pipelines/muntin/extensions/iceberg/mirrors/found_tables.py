@@ -74,8 +74,8 @@ def problems_of(catalog: Catalog, name: str, place: str, *, deep: bool) -> list[
                 "is not as a publication left it: its newest snapshot is not the present one",
             )
         ]
-    found = damaged_files(table.snapshots() if deep else [mine], table.io, deep=deep)
-    return list(dict.fromkeys((path, problem) for path, problem, _ in found))
+    problems = damaged_files(table.snapshots() if deep else [mine], table.io, deep=deep)
+    return list(dict.fromkeys((path, problem) for path, problem, _ in problems))
 
 
 def remove_outlived(table: Table, now: TableMetadata) -> None:

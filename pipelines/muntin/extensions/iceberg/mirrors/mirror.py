@@ -205,7 +205,7 @@ class Mirror:
             AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
         )
         try:
-            made = self.catalog.commit_table(table, alone, tuple(self._updates(table, mirrored, at)))
+            commit = self.catalog.commit_table(table, alone, tuple(self._updates(table, mirrored, at)))
         except CommitStateUnknownException:
             raise SinkError(
                 f"catalog {self.sink.catalog} gave no answer to a commit; the next run looks whether it"
@@ -213,7 +213,7 @@ class Mirror:
             ) from None
         except CommitFailedException:
             raise MovedError from None
-        remove_outlived(table, made.metadata)
+        remove_outlived(table, commit.metadata)
         last = mirrored.versions[-1]
         return Position(mirrored.identity, last.number, last.mark, str(metadata.table_uuid))
 
@@ -277,17 +277,20 @@ class Mirror:
         metadata = update_table_metadata(table.metadata, tuple(of_table)) if of_table else table.metadata
         newest = newest_own(table)
         mine = None if newest is None or newest.snapshot_id in self._unread else newest
-        known = mine is None or mirrored.before is None
+        begins_anew = mine is None or mirrored.before is None
         have = (
             paths_of(mine, table.io)
-            if known
+            if begins_anew
             else {f"{mirrored.folder}/{path}" for path in mirrored.before or ()}
         )
-        snapshots, made = Snapshots(metadata, table.io, place_of(self.sink, mirrored.folder), mine), []
+        snapshots, new_snapshots = (
+            Snapshots(metadata, table.io, place_of(self.sink, mirrored.folder), mine),
+            [],
+        )
         for version in mirrored.versions:
             paths = {f"{mirrored.folder}/{path}" for path in version.paths}
             try:
-                made.append(
+                new_snapshots.append(
                     snapshots.next(
                         paths - have, have - paths, {VERSION: str(version.number), MARK: version.mark}
                     )
@@ -298,18 +301,18 @@ class Mirror:
                     raise
             else:
                 have = paths
-        yield from (AddSnapshotUpdate(snapshot=each) for each in made)
-        yield SetSnapshotRefUpdate(ref_name="main", type="branch", snapshot_id=made[-1].snapshot_id)
+        yield from (AddSnapshotUpdate(snapshot=each) for each in new_snapshots)
+        yield SetSnapshotRefUpdate(ref_name="main", type="branch", snapshot_id=new_snapshots[-1].snapshot_id)
         moved = table.properties.get(PLACE) != properties[PLACE]
         unread = (
             {each.snapshot_id for each in table.snapshots()}
             if moved
             else of_other_fields(table.metadata, metadata)
         )
-        yield from self._expired(table, made, at, unread)
+        yield from self._expired(table, new_snapshots, at, unread)
 
     def _expired(
-        self, table: Table, made: Sequence[Snapshot], at: datetime, unread: set[int]
+        self, table: Table, new_snapshots: Sequence[Snapshot], at: datetime, unread: set[int]
     ) -> Iterator[TableUpdate]:
         """The snapshots to remove: snapshots that were replaced too long ago, and snapshots that cannot be
         read as they were any more.
@@ -323,7 +326,7 @@ class Mirror:
                 " have other types now, or files lie elsewhere; remove the branch or tag, or name another"
                 " table"
             )
-        ascending = [*sorted(table.snapshots(), key=lambda each: each.sequence_number or 0), *made]
+        ascending = [*sorted(table.snapshots(), key=lambda each: each.sequence_number or 0), *new_snapshots]
         oldest_ms = at.timestamp() * 1000 - self.sink.keep_us / 1000
         old = [each for each, after in pairwise(ascending) if after.timestamp_ms < oldest_ms]
         gone = {*(each.snapshot_id for each in (*old, *ascending[:-MOST_SNAPSHOTS])), *self._unread} - {

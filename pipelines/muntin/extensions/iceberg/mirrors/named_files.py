@@ -25,29 +25,29 @@ def named_files(catalog: str, table: str, reach: Reach) -> set[str]:
         from pyiceberg.exceptions import NoSuchTableError
 
         try:
-            found = opened.load_table(table)
+            loaded = opened.load_table(table)
         except NoSuchTableError:
             return set()
         try:
             manifests = {
                 each.manifest_path: each
-                for snapshot in found.snapshots()
-                for each in snapshot.manifests(found.io)
+                for snapshot in loaded.snapshots()
+                for each in snapshot.manifests(loaded.io)
             }
             data = {
                 entry.data_file.file_path
                 for each in manifests.values()
-                for entry in each.fetch_manifest_entry(found.io)
+                for entry in each.fetch_manifest_entry(loaded.io)
             }
         except Exception as wrong:  # whatever a damaged file makes of the reader
             raise OSError(f"a file of the table's own cannot be read ({wrong})") from wrong
-        lists = {snapshot.manifest_list for snapshot in found.snapshots()}
+        lists = {snapshot.manifest_list for snapshot in loaded.snapshots()}
         return (
             data
             | {*manifests}
             | lists
-            | {found.metadata_location}
-            | {each.metadata_file for each in found.metadata.metadata_log}
+            | {loaded.metadata_location}
+            | {each.metadata_file for each in loaded.metadata.metadata_log}
         )
 
 

@@ -90,7 +90,7 @@ def damaged_files(
     `deep`: whether manifests are held against their lists, too, as earlier versions gave them names without a
     digest.
     """
-    known = dict[str, str]()
+    problems = dict[str, str]()
     for snapshot in snapshots:
         place = snapshot.manifest_list
         problem, manifests = _problem_of_content(io, place), []
@@ -102,10 +102,10 @@ def damaged_files(
         if problem:
             yield place, problem, snapshot
         for each in manifests:
-            if each.manifest_path not in known:
-                known[each.manifest_path] = _problem_of_manifest(io, each, deep=deep)
-            if known[each.manifest_path]:
-                yield each.manifest_path, known[each.manifest_path], snapshot
+            if each.manifest_path not in problems:
+                problems[each.manifest_path] = _problem_of_manifest(io, each, deep=deep)
+            if problems[each.manifest_path]:
+                yield each.manifest_path, problems[each.manifest_path], snapshot
 
 
 def torn_leftovers(place: str, snapshots: Sequence[Snapshot], io: FileIO) -> list[str]:
@@ -115,8 +115,8 @@ def torn_leftovers(place: str, snapshots: Sequence[Snapshot], io: FileIO) -> lis
     """
     lists = {each.manifest_list for each in snapshots}
     named = lists | {each.manifest_path for one in lists for each in read_manifest_list(io.new_input(one))}
-    found = (f"{place}/{name}" for name in names_in(place) if name.endswith(".avro"))
-    return [each for each in found if each not in named and _problem_of_content(io, each) == _OTHER]
+    candidates = (f"{place}/{name}" for name in names_in(place) if name.endswith(".avro"))
+    return [each for each in candidates if each not in named and _problem_of_content(io, each) == _OTHER]
 
 
 def _problem_of_manifest(io: FileIO, manifest: ManifestFile, *, deep: bool) -> str:
@@ -164,9 +164,9 @@ def newest_description(place: str) -> tuple[str | None, list[str]]:
     from pyiceberg.exceptions import ValidationError
     from pyiceberg.table.metadata import TableMetadataUtil
 
-    found = [(int(match[1]), name) for name in names_in(place) if (match := _DESCRIPTION.fullmatch(name))]
+    numbered = [(int(match[1]), name) for name in names_in(place) if (match := _DESCRIPTION.fullmatch(name))]
     damaged = list[str]()
-    for _, name in sorted(found, reverse=True):
+    for _, name in sorted(numbered, reverse=True):
         with suppress(ValidationError, ValueError, KeyError, TypeError, OSError):
             TableMetadataUtil.parse_raw(path_of(f"{place}/{name}").read_bytes().decode())
             return f"{place}/{name}", damaged

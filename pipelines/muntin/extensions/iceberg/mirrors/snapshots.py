@@ -76,10 +76,10 @@ class Snapshots:
         manifests = self._written(number, added, entries, gone) + stay
         self._sequence += 1
         parent = self._base.snapshot_id if self._base else None
-        kept = Kept()
-        with write_manifest_list(_FORMAT, kept, number, parent, self._sequence, _PACKED) as written:
+        buffer = Kept()
+        with write_manifest_list(_FORMAT, buffer, number, parent, self._sequence, _PACKED) as written:
             written.add_manifests(manifests)
-        place = kept.keep(self._io, lambda digest: f"{self._folder}/snap-{number}-0-{digest}.avro")
+        place = buffer.keep(self._io, lambda digest: f"{self._folder}/snap-{number}-0-{digest}.avro")
         summary = self._summary(added, [entry.data_file for entry in removed], properties)
         schema = self._metadata.current_schema_id
         self._base = Snapshot(
@@ -94,8 +94,8 @@ class Snapshots:
 
     def _manifests(self, gone: Collection[str]) -> tuple[list[ManifestFile], list[ManifestEntry]]:
         """The manifests that stay as they are; and the entries of the other manifests, to be written anew."""
-        found = self._base.manifests(self._io) if self._base else []
-        alive = [each for each in found if each.has_added_files() or each.has_existing_files()]
+        manifests = self._base.manifests(self._io) if self._base else []
+        alive = [each for each in manifests if each.has_added_files() or each.has_existing_files()]
         stay, entries = list[ManifestFile](), list[ManifestEntry]()
         if not gone and len(alive) < MANY:
             return alive, entries
@@ -114,8 +114,8 @@ class Snapshots:
         if not added and not entries:
             return []
         spec, schema = self._metadata.spec(), self._metadata.schema()
-        kept = Kept()
-        with write_manifest(_FORMAT, spec, schema, kept, number, _PACKED) as writer:
+        buffer = Kept()
+        with write_manifest(_FORMAT, spec, schema, buffer, number, _PACKED) as writer:
             for file in added:
                 writer.add(
                     ManifestEntry.from_args(
@@ -124,7 +124,7 @@ class Snapshots:
                 )
             for entry in entries:
                 (writer.delete if entry.data_file.file_path in gone else writer.existing)(entry)
-        kept.keep(self._io, lambda digest: f"{self._folder}/{digest}-m0.avro")
+        buffer.keep(self._io, lambda digest: f"{self._folder}/{digest}-m0.avro")
         return [writer.to_manifest_file()]
 
     def _summary(

@@ -65,15 +65,15 @@ def snapshot_log(source: IcebergSource) -> SnapshotLog:
             raise SourceError(
                 f"{source.path}: there is no such table; mend its name in {source.call}"
             ) from wrong
-    kept = kept_snapshots(table.metadata)
+    snapshots = kept_snapshots(table.metadata)
     # the first format has none
-    if not kept and (table.metadata.snapshots or getattr(table.metadata, "last_sequence_number", 0)):
+    if not snapshots and (table.metadata.snapshots or getattr(table.metadata, "last_sequence_number", 0)):
         raise SourceError(
             f"{source.path}: it had rows, and has no current snapshot; finish what replaces it, or put it"
             " back to a snapshot"
         )
-    made_us = {version: each.made_us for version, each in enumerate(kept)}
-    return SnapshotLog(f"{source.path} {table.metadata.table_uuid}", made_us, table, kept)
+    made_us = {version: each.made_us for version, each in enumerate(snapshots)}
+    return SnapshotLog(f"{source.path} {table.metadata.table_uuid}", made_us, table, snapshots)
 
 
 def _connection(name: str) -> Connection:
@@ -89,7 +89,7 @@ def kept_snapshots(metadata: TableMetadata) -> list[Kept]:
     became it.
     """
     there = {each.snapshot_id: each for each in metadata.snapshots}
-    found: list[Kept] = []
+    snapshots: list[Kept] = []
     seen: set[int] = set()
     for made_ms, number in _entries(metadata, there):
         chain: list[Snapshot] = []
@@ -99,11 +99,11 @@ def kept_snapshots(metadata: TableMetadata) -> list[Kept]:
             seen.add(at.snapshot_id)
             at = there.get(at.parent_snapshot_id or -1)
         if at is None:  # its parent, or itself, is lacking
-            found, seen = [], {each.snapshot_id for each in chain}
-        back = at is not None and (at is not found[-1].snapshot or not chain)
+            snapshots, seen = [], {each.snapshot_id for each in chain}
+        back = at is not None and (at is not snapshots[-1].snapshot or not chain)
         steps = chain[::-1] or ([at] if at else [])
-        found += [Kept(made_ms * 1000, each, back and not place) for place, each in enumerate(steps)]
-    return found
+        snapshots += [Kept(made_ms * 1000, each, back and not place) for place, each in enumerate(steps)]
+    return snapshots
 
 
 def _entries(metadata: TableMetadata, there: Mapping[int, Snapshot]) -> list[tuple[int, int]]:
@@ -113,11 +113,11 @@ def _entries(metadata: TableMetadata, there: Mapping[int, Snapshot]) -> list[tup
     entries = [(each.timestamp_ms, each.snapshot_id) for each in metadata.snapshot_log]
     if metadata.current_snapshot_id in (None, *(number for _, number in entries[-1:])):
         return entries
-    found, at = [], there.get(metadata.current_snapshot_id or -1)
+    ancestors, at = [], there.get(metadata.current_snapshot_id or -1)
     while at is not None:
-        found.append((at.timestamp_ms, at.snapshot_id))
+        ancestors.append((at.timestamp_ms, at.snapshot_id))
         at = there.get(at.parent_snapshot_id or -1)
-    return found[::-1]
+    return ancestors[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +149,8 @@ class SnapshotLog(Log):
 
     def since(self, mark: int) -> range:
         """The versions behind a snapshot."""
-        known = [version for version, each in enumerate(self.kept) if each.snapshot.snapshot_id == mark]
-        return range(known[-1] + 1 if known else 0, len(self.kept))
+        versions = [version for version, each in enumerate(self.kept) if each.snapshot.snapshot_id == mark]
+        return range(versions[-1] + 1 if versions else 0, len(self.kept))
 
     def named(self, versions: Sequence[int]) -> str:
         """Some snapshots, for people."""
