@@ -101,7 +101,7 @@ def told(home: Home, name: str = "shop") -> list[tuple[str, str | None]]:
     """State and approval of each batch that was read."""
     states = status(shop(home, name), root=home.state).states
     assert states
-    return [(each.state, each.despite) for each in states.told if each.reason is None or "no run has read" not in each.reason]
+    return [(each.state, each.despite) for each in states.listed if each.reason is None or "no run has read" not in each.reason]
 
 
 @pytest.mark.timeout(900)

@@ -15,7 +15,7 @@ EXPECTED = "window day: expect_column_values_to_be_between(column='total', min_v
 
 
 def told(run: Run, **options: Any) -> list[tuple[str, str, str, str]]:
-    return [(one.kind, one.severity, one.what, one.found) for one in findings(to("alerts", **options), run)]
+    return [(one.kind, one.severity, one.what, one.observed) for one in findings(to("alerts", **options), run)]
 
 
 def test_a_run_that_is_well_has_none() -> None:
@@ -96,14 +96,14 @@ def test_masked_columns_are_replaced_in_rows_and_in_what_was_observed() -> None:
     seen = report(check(unexpected_count=None, observed_value=-77, failing_rows=[]), check(error="cannot cast -77", failing_rows=[]))
     for mask in (["total"], ["who", "total"]):
         hidden = findings(to("alerts", mask=mask), run(quality=(seen,)))
-        assert not any("77" in one.found for one in hidden)
-    assert any("77" in one.found for one in findings(to("alerts", mask=["who"]), run(quality=(seen,))))
+        assert not any("77" in one.observed for one in hidden)
+    assert any("77" in one.observed for one in findings(to("alerts", mask=["who"]), run(quality=(seen,))))
 
 
 def test_of_a_check_without_a_column_nothing_is_shown_where_columns_are_masked() -> None:
     whole = check(type="unexpected_rows_expectation", column=None, error="cannot cast ann@example.com", failing_rows=[])
     counted = check(type="expect_table_row_count_to_equal", column=None, unexpected_count=None, observed_value=3, failing_rows=[])
-    found = [one.found for one in findings(to("alerts", mask=["who"]), run(quality=(report(whole, counted),)))]
+    found = [one.observed for one in findings(to("alerts", mask=["who"]), run(quality=(report(whole, counted),)))]
     assert found == ["could not run", "observed 3"]
 
 
@@ -161,7 +161,7 @@ PASSED = report(check(success=True))
     ],
 )
 def test_when_a_problem_is_over(problem: Finding, after: Run, is_over: bool) -> None:
-    assert recovered([problem], after, ()) == (replace(problem, found=str(after.interval)),) * is_over
+    assert recovered([problem], after, ()) == (replace(problem, observed=str(after.interval)),) * is_over
 
 
 def test_a_problem_that_is_met_again_is_not_over() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from muntin import Pipeline, plan, read
 from muntin.definition.pipeline import at_home
-from muntin.jobs.inputs.dimensions.met_rows import TEXTS
+from muntin.jobs.inputs.dimensions.lookup_log import TEXTS
 from muntin.testing import run_here
 
 TEXT = (Path(__file__).parents[2] / "docs/dimensions.md").read_text(encoding="utf-8")

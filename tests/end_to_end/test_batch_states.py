@@ -62,7 +62,7 @@ def states(made: Hourly) -> BatchStates:
 
 
 def words(made: Hourly) -> list[str]:
-    return [each.state for each in states(made).told]
+    return [each.state for each in states(made).listed]
 
 
 def test_a_run_at_work_is_running_and_leaves_no_note(made: Hourly) -> None:
@@ -81,7 +81,7 @@ def test_a_run_that_fails_says_where_and_why_until_it_is_done_again(made: Hourly
     with pytest.raises(MuntinError):
         go(made, 2, 4)
     assert words(made) == ["published", "published", "failed", "failed"]
-    one = states(made).told[-1]
+    one = states(made).listed[-1]
     assert one.step == "check"
     assert "SourceError: no file at" in (one.reason or "")
     (finding,) = [each for each in diagnose(made.pipeline, root=made.root) if "failed at check" in each.problem]
@@ -95,13 +95,13 @@ def test_a_run_that_fails_says_where_and_why_until_it_is_done_again(made: Hourly
 def test_a_killed_run_has_failed(made: Hourly, caplog: pytest.LogCaptureFixture) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(made.folder)], check=False)
     assert done.returncode == -signal.SIGKILL
-    one = states(made).told[-1]
+    one = states(made).listed[-1]
     assert (one.state, one.step) == ("failed", "finalize")
     assert "killed it, or the kernel did, as where memory ends; then give it more memory" in (one.reason or "")
     assert [each.problem for each in diagnose(made.pipeline, root=made.root) if "memory ends" in each.problem]
     go(made, 2, 3)
     assert "the run before failed at finalize: its process ended without a word" in caplog.text
-    assert states(made).told[-1].state == "published"
+    assert states(made).listed[-1].state == "published"
 
 
 def test_a_run_of_another_machine_counts_as_alive(made: Hourly) -> None:
@@ -126,7 +126,7 @@ def test_a_damaged_note_is_none(made: Hourly, content: bytes) -> None:
 def test_a_hole_and_what_is_behind_it_wait(made: Hourly) -> None:
     go(made, 2, 3)
     go(made, 4, 5)
-    assert [(each.state, each.reason) for each in states(made).told[3:]] == [
+    assert [(each.state, each.reason) for each in states(made).listed[3:]] == [
         ("waiting", "missing: no run has read it"),
         ("waiting", "an interval before it is missing"),
     ]
@@ -158,7 +158,7 @@ def test_a_failed_verdict_holds_what_is_read_and_not_published(made: Hourly) -> 
     note_verdict(bound(judged).folder, REPORT, [instant_us(hour(2), "start")], hour(2_000_000))
     (note,) = (bound(made).folder / FOLDER).glob("*.json")
     note.unlink()
-    one = states(judged).told[-1]
+    one = states(judged).listed[-1]
     assert (one.state, one.reason) == ("held", f"hour: {REPORT['verdict']}")
     assert one.checks == ("critical: expect_column_values_to_be_between(n): 1 rows",)
     (finding,) = [each for each in diagnose(judged.pipeline, root=made.root) if "held" in each.problem]
@@ -177,7 +177,7 @@ def test_settled_batches_are_counted_and_not_told(tmp_path: Path) -> None:
         made.write(f"{at:02d}.parquet", {"at": [hour(at + 0.5)]})
     go(made, 0, 14)
     found = states(made)
-    assert (len(found.told), found.counts["published"]) == (10, 14)
+    assert (len(found.listed), found.counts["published"]) == (10, 14)
 
 
 def test_reports_say_what_a_run_took(made: Hourly) -> None:

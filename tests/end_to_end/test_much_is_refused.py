@@ -116,10 +116,10 @@ def test_the_most_frequent_reason_is_told(tmp_path: Path) -> None:
 def test_an_alert_says_share_and_reason() -> None:
     batch = Batch(Interval(0, 1), 10, 2, 0, WORDS)
     (found,) = findings(to("ops"), Run("shop", batch.interval, (batch,)))
-    assert (found.what, found.found) == ("quarantined rows above 10 %", "2 of 10 rows (20 %): x cannot be read as DOUBLE")
+    assert (found.what, found.observed) == ("quarantined rows above 10 %", "2 of 10 rows (20 %): x cannot be read as DOUBLE")
 
 
 def test_but_no_reason_where_columns_are_masked() -> None:
     batch = Batch(Interval(0, 1), 10, 2, 0, WORDS)
     (found,) = findings(to("ops", mask=["x"]), Run("shop", batch.interval, (batch,)))
-    assert found.found == "2 of 10 rows (20 %)"
+    assert found.observed == "2 of 10 rows (20 %)"

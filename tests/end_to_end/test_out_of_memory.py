@@ -55,7 +55,7 @@ def test_sql_that_reaches_its_limit(made: Hourly, monkeypatch: pytest.MonkeyPatc
 
 def failure(made: Hourly) -> str | None:
     """Why the newest batch failed, as status tells it."""
-    one = batch_states(bind(made.pipeline, made.root), instant_us(hour(2), "now")).told[-1]
+    one = batch_states(bind(made.pipeline, made.root), instant_us(hour(2), "now")).listed[-1]
     return one.reason if one.state == "failed" else None
 
 

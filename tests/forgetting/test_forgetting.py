@@ -232,7 +232,7 @@ def test_whoever_looks_sees_that_something_may_be_left(tmp_path: Path) -> None:
         seen += [
             any(said in each.what for each in line(Known("visits", visits.root, visits.pipeline, tmp_path / "visits.py"), _HOUR[1]).calls)
         ]
-        seen += [any(said in each.found for each in findings(alerts.to("alerts"), run))]
+        seen += [any(said in each.observed for each in findings(alerts.to("alerts"), run))]
         assert seen == [here] * 4
         forget(visits.pipeline, KEY, root=visits.root)
 

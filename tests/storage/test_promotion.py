@@ -145,7 +145,7 @@ def test_a_diff_tells_what_changes_before_it_does(small: Small) -> None:
     before = known(small, "hours")
     ran(more(small), small, 0, 1, promoting=False)
     [told] = diff(more(small), root=small.folder / "state", window="hours")
-    assert (told.lacking, told.new_columns, told.gone_columns) == (1, ("most",), ())
+    assert (told.unread_batches, told.new_columns, told.gone_columns) == (1, ("most",), ())
     [told] = diff(graced(small), root=small.folder / "state", window="hours")
     wanted = clean(graced(small), small, "hours")
     keys = ("k", "window_start", "window_end")

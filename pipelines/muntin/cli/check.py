@@ -66,7 +66,9 @@ def check(
             check_alone(file, pipeline.name)
         examination = examined(pipeline, root=folder)
         broken, more = _held_against(pipeline, folder, against) if against else ([], [])
-    status = DefinitionError.exit_status if broken else SourceError.exit_status if examination.lacking else 0
+    status = (
+        DefinitionError.exit_status if broken else SourceError.exit_status if examination.without_files else 0
+    )
     if as_json:
         held = {"breaks": [asdict(each) for each in broken], "added": more} if against else {}
         say_json(
@@ -74,7 +76,7 @@ def check(
                 "pipeline": pipeline.name,
                 "files": examination.files,
                 "warnings": examination.remarks,
-                "lacking": examination.lacking,
+                "lacking": examination.without_files,
                 **held,
             }
         )
@@ -111,8 +113,8 @@ def _kept(path: Path, broken: "Sequence[Break]", more: Sequence[str]) -> Iterato
 
 
 def _finding(pipeline: "Pipeline", examination: "Examined") -> str:
-    if examination.lacking:
-        return "\n".join([_NO_FILE, *(f"  {each}" for each in examination.lacking)])
+    if examination.without_files:
+        return "\n".join([_NO_FILE, *(f"  {each}" for each in examination.without_files)])
     if not examination.files:
         return _NO_SPARK if hasattr(pipeline.source, "read") else _NO_ROWS
     of = (

@@ -227,8 +227,8 @@ def _differences(one: "Difference", rows: int) -> list[str]:
     counts = one.counted()
     lines = [f"{one.window}: {one.before:,} windows before, {one.after:,} after"]
     lines.append(f"  {counts['changed']:,} changed, {counts['new']:,} new, {counts['gone']:,} gone")
-    if one.lacking:
-        lines.append(f"  {many(one.lacking, 'batch')} not read yet under this definition")
+    if one.unread_batches:
+        lines.append(f"  {many(one.unread_batches, 'batch')} not read yet under this definition")
     lines += [f"  {name}: new" for name in one.new_columns]
     lines += [f"  {name}: not in this definition" for name in one.gone_columns]
     lines += [f"  {name}: of another type, not compared" for name in one.retyped_columns]

@@ -215,7 +215,7 @@ def _batch_lines(one: "PipelineStatus", at: Callable[[datetime], str], again: _A
     from muntin.jobs.records.batch_states import stretches
 
     counts = ", ".join(f"{count:,} {state}" for state, count in one.states.counts.items() if count)
-    notable_states = [each for each in one.states.told if each.despite or each.state in _TOLD]
+    notable_states = [each for each in one.states.listed if each.despite or each.state in _TOLD]
     batch_stretches = stretches(notable_states)
     lines = [f"batches: {counts or 'none'}", *_fresh(one)]
     lines += [line for each in batch_stretches[-_SHOWN:] for line in _told(each, at, again)]

@@ -105,12 +105,12 @@ class Examined:
     Attributes:
         files: paths of the files that it was held against; () where the first intervals have none.
         remarks: on what is allowed, and seldom meant.
-        lacking: for each source without files, where files were searched.
+        without_files: for each source without files, where files were searched.
     """
 
     files: tuple[str, ...]
     remarks: tuple[str, ...]
-    lacking: tuple[str, ...]
+    without_files: tuple[str, ...]
 
 
 def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:

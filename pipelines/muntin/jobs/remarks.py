@@ -14,7 +14,7 @@ from muntin.files.near import near, plain
 from muntin.jobs.accumulate.readings import parts_of
 from muntin.jobs.schema_check.first_files import first_with_rows
 from muntin.sources.file_source import FileSource
-from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.row_times import event_time
 from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.sessions.duckdb_session import kept_session
@@ -56,7 +56,7 @@ def _of_times(bound: Bound, pieces: Sequence[Sequence[str]]) -> list[str]:
     let_read(session, source, chain(*pieces))
     paths = first_with_rows(session, bound, pieces)
     with asked_once(paths):
-        read_as, columns = told_columns(session, source, paths, bound.may_use, declared=False)
+        read_as, columns = column_types(session, source, paths, bound.may_use, declared=False)
         naive = of_naive_times(source, columns, bound.pipeline.windows)
         unread = (
             _unread(session, source, columns, paths, read_as)

@@ -30,7 +30,7 @@ class Finding:
         kind: what sort of thing.
         severity: `critical`: nothing was published. `warning`: it was.
         what: what was expected; findings of equal `kind` and `what` stand together in a message.
-        found: what was observed.
+        observed: what was observed.
         interval: of the batch, or of the run.
         rows: failing rows, column -> value, masked.
     """
@@ -38,7 +38,7 @@ class Finding:
     kind: Kind
     severity: str
     what: str
-    found: str
+    observed: str
     interval: Interval
     rows: tuple[Mapping[str, Any], ...] = ()
 
@@ -160,7 +160,7 @@ def _quarantined(alerts: Alerts, run: Run) -> Iterator[Finding]:
         why = next(
             each.refusals.partition(": ")[2] for each in run.batches if each.interval == finding.interval
         )
-        yield replace(finding, found=f"{finding.found}: {why}") if why and not alerts.mask else finding
+        yield replace(finding, observed=f"{finding.observed}: {why}") if why and not alerts.mask else finding
 
 
 def _late(alerts: Alerts, run: Run) -> Iterator[Finding]:

@@ -227,12 +227,12 @@ def _grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
 def _places(group: Sequence[Finding], whole: Interval | None) -> list[str]:
     """Where a problem was met, unless that is the `whole` run, and what was observed."""
     if len(group) == 1 and group[0].interval == whole:
-        return [shortened(group[0].found)]
+        return [shortened(group[0].observed)]
     if len(group) == 1:
-        return [f"{group[0].interval}: {shortened(group[0].found)}"]
+        return [f"{group[0].interval}: {shortened(group[0].observed)}"]
     lines = [
         f"in {len(group):,} intervals:",
-        *(f"{one.interval}: {shortened(one.found)}" for one in group[:_PLACES]),
+        *(f"{one.interval}: {shortened(one.observed)}" for one in group[:_PLACES]),
     ]
     return [*lines, f"and {len(group) - _PLACES:,} more"] if len(group) > _PLACES else lines
 
@@ -245,7 +245,7 @@ def _recovered(over: Sequence[Finding]) -> Iterator[Part]:
 
 def _when(over: Finding) -> str:
     """The interval that was ill; and of a problem that held nothing, the interval that is well."""
-    return str(over.interval) if over.is_held else f"last in {over.interval}, not in {over.found}"
+    return str(over.interval) if over.is_held else f"last in {over.interval}, not in {over.observed}"
 
 
 def _place(run: Run, findings: Sequence[Finding], over: Sequence[Finding]) -> str:

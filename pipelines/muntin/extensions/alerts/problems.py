@@ -42,7 +42,7 @@ class Problems:
         if self.folder is None:
             return True
         target = self._path(finding)
-        facts = {**finding.to_dict(), "rows": [], "found": ""}
+        facts = {**finding.to_dict(), "rows": [], "observed": ""}
         try:
             write_new(target, json.dumps(facts).encode())
         except FileExistsError:

@@ -22,7 +22,7 @@ def recovered(
     now = {finding.key for finding in run_findings}
     well = str(run.interval)
     over = [
-        replace(problem, found=well)
+        replace(problem, observed=well)
         for problem in reported_problems
         if problem.key not in now and _is_over(problem, run)
     ]

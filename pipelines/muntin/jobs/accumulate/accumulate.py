@@ -17,7 +17,7 @@ from muntin.jobs.accumulate.wider_states import common_schema, in_types
 from muntin.jobs.deduplication.kept_decisions import keep_of_one
 from muntin.jobs.deduplication.known import commit_ids
 from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions
-from muntin.jobs.inputs.dimensions.met_rows import commit_met
+from muntin.jobs.inputs.dimensions.lookup_log import commit_met
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.materialised.materialise import inputs_of_run
 from muntin.jobs.published.kept_states import check_kept

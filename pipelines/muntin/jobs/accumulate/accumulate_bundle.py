@@ -18,9 +18,9 @@ from muntin.jobs.accumulate.bundle_states import arranged_batches, encoding, fac
 from muntin.jobs.accumulate.forgotten_rows import left_out
 from muntin.jobs.accumulate.shares import Written, counted_split, keeps_order, manifest, taken
 from muntin.jobs.accumulate.windows_together import stage_windows
-from muntin.jobs.inputs.dimensions.met_rows import names_of_met, write_met_of_batches
+from muntin.jobs.inputs.dimensions.lookup_log import names_of_met, write_met_of_batches
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
-from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.dimensions.answers import TIMED, with_answers
 from muntin.sources.reading.dimensions.dimension import applied
 from muntin.sources.reading.lift import tally

@@ -16,7 +16,7 @@ from muntin.jobs.accumulate.accumulate_bundle import accumulate_bundle
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles
 from muntin.jobs.accumulate.gathered_files import gathered
 from muntin.jobs.accumulate.read_split import read_split
-from muntin.jobs.accumulate.shares import Written, manifest
+from muntin.jobs.accumulate.shares import SplitResults, manifest
 from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
 from muntin.sources.listing import source_file
@@ -47,8 +47,8 @@ _TRIES, _FIRST_S = 4, 0.5
 
 @sessions_of_a_task()
 def accumulate_share(share: Share) -> dict[str, Any]:
-    """States and refused rows of every split, written: `Written` as a dict, and `versions`, package -> its
-    version in the task.
+    """States and refused rows of every split, written: `SplitResults` as a dict, and `versions`, package ->
+    its version in the task.
 
     Versions that would make other states than the versions of the driver are refused.
     """

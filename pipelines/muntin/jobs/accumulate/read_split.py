@@ -19,7 +19,7 @@ from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
 from muntin.jobs.accumulate.row_changes.split_deduplication import of_nothing
 from muntin.jobs.accumulate.shares import SplitResult, counted_split
 from muntin.jobs.accumulate.split_rows import carefully, plainly
-from muntin.jobs.inputs.dimensions.met_rows import write_met
+from muntin.jobs.inputs.dimensions.lookup_log import write_met
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
 from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits
 from muntin.jobs.schema_check.contradictions import reported as contradicted

@@ -192,7 +192,7 @@ def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ..
     """The entries of all splits of a batch, in order; the parts of a file are one entry; two sources may read
     the same file.
 
-    `splits`: as `Written` has them. A file that changed between the readings of two parts is an error.
+    `splits`: as `SplitResults` has them. A file that changed between the readings of two parts is an error.
     """
     out = dict[tuple[int | None, str], tuple[Any, ...]]()
     for each in sorted(splits, key=lambda one: one["split"]):

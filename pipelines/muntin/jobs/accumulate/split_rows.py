@@ -18,7 +18,7 @@ from muntin.jobs.quarantine.row_faults import Fault, first_fault, row_faults
 from muntin.jobs.schema_check.names_of_columns import check_names
 from muntin.jobs.schema_check.times_of_files import check_times
 from muntin.sources.logged.table_changes import in_order, with_steps
-from muntin.sources.reading.column_types import check_numbers, told_columns
+from muntin.sources.reading.column_types import check_numbers, column_types
 from muntin.sources.reading.dimensions.answers import TIMED, with_answers
 from muntin.sources.reading.dimensions.dimension import applied
 from muntin.sources.reading.footer_times import told_extent

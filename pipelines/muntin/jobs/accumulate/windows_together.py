@@ -43,7 +43,7 @@ class _File:
     """A file of windows: as it is, its schema, and how many rows of it each batch has."""
 
     def __init__(self, source: Source, path: str) -> None:
-        self.found: SourceFile = source_file(source, path)
+        self.file: SourceFile = source_file(source, path)
         file = opened(path)
         self.schema = file.schema
         self.starts, self.rows = np.unique(
@@ -57,7 +57,7 @@ class _File:
 
     def bytes_of(self, rows: int) -> int:
         """About the bytes of some of its rows."""
-        return self.found.size * rows // max(int(self.rows.sum()), 1)
+        return self.file.size * rows // max(int(self.rows.sum()), 1)
 
 
 def seen_windows(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
@@ -88,7 +88,7 @@ def _seen(split: Split, files: Sequence[_File], schemas: list[pq.ParquetSchema])
         return None
     if not schemas or not files[0].schema.equals(schemas[-1]):
         schemas.append(files[0].schema)
-    return Seen(split, [file.found for file in files], rows, len(schemas), size)
+    return Seen(split, [file.file for file in files], rows, len(schemas), size)
 
 
 def stage_windows(

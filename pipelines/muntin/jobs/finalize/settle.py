@@ -23,7 +23,7 @@ from muntin.errors import ConflictError, SourceError
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.deduplication.changed_rows import together
 from muntin.jobs.deduplication.decisions import decisions
-from muntin.jobs.inputs.dimensions.met_rows import noted_names
+from muntin.jobs.inputs.dimensions.lookup_log import noted_names
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.records.reports_table import record_accumulated, utc_now
 from muntin.timeline.batches import UNDECIDED, Batches

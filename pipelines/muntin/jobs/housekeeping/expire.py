@@ -141,13 +141,13 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
         return batches.start_us[:0]
     window, width_us = bound.windows[name], bound.frames_of(name).width_us
     replaced = as_if_replaced(batches, position)
-    was = as_published(bound, name, pending.known)
+    was = as_published(bound, name, pending.sound_ledger)
     work = reconcile(
         window,
         width_us,
         replaced,
         pending.watermarks_us,
-        pending.known if was else None,
+        pending.sound_ledger if was else None,
         bound.derivation(name),
         was,
     )

@@ -38,7 +38,7 @@ class Difference:
     Attributes:
         window: its name.
         before, after: how many windows there are.
-        lacking: how many batches of the first definition the second has not read yet.
+        unread_batches: how many batches of the first definition the second has not read yet.
         new_columns, gone_columns: the results that only one definition has.
         retyped_columns: the results that have another type, and are not compared.
         changes: the windows that differ in what both have.
@@ -48,7 +48,7 @@ class Difference:
     window: str
     before: int
     after: int
-    lacking: int
+    unread_batches: int
     new_columns: tuple[str, ...]
     gone_columns: tuple[str, ...]
     retyped_columns: tuple[str, ...]
@@ -64,7 +64,12 @@ class Difference:
         largest = {
             name: {"change": change, "window": dict(where)} for name, (change, where) in self.largest.items()
         }
-        plain = {"window": self.window, "before": self.before, "after": self.after, "lacking": self.lacking}
+        plain = {
+            "window": self.window,
+            "before": self.before,
+            "after": self.after,
+            "lacking": self.unread_batches,
+        }
         columns = {
             "new_columns": [*self.new_columns],
             "gone_columns": [*self.gone_columns],

@@ -123,10 +123,10 @@ class PipelineStatus:
     def to_dict(self) -> dict[str, Any]:
         """The status as plain dicts; instants are datetimes.
 
-        `states` has the counts, `told` the batches that are listed singly.
+        `states` has the counts, `listed` the batches that are listed singly.
         """
         plain = asdict(replace(self, states=None, fresh=None))
-        batches = [_told(each) for each in self.states.told] if self.states else []
+        batches = [_told(each) for each in self.states.listed] if self.states else []
         return plain | {
             "states": dict(self.states.counts) if self.states else None,
             "told": batches,

@@ -42,7 +42,7 @@ class Pending:
         history: the batches it is made of.
         watermarks_us: the watermark after each batch of the history, microseconds.
         work: the batches whose windows are derived anew, and the states to read.
-        known: the published ledger, without notes whose files are lost; None if nothing is published.
+        sound_ledger: the published ledger, without notes whose files are lost; None if nothing is published.
         remarks: what was lost or damaged, for people.
     """
 
@@ -52,7 +52,7 @@ class Pending:
     history: History
     watermarks_us: Ints
     work: Work
-    known: Ledger | None = None
+    sound_ledger: Ledger | None = None
     remarks: tuple[str, ...] = ()
 
 

@@ -123,7 +123,7 @@ def staged_window(bound: Bound, parts: Sequence[Part]) -> StagedWindow:
     definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
     anew, usable_ledger = (
         _begins_anew(definition, pending) or _has_other_types(pending, schema),
-        pending.known,
+        pending.sound_ledger,
     )
     if anew and usable_ledger is not None and usable_ledger.definition == definition:
         entries = usable_ledger.entries.take(
@@ -154,7 +154,7 @@ def _begins_anew(definition: str, pending: Pending) -> bool:
     """
     ledger = pending.published.ledger
     gone = ledger is not None and bool((pending.history.batches.position(ledger.entries.start_us) < 0).any())
-    return ledger is None or ledger.definition != definition or gone or pending.known is not ledger
+    return ledger is None or ledger.definition != definition or gone or pending.sound_ledger is not ledger
 
 
 def _has_other_types(pending: Pending, schema: str) -> bool:

@@ -45,7 +45,7 @@ class BatchStates:
 
     Attributes:
         counts: state -> number of batches; every state is there.
-        told: the batches neither published nor corrected, the batches published despite a failed suite, and
+        listed: the batches neither published nor corrected, the batches published despite a failed suite, and
             the newest batches, ascending.
         keeps_up: whether the last batch was read within two intervals of its end: a pipeline that works
             through the past does not keep up.
@@ -55,7 +55,7 @@ class BatchStates:
     """
 
     counts: Mapping[State, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
-    told: tuple[BatchState, ...] = ()
+    listed: tuple[BatchState, ...] = ()
     keeps_up: bool = False
     corrected: frozenset[int] = frozenset()
     last: tuple[int, int] | None = None
@@ -68,11 +68,11 @@ class BatchStates:
     @property
     def despite(self) -> list[BatchState]:
         """The batches that were published despite a failed suite."""
-        return [each for each in self.told if each.despite]
+        return [each for each in self.listed if each.despite]
 
     def of(self, *states: State) -> list[BatchState]:
         """The batches in some states."""
-        return [each for each in self.told if each.state in states]
+        return [each for each in self.listed if each.state in states]
 
 
 def batch_states(

@@ -13,7 +13,7 @@ import duckdb
 from muntin.errors import MuntinError, SourceError
 from muntin.jobs.schema_check.columns_of_files import binds
 from muntin.sources.common_types import common_type
-from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.mended import BadRow, Mended
 from muntin.sources.reading.sql_types import stored_type
 
@@ -60,7 +60,7 @@ def _of_file(
     session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], path: str
 ) -> Iterator[Contradiction]:
     with suppress(duckdb.Error, SourceError, OSError):  # a bad file: reading says so
-        own = told_columns(session, bound.source, [path], bound.may_use).columns
+        own = column_types(session, bound.source, [path], bound.may_use).columns
         for name, kind in own.items():
             before = earlier_types.get(name)
             if (

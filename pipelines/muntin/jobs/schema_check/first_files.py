@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
 from muntin.jobs.schema_check.contradictions import waits
-from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.scan import scan, texts
 from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
@@ -39,13 +39,13 @@ def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, st
     with suppress(duckdb.Error, SourceError, OSError), asked_once(pieces[0]):  # reading says what is wrong
         paths = first_with_rows(session, bound, pieces)
         # who reads the files sees to that
-        return told_columns(session, bound.source, paths, bound.may_use, declared=False).columns
+        return column_types(session, bound.source, paths, bound.may_use, declared=False).columns
     return {}
 
 
 def columns_of(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> dict[str, str]:
     """Name -> SQL type of the columns of some files together."""
-    return told_columns(session, bound.source, paths, bound.may_use).columns
+    return column_types(session, bound.source, paths, bound.may_use).columns
 
 
 def first_with_rows(

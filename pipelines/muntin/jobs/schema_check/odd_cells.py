@@ -10,7 +10,7 @@ import duckdb
 
 from muntin.errors import MuntinError, SourceError
 from muntin.sources.casts import in_type, with_point
-from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.mended_files import lines_of
 from muntin.sources.reading.scan import quoted, scan
 
@@ -36,7 +36,7 @@ def with_odd_cells(
         word for sql in (text, *(field.of for field in bound.fields)) for word in re.findall(r"\w+", sql)
     }
     with suppress(duckdb.Error, SourceError, OSError):  # then the error is about something else
-        read_as, columns = told_columns(session, source, paths, bound.may_use)
+        read_as, columns = column_types(session, source, paths, bound.may_use)
         odd = [
             name
             for name, kind in columns.items()

@@ -22,7 +22,7 @@ from muntin.jobs.schema_check.odd_cells import with_odd_cells
 from muntin.jobs.schema_check.times_of_files import check_times
 from muntin.jobs.state.source_note import noted
 from muntin.sources.reading.column_hints import lacks_types
-from muntin.sources.reading.column_types import check_numbers, told_columns
+from muntin.sources.reading.column_types import check_numbers, column_types
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.row_times import event_time, staged
 from muntin.sources.reading.scan import scan
@@ -134,7 +134,7 @@ def _bound_types(
     pieces: Sequence[Sequence[str]],
 ) -> dict[str, dict[str, str]]:
     paths = first_with_rows(session, bound, pieces)
-    read_as, columns = told_columns(session, bound.source, paths, bound.may_use)
+    read_as, columns = column_types(session, bound.source, paths, bound.may_use)
     check_numbers(session, bound.source, paths, read_as.fractions)
     files = scan(bound.source, paths, read_as)
     event_time(bound.source, columns)

@@ -41,34 +41,34 @@ class NewTiles:
             that tiles are made of.
         base: the table of tiers.
         files: place -> file of the table.
-        kept: the tiles of the table that stay: at first all tiles made of the batches.
-        made: the new tiles.
+        kept_tiles: the tiles of the table that stay: at first all tiles made of the batches.
+        added_tiles: the new tiles.
         tables: place -> the rows of its new file.
     """
 
     bound: Bound
-    found: Tiered
+    tiered: Tiered
     states: Snapshot
     batches: Batches
     base: Snapshot = field(init=False)
     files: Mapping[Place, File] = field(init=False)
-    kept: Tiles = field(init=False)
-    made: Tiles = NO_TILES
+    kept_tiles: Tiles = field(init=False)
+    added_tiles: Tiles = NO_TILES
     tables: dict[Place, pa.Table] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.base = self.bound.store.snapshot(self.found.table)
+        self.base = self.bound.store.snapshot(self.tiered.table)
         self.files = files_of_rows(self.base.files)
-        valid_tiles = tiles_of(self.folder, self.base.files).valid(self.found.scale, self.batches)
+        valid_tiles = tiles_of(self.folder, self.base.files).valid(self.tiered.scale, self.batches)
         whole = {place for place, file in self.files.items() if (self.folder / file.path).exists()}
-        self.kept = valid_tiles.take(
+        self.kept_tiles = valid_tiles.take(
             np.array([place in whole for place in self._places(valid_tiles)], np.bool_)
         )
 
     @property
     def folder(self) -> AnyPath:
         """The folder of the table of tiers."""
-        return self.bound.table(self.found.table)
+        return self.bound.table(self.tiered.table)
 
     @property
     def schema(self) -> pa.Schema:
@@ -86,10 +86,10 @@ class NewTiles:
             if path.low_us is not None and path.high_us is not None
         ]
         low, high, rows = np.array(spans, np.int64).reshape(-1, 3).T
-        chosen = newest(self.found.scale, asked, low, high, rows, most)
+        chosen = newest(self.tiered.scale, asked, low, high, rows, most)
         of_batches = (int(self.batches.start_us[0]), int(self.batches.start_us[-1]))
-        within = joined_stretches(self.found.scale, chosen)
-        states = states_in(self.bound.table(self.found.frames.table), self.states, within, of_batches)
+        within = joined_stretches(self.tiered.scale, chosen)
+        states = states_in(self.bound.table(self.tiered.frames.table), self.states, within, of_batches)
         for level in (0, 1):
             self._make(chosen.at(level), states)
 
@@ -98,7 +98,7 @@ class NewTiles:
 
         A tile with a part that is not usable is not usable.
         """
-        scale, present = self.found.scale, Tiles.joined([self.kept, self.made])
+        scale, present = self.tiered.scale, Tiles.joined([self.kept_tiles, self.added_tiles])
         for at in range(len(asked)):
             tile = asked.take(np.array([at]))
             level, number = int(tile.level[0]), int(tile.number[0])
@@ -118,7 +118,7 @@ class NewTiles:
         if not len(tiles):
             return
         tiles = tiles.take(np.argsort(tiles.number))
-        level, scale = int(tiles.level[0]), self.found.scale
+        level, scale = int(tiles.level[0]), self.tiered.scale
         if not possible:
             states = states.slice(0, 0)
         tile_rows = rows_of_tiles(self.bound, states, self.schema, tiles.number, scale.span_us(level))
@@ -127,7 +127,7 @@ class NewTiles:
         for place in {*self._places(new_tiles)}:  # a tile may have no rows: then too, its file says so
             new = tile_rows.rows.filter(pa.array(above == place[1]))
             self.tables[place] = pa.concat_tables([self._rows(place), new])
-        self.made = Tiles.joined([self.made, new_tiles])
+        self.added_tiles = Tiles.joined([self.added_tiles, new_tiles])
 
     def _rows(self, place: Place) -> pa.Table:
         """The rows of a place: of its new file, or the rows of the table that stay.
@@ -141,12 +141,12 @@ class NewTiles:
             path.unlink(missing_ok=True)
             raise StateError(f"{path} {problem}")
         rows = read_parquet(str(path)).cast(self.schema)
-        starts = self.kept.at(place[0]).number * self.found.scale.span_us(place[0])
+        starts = self.kept_tiles.at(place[0]).number * self.tiered.scale.span_us(place[0])
         return rows.filter(pa.array(np.isin(instants(rows[FRAME]), starts)))
 
     def _places(self, tiles: Tiles) -> list[Place]:
         """The place of each tile."""
-        scale, above = self.found.scale, tiles.number // self.found.scale.base
+        scale, above = self.tiered.scale, tiles.number // self.tiered.scale.base
         return [
             (level, number * scale.span_us(level + 1))
             for level, number in zip(tiles.level.tolist(), above.tolist(), strict=True)
@@ -158,7 +158,7 @@ class NewTiles:
 
         ConflictError if another run made tiers meanwhile.
         """
-        tiles = Tiles.joined([self.kept, self.made])
+        tiles = Tiles.joined([self.kept_tiles, self.added_tiles])
         places = {*self._places(tiles)}
         files = {place: file for place, file in self.files.items() if place in places}
         files |= {
@@ -178,5 +178,5 @@ class NewTiles:
         )
         whole = len(removes) == len(self.base.files)
         self.bound.store.commit(
-            self.found.table, self.base, Change(self.schema, adds, removes, [], whole=whole)
+            self.tiered.table, self.base, Change(self.schema, adds, removes, [], whole=whole)
         )

@@ -73,10 +73,10 @@ def advanced(
     `most`: see `make_tiers`.
     """
     wanted, new = _from_states(wanted, tier_table, batches), NewTiles(bound, tier_table, states, batches)
-    missing = wanted.take(~wanted.among(new.kept))
+    missing = wanted.take(~wanted.among(new.kept_tiles))
     if not len(missing):
         return False
-    new.kept = new.kept.take(new.kept.among(wanted))
+    new.kept_tiles = new.kept_tiles.take(new.kept_tiles.among(wanted))
     new.make_from_states(missing.take(missing.level <= 1), most)
     for level in range(2, int(missing.level.max()) + 1):
         new.make_from_tiles(missing.at(level))

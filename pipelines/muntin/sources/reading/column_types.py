@@ -47,7 +47,7 @@ _FROM_TEXTS = (*_TIMES, "TIME", "UUID")
 _NUMBERED = re.compile(r"(.+)_\d+")
 
 
-class Told(NamedTuple):
+class FileColumns(NamedTuple):
     """The columns of files: how they are read, and name -> SQL type of what is read."""
 
     read_as: Reading
@@ -61,23 +61,23 @@ def told_columns(
     used: Used,
     *,
     declared: bool = True,
-) -> Told:
+) -> FileColumns:
     """The types of the columns of files, and how they are read.
 
     `declared`: whether to see what Parquet's writers declared, which is a question more for each file.
     """
     if source.format == "parquet":
-        column_types = described(session, f"FROM {scan(source, paths)}")
+        types = described(session, f"FROM {scan(source, paths)}")
         if declared:
-            check_declared(session, source, column_types, paths, used)
-        looked_at, ours = _looked_at(source, column_types, used), _ours(column_types, used)
-        columns = column_types | {name: carried(kind) for name, kind in looked_at.items()}
-        return Told(
+            check_declared(session, source, types, paths, used)
+        looked_at, ours = _looked_at(source, types, used), _ours(types, used)
+        columns = types | {name: carried(kind) for name, kind in looked_at.items()}
+        return FileColumns(
             Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours}
         )
     read_as = _of_text(session, source, paths, used) if source.format in ("csv", "json") else UNTOLD
     rows = f"FROM {scan(source, paths, read_as)}"
-    return Told(read_as, {**told_once().answer(rows, paths, lambda: described(session, rows))})
+    return FileColumns(read_as, {**told_once().answer(rows, paths, lambda: described(session, rows))})
 
 
 def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], used: Used) -> Reading:

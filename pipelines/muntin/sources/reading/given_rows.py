@@ -25,7 +25,7 @@ from muntin.sources.files import files
 from muntin.sources.listing import source_files
 from muntin.sources.logged.table_files import in_full, log_of, table_files
 from muntin.sources.reading.column_hints import no_column
-from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.row_times import instant
 from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.reading.sql_types import stored_type
@@ -102,7 +102,7 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> tuple[pa.T
     session = kept_session(source.timezone)
     let_read(session, source, paths)
     used = {name.lower() for name in (*wanted, table.start, table.end)}
-    read_as, columns = told_columns(session, source, paths, lambda name: name.lower() in used)
+    read_as, columns = column_types(session, source, paths, lambda name: name.lower() in used)
     for what, names in (("keys", table.keys), ("columns", table.columns)):
         for name in names:
             if name not in columns:

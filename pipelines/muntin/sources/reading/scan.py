@@ -102,7 +102,7 @@ def scan(
     """The table function that reads these files in order: their own rows and columns, nothing of their
     folders' names.
 
-    `read_as`: the types as `told_columns` gives them; without it DuckDB tells them. `named`: whether to add
+    `read_as`: the types as `column_types` gives them; without it DuckDB tells them. `named`: whether to add
     the column `FILE_PATH`. `rows`: of a Parquet file, the only path, the numbers of the rows that are read;
     None: all. `cast`: whether columns are made what `cast_behind` says.
     """

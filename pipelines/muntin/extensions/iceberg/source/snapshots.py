@@ -128,7 +128,7 @@ class SnapshotLog(Log):
     """
 
     table: Table = field(repr=False)
-    kept: Sequence[Kept]
+    snapshots: Sequence[Kept]
 
     kept_by = "expire_snapshots, history.expire.max-snapshot-age-ms"
     removed_by = "expire_snapshots", "history.expire.max-snapshot-age-ms"
@@ -139,22 +139,26 @@ class SnapshotLog(Log):
 
         Snapshots of the first format have no numbers, so that it cannot be said.
         """
-        first = [each.snapshot for each in self.kept[:1]]
+        first = [each.snapshot for each in self.snapshots[:1]]
         return all(each.parent_snapshot_id is None and each.sequence_number == 1 for each in first)
 
     @property
     def mark(self) -> int:
         """The number of the newest snapshot."""
-        return self.kept[-1].snapshot.snapshot_id if self.kept else 0
+        return self.snapshots[-1].snapshot.snapshot_id if self.snapshots else 0
 
     def since(self, mark: int) -> range:
         """The versions behind a snapshot."""
-        versions = [version for version, each in enumerate(self.kept) if each.snapshot.snapshot_id == mark]
-        return range(versions[-1] + 1 if versions else 0, len(self.kept))
+        versions = [
+            version for version, each in enumerate(self.snapshots) if each.snapshot.snapshot_id == mark
+        ]
+        return range(versions[-1] + 1 if versions else 0, len(self.snapshots))
 
     def named(self, versions: Sequence[int]) -> str:
         """Some snapshots, for people."""
-        numbers = list(dict.fromkeys(str(self.kept[version].snapshot.snapshot_id) for version in versions))
+        numbers = list(
+            dict.fromkeys(str(self.snapshots[version].snapshot.snapshot_id) for version in versions)
+        )
         if len(numbers) > 1:
             return f"snapshots {numbers[0]} to {numbers[-1]}"
         return f"snapshot {numbers[0]}" if numbers else ""
@@ -169,8 +173,8 @@ class SnapshotLog(Log):
         """
         from pyiceberg.manifest import ManifestEntryStatus
 
-        snapshot, operation = self.kept[version].snapshot, self._operation(version)
-        if self.kept[version].back:
+        snapshot, operation = self.snapshots[version].snapshot, self._operation(version)
+        if self.snapshots[version].back:
             before, now = (
                 {each.path: each for each in self._live(place)} for place in (version - 1, version)
             )
@@ -193,7 +197,7 @@ class SnapshotLog(Log):
                 data_removed=False,
             )
         removed, new = (frozenset(each.path for each in some) for some in (gone, added))
-        changed = bool(gone) or self.kept[version].back or any(each.marked for each in added)
+        changed = bool(gone) or self.snapshots[version].back or any(each.marked for each in added)
         return Commit(version, operation, added, removed, new, data_removed=changed, gone=gone)
 
     def held(self, source: TableSource, version: int) -> list[Added]:  # noqa: ARG002 - as for every log
@@ -228,14 +232,14 @@ class SnapshotLog(Log):
 
     def _operation(self, version: int) -> str:
         """The name of what made a version."""
-        if self.kept[version].back:
+        if self.snapshots[version].back:
             return "put back"
-        summary = self.kept[version].snapshot.summary
+        summary = self.snapshots[version].snapshot.summary
         return summary.operation.value if summary else ""
 
     def _live(self, version: int) -> list[Added]:
         """The files of a snapshot, older ones first."""
-        entries = self._entries(self.kept[version].snapshot)
+        entries = self._entries(self.snapshots[version].snapshot)
         return [_added(each) for each in sorted(entries, key=lambda entry: entry.sequence_number or 0)]
 
     def _entries(self, snapshot: Snapshot, *, own: bool = False) -> Iterator[ManifestEntry]:

@@ -55,7 +55,7 @@ class Broker:
 
     def __init__(self, source: KafkaSource) -> None:
         self.source = source
-        self.client, self.told = to_ask(source)
+        self.client, self.error_log = to_ask(source)
 
     def topic(self) -> Topic:
         """The topic as it is now."""
@@ -63,7 +63,7 @@ class Broker:
         from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
         name = self.source.topic
-        with worded(self.source, self.client, self.told):
+        with worded(self.source, self.client, self.error_log):
             description = self._answer(
                 self.client.describe_topics(TopicCollection([name]), request_timeout=ANSWER_S)[name]
             )
@@ -81,7 +81,7 @@ class Broker:
         from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
         out: dict[int, dict[int, First]] = {}
-        with worded(self.source, self.client, self.told):
+        with worded(self.source, self.client, self.error_log):
             for begin in range(0, len(instants_us), _AT_ONCE):
                 some = {
                     us: OffsetSpec.for_timestamp(max(0, -(-us // 1000)))
@@ -101,7 +101,7 @@ class Broker:
         return {asked.partition: self._answer(future) for asked, future in futures.items()}
 
     def _answer(self, future: Any) -> Any:  # noqa: ANN401 - what was asked for
-        return answer(self.client, self.told, future)
+        return answer(self.client, self.error_log, future)
 
     def _questions(self, partitions: Iterable[int], spec: Any) -> Mapping[Any, Any]:  # noqa: ANN401 - as above
         from confluent_kafka import IsolationLevel, TopicPartition

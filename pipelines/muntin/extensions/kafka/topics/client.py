@@ -62,7 +62,7 @@ _EXACT = {
 
 
 @dataclass
-class Told:
+class ErrorLog:
     """Messages of librdkafka that are no answers: why it cannot connect.
 
     The first message of each code is kept.
@@ -74,15 +74,15 @@ class Told:
         self.codes.setdefault(error.name(), error.str())
 
 
-def to_ask(source: KafkaSource) -> tuple[Any, Told]:
+def to_ask(source: KafkaSource) -> tuple[Any, ErrorLog]:
     """Admin client (one a thread) and its error log."""
     need("confluent_kafka")
     from confluent_kafka.admin import AdminClient
 
-    which = told_apart(source)
+    which = client_key(source)
     thread_clients = of_this_thread("admin client")
     if thread_clients.get("which") != which:
-        error_log = Told()
+        error_log = ErrorLog()
         thread_clients.update(
             asking=(_made(source, AdminClient, {"error_cb": error_log}), error_log), which=which
         )
@@ -91,7 +91,7 @@ def to_ask(source: KafkaSource) -> tuple[Any, Told]:
     return client, error_log
 
 
-def told_apart(source: KafkaSource) -> tuple[object, ...]:
+def client_key(source: KafkaSource) -> tuple[object, ...]:
     """The key of a thread's clients: the process, the broker, and the credentials."""
     return (
         os.getpid(),
@@ -101,12 +101,12 @@ def told_apart(source: KafkaSource) -> tuple[object, ...]:
     )
 
 
-def to_consume(source: KafkaSource, how: Mapping[str, str] | None = None) -> tuple[Any, Told]:
+def to_consume(source: KafkaSource, how: Mapping[str, str] | None = None) -> tuple[Any, ErrorLog]:
     """A client that reads messages, and its error log. `how`: more settings. Raises as `to_ask`."""
     need("confluent_kafka")
     from confluent_kafka import Consumer
 
-    error_log = Told()
+    error_log = ErrorLog()
     return _made(source, Consumer, {**_EXACT, **(how or {}), "error_cb": error_log}), error_log
 
 
@@ -148,7 +148,7 @@ def until_led(ask: Callable[[], Found]) -> Found:
             time.sleep(_AGAIN_S)
 
 
-def answer(client: Any, error_log: Told, future: Any) -> Any:  # noqa: ANN401 - of a package that is not always installed
+def answer(client: Any, error_log: ErrorLog, future: Any) -> Any:  # noqa: ANN401 - of a package that is not always installed
     """The answer to a question; an error as soon as the broker refuses, whereas librdkafka would ask again
     and again.
     """
@@ -162,7 +162,7 @@ def answer(client: Any, error_log: Told, future: Any) -> Any:  # noqa: ANN401 - 
 
 
 @contextmanager
-def worded(source: KafkaSource, client: Any, error_log: Told) -> Iterator[None]:  # noqa: ANN401 - as above
+def worded(source: KafkaSource, client: Any, error_log: ErrorLog) -> Iterator[None]:  # noqa: ANN401 - as above
     """Errors of a client as a `BrokerError`: what is wrong, and the mend."""
     from confluent_kafka import KafkaException
 
@@ -176,7 +176,7 @@ def worded(source: KafkaSource, client: Any, error_log: Told) -> Iterator[None]:
         raise broker_error(source, wrong.args[0].name(), error_log, wrong.args[0].str()) from None
 
 
-def broker_error(source: KafkaSource, code: str, error_log: Told, said: str = "") -> BrokerError:
+def broker_error(source: KafkaSource, code: str, error_log: ErrorLog, said: str = "") -> BrokerError:
     """The error for a code of librdkafka's, or for what it reported before: a broker that is not reached
     times out.
     """

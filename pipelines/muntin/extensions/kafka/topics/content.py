@@ -58,14 +58,14 @@ class _Kept:
     """The contents that were read last. They never change."""
 
     def __init__(self) -> None:
-        self.found: OrderedDict[tuple[str, str], Content] = OrderedDict()
+        self.contents: OrderedDict[tuple[str, str], Content] = OrderedDict()
         self.refused: dict[tuple[str, str], tuple[float, BrokerError]] = {}
         self.lock = Lock()
 
     def of(self, source: KafkaSource, address: str) -> Content:
         which = (reading(source), address)
         with self.lock:
-            cached_content, (at_s, wrong) = self.found.get(which), self.refused.get(which, (0.0, None))
+            cached_content, (at_s, wrong) = self.contents.get(which), self.refused.get(which, (0.0, None))
         if cached_content is not None:
             return cached_content
         # a task that searches bad rows would wait once more
@@ -77,9 +77,9 @@ class _Kept:
             self.refused = {which: (monotonic(), refused)}
             raise
         with self.lock:
-            self.found[which] = content
-            while len(self.found) > 1 and sum(each.size for each in self.found.values()) > KEPT_BYTES:
-                self.found.popitem(last=False)
+            self.contents[which] = content
+            while len(self.contents) > 1 and sum(each.size for each in self.contents.values()) > KEPT_BYTES:
+                self.contents.popitem(last=False)
         return content
 
 

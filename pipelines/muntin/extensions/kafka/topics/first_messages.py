@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from muntin.extensions.kafka.source import KafkaSource
     from muntin.extensions.kafka.topics.broker import Offsets
-    from muntin.extensions.kafka.topics.client import Told
+    from muntin.extensions.kafka.topics.client import ErrorLog
 
     Firsts = Mapping[int, Mapping[int, First]]  # instant -> partition -> the first of it
 
@@ -78,7 +78,7 @@ def _is_of(one: First, instant: int) -> bool:
 
 
 @contextmanager
-def _client(source: KafkaSource) -> Iterator[Callable[[], tuple[Any, Told]]]:
+def _client(source: KafkaSource) -> Iterator[Callable[[], tuple[Any, ErrorLog]]]:
     """A client, made when it is first asked for."""
     client_factory = cache(lambda: to_consume(source, _LITTLE))
     try:
@@ -91,7 +91,7 @@ def _client(source: KafkaSource) -> Iterator[Callable[[], tuple[Any, Told]]]:
 def _fetched(
     source: KafkaSource,
     client: Any,  # noqa: ANN401 - a Consumer
-    error_log: Told,
+    error_log: ErrorLog,
     instant: int,
     starts: Offsets,
 ) -> dict[int, First]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.errors import BrokerError, SourceError
-from muntin.extensions.kafka.topics.client import Told, broker_error, to_consume, told_apart
+from muntin.extensions.kafka.topics.client import ErrorLog, broker_error, client_key, to_consume
 from muntin.sources.per_thread import of_this_thread
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def messages(source: KafkaSource, wanted: Range) -> pa.Table:
         raise
 
 
-def _read(source: KafkaSource, client: Any, error_log: Told, wanted: Range) -> pa.Table:  # noqa: ANN401 - a Consumer
+def _read(source: KafkaSource, client: Any, error_log: ErrorLog, wanted: Range) -> pa.Table:  # noqa: ANN401 - a Consumer
     from confluent_kafka import TopicPartition
 
     client.assign([TopicPartition(wanted.topic, wanted.partition, wanted.low)])
@@ -86,7 +86,7 @@ def _refused(
     source: KafkaSource,
     wanted: Range,
     at: int,
-    error_log: Told,
+    error_log: ErrorLog,
     error: Any,  # noqa: ANN401 - as above
 ) -> SourceError | BrokerError:
     if error.name() in ("_AUTO_OFFSET_RESET", "OFFSET_OUT_OF_RANGE"):
@@ -97,9 +97,9 @@ def _refused(
     return broker_error(source, error.name(), error_log, error.str())
 
 
-def _consumer(source: KafkaSource) -> tuple[Any, Told]:
+def _consumer(source: KafkaSource) -> tuple[Any, ErrorLog]:
     """This thread's client; another source, another process and other credentials get a new client."""
-    which = told_apart(source)
+    which = client_key(source)
     thread_clients = of_this_thread("consumer")
     if thread_clients.get("which") != which:
         _forget()

@@ -49,12 +49,12 @@ def states_of(at: Seen, now_us: int, around: Around) -> BatchStates:
 
 def batch_table(at: Seen, skip: int, states: BatchStates) -> BatchTable:
     """A page of the batches."""
-    state_of_batch = {each.start_us: each for each in states.told}
+    state_of_batch = {each.start_us: each for each in states.listed}
     listed = {
         start: end
         for start, end, _ in listed_batches(pending_window(at.bound, next(iter(at.pipeline.windows))))
     }
-    every = sorted({**listed, **{each.start_us: each.end_us for each in states.told}}.items())
+    every = sorted({**listed, **{each.start_us: each.end_us for each in states.listed}}.items())
     some = every[max(0, len(every) - skip - ROWS) : len(every) - skip] if skip < len(every) else []
     reports = batch_reports(at.bound, [Interval(start, end) for start, end in some])
     by_start = {instant_us(report.interval_start, "batch"): report for report in reports}
@@ -68,4 +68,4 @@ def batch_table(at: Seen, skip: int, states: BatchStates) -> BatchTable:
 
 def newest_first(states: BatchStates | None) -> list[Stretch]:
     """The stretches of batches to show at a glance, the newest first."""
-    return stretches(states.told)[::-1][:_STRETCHES] if states else []
+    return stretches(states.listed)[::-1][:_STRETCHES] if states else []

@@ -16,7 +16,7 @@ from muntin.engine.versions import islands
 from muntin.errors import SourceError
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.column_hints import no_column
-from muntin.sources.reading.column_types import check_numbers, told_columns
+from muntin.sources.reading.column_types import check_numbers, column_types
 from muntin.sources.reading.dimensions.dimension import FOREVER, Dimension
 from muntin.sources.reading.row_times import instant
 from muntin.sources.reading.scan import literal, quoted, scan
@@ -50,7 +50,7 @@ def read_dimension(
     let_read(session, source, paths)
     try:
         whole = bool(lookup.source.message_key)  # a message without a value is told by all of its fields
-        read_as, columns = told_columns(
+        read_as, columns = column_types(
             session, source, paths, lambda column: whole or column in lookup.named or used(column)
         )
         check_numbers(session, source, paths, read_as.fractions)
