@@ -7,6 +7,9 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+FIRST = (DOCS.parent / "README.md", DOCS / "tutorial.md", DOCS / "how-it-works.md")
+"""The pages of a reader's first ten minutes."""
+WORDS_OF_THE_GLOSSARY = 25
 WORDS = 70_000
 WORDS_OF_A_DECISION = 300
 NOT_UNDERSTOOD = (
@@ -26,6 +29,19 @@ NOT_UNDERSTOOD = (
 def words(page: Path) -> int:
     """As `wc -w` counts: code and tables too."""
     return len(page.read_text(encoding="utf-8").split())
+
+
+def met_in(page: Path, terms: set[str]) -> set[str]:
+    """The words of the glossary that a reader of a page meets, in prose or code, addresses of links aside."""
+    text = re.sub(r"\]\([^)]*\)", "]", page.read_text(encoding="utf-8").lower())
+    return {term for term in terms if re.search(rf"\b{re.escape(term)}(s|es|d|ed)?\b", text)}
+
+
+def test_ten_minutes_meet_few_words_of_the_glossary() -> None:
+    terms = set(re.findall(r"\*\*([^*]+)\*\*", (DOCS / "glossary.md").read_text(encoding="utf-8").lower()))
+    met = {term for page in FIRST for term in met_in(page, terms)}
+    assert len(terms) > 100
+    assert len(met) <= WORDS_OF_THE_GLOSSARY, sorted(met)
 
 
 def test_all_pages_together_have_a_limit() -> None:
