@@ -15,6 +15,7 @@ from muntin.files.near import near
 from tests.properties.kind_with_holes import Doors
 
 START, HOUR_US = datetime(2024, 5, 1, tzinfo=UTC), 3_600_000_000
+BERLINS = {"timezone": "Europe/Berlin", "start": START - timedelta(hours=2)}
 
 
 def pipeline(**other: Any) -> Pipeline:
@@ -43,6 +44,13 @@ def pipeline(**other: Any) -> Pipeline:
         ({"windows": {"w": windows.tumbling("24h", timezone="Asia/Tokyo")}}, None),  # whose clock is not changed
         ({"windows": {"w": windows.tumbling("24h", timezone="UTC")}}, None),
         ({"windows": {"w": windows.tumbling("24h")}}, None),
+        ({"windows": {"w": windows.tumbling("1w")}}, "weeks without timezone begin on Thursday"),
+        ({"windows": {"w": windows.tumbling("1w", align_to="monday")}}, None),
+        ({"windows": {"w": windows.tumbling("1w", timezone="UTC")}}, None),
+        ({**BERLINS, "windows": {"w": windows.tumbling("1d")}}, 'say timezone="Europe/Berlin" in the window'),
+        ({**BERLINS, "windows": {"w": windows.cumulating("1mo", step="1d")}}, "cut by the clock of UTC"),
+        ({**BERLINS, "windows": {"w": windows.tumbling("1h")}}, None),
+        ({**BERLINS, "windows": {"w": windows.tumbling("1d", timezone="UTC")}}, None),
         ({"windows": {"w": windows.tumbling(3600)}}, "3600 are microseconds"),
         ({"windows": {"w": windows.tumbling("500ms")}}, None),
         ({"windows": {"w": windows.sliding("6h", step="1h", grace=60)}}, "a grace of 60us"),

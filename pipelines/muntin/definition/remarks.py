@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from muntin.definition.clocks import UTC_NAME
 from muntin.definition.durations import DAY_US, UNITS, spell
 from muntin.definition.instants import spell_instant
 from muntin.definition.kinds import Kind
@@ -17,9 +18,10 @@ _CALENDAR_UNITS = ("d", "w")
 
 def remarks(pipeline: Pipeline) -> list[str]:
     """Remarks on a definition alone: a start between batches, a day in hours, a number without a unit,
-    a week from Thursday.
+    a week from Thursday, days of another clock than the batches'.
     """
-    return [*_of_start(pipeline), *_of_sizes(given_windows(pipeline.windows))]
+    windows = given_windows(pipeline.windows)
+    return [*_of_start(pipeline), *_of_sizes(windows), *_of_clocks(windows, pipeline.timezone)]
 
 
 def of_naive_times(source: Any, columns: Mapping[str, str], windows: Mapping[str, Kind]) -> str | None:  # noqa: ANN401 - a source of any kind
@@ -91,6 +93,19 @@ def _of_sizes(windows: Mapping[str, Kind]) -> Iterator[str]:
                     "an hour shorter or longer where the clock changes. Leave timezone out for windows that "
                     f"always last {said}"
                 )
+
+
+def _of_clocks(windows: Mapping[str, Kind], timezone: str) -> Iterator[str]:
+    """Days, weeks and months of UTC in a pipeline whose batches follow another clock."""
+    for name, window in windows.items() if timezone != UTC_NAME else ():
+        if any(
+            getattr(part, "zone", timezone) is None and getattr(part, "size_us", DAY_US) % DAY_US == 0
+            for part in _parts(window)
+        ):
+            yield (
+                f"windows[{name!r}]: cut by the clock of UTC, while batches follow {timezone}; say "
+                f'timezone="{timezone}" in the window, or timezone="UTC" if UTC is meant'
+            )
 
 
 def _parts(window: Any) -> list[Any]:  # noqa: ANN401 - a kind of any class
