@@ -21,8 +21,8 @@ _MOST = 32  # conditions, as in ClickHouse
 
 
 def funnel(*steps: str, within: Duration, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """How many of some steps were taken one after the other, the last of them at most `within` after the
-    first; 0 for none.
+    """How many of the steps were taken in their order, the last of them at most `within` after the first; 0
+    if no row takes the first step.
 
     A step is a SQL condition that a row meets. Rows go by event time, then by arrival; other rows may lie
     between, and a row takes one step. Of all ways through the rows, the way that comes furthest counts.
@@ -60,7 +60,8 @@ def _furthest(steps: int, within_us: int) -> Callable[..., pa.Array]:
 
 
 def retention(*conditions: str, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """Booleans: whether a row meets the first condition; whether rows meet it and each further condition.
+    """A list of booleans, one for each condition. The first is true if a row meets the first condition; each
+    further boolean is true if, besides, a row meets its own condition.
 
     The rows need not be the same, nor in an order: retention("day = 1", "day = 2", "day = 7") of the rows of
     a user.
@@ -95,8 +96,8 @@ def _conditions(name: str, conditions: tuple[str, ...], least: int) -> tuple[str
 
 
 def active_periods(period: Duration = "1d", *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
-    """The number of periods with a row, as of days: periods of one length side by side, by event time,
-    counted from 1970 in UTC.
+    """In how many periods, as in how many days, there is a row. Periods have one length and lie side by side
+    from 1970 on, in UTC; the event time of a row says its period.
 
     Raises:
         DefinitionError: a length that is not positive.

@@ -37,7 +37,8 @@ def own(
     where: str | None = None,
     **about: Unpack[About],
 ) -> Aggregate:
-    """An aggregate of four functions, like AggregateOperation of Hazelcast Jet.
+    """An aggregate made of four Python functions: they create a state, add a value to a state, combine two
+    states, and turn a state into a result.
 
     `muntin.laws.check` says whether the functions fit each other. Call it before the first run.
 
@@ -176,7 +177,7 @@ def apply(
     where: str | None = None,
     **about: Unpack[About],
 ) -> Aggregate:
-    """A Python function over all rows of a window: (list, ...) -> result. It takes a list for each column.
+    """The result of a Python function that gets all rows of a window, as a list for each column.
 
     A list has a value for each row of the window, in the order of event time, then arrival; null is None. A
     state keeps every value. If a smaller state is enough, take `own`.

@@ -208,7 +208,7 @@ def session(
     grace: Duration = 0,
     having: str | None = None,
 ) -> Session:
-    """Activity of a key between silences longer than `gap`.
+    """Events of a key that are at most `gap` apart make one window, which ends `gap` after its last event.
 
     Args:
         gap: the silence that ends a session.

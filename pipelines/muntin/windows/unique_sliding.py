@@ -70,7 +70,7 @@ def unique_sliding(
     grace: Duration = 0,
     having: str | None = None,
 ) -> Unique:
-    """A window of `size` for every distinct set of events that it can hold as it slides over time.
+    """A window of `size` that slides over time: one result for each different set of events in it.
 
     Args:
         size: from the first instant of a window to its last; both belong to it.

@@ -77,8 +77,8 @@ Policy = Count | Time | Delta | Punctuation
 
 
 def by_count(n: int, *, or_time: Duration | None = None) -> Count:
-    """Every `n` rows; the nth is inside. `or_time`: or at the next border of that length, whichever comes
-    first.
+    """For `arrival`: a window has `n` rows, the nth included. `or_time`: or ends at the next border of that
+    length, whichever comes first.
 
     Raises:
         DefinitionError: a count that is not a positive whole number.
@@ -95,7 +95,7 @@ def by_count(n: int, *, or_time: Duration | None = None) -> Count:
 
 
 def by_time(size: Duration) -> Time:
-    """Every `size` of arrival time; needs `sources.files(..., arrival_time="column")`.
+    """For `arrival`: a window lasts `size` of arrival time, a column that `arrival_time` of the source names.
 
     Raises:
         DefinitionError: a size that is not positive.
@@ -106,8 +106,8 @@ def by_time(size: Duration) -> Time:
 def by_delta(
     of: str, size: float | str | timedelta, *, absolute: bool = False, first: float | None = None
 ) -> Delta:
-    """When `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall
-    never counts.
+    """For `arrival`: a window ends when `of` has grown by more than `size` since its oldest row.
+    A fall does not count unless `absolute` is true.
 
     Args:
         of: a SQL expression: a number, or an instant, with a duration for `size`.
@@ -148,10 +148,10 @@ def by_delta(
 
 
 def by_punctuation(at: str) -> Punctuation:
-    """At each marker: a row that a SQL condition is true of, which is no member; or the end of each "file" or
-    "batch".
+    """For `arrival`: a marker ends the windows of all partitions.
 
-    A marker ends the windows of all partitions. "upstream" is the end of each window of an upstream pipeline.
+    `at`: a SQL condition: each row for which it is true is a marker and is in no window; or "file" or
+    "batch": the end of each; or "upstream": the end of each window of an upstream pipeline.
     """
     return Punctuation(expression(at, "by_punctuation"))
 
@@ -159,7 +159,8 @@ def by_punctuation(at: str) -> Punctuation:
 def keep(
     *, age: Duration | None = None, count: int | None = None, rows: int | None = None, emit: bool = False
 ) -> Keep:
-    """The partitions to keep: the partition used least recently is dropped first.
+    """For `arrival`: how many partitions are held at once. The partition used least recently is dropped
+    first.
 
     Args:
         age: drops partitions that no row came to for longer than this, by the time of arrival.

@@ -76,7 +76,7 @@ class ProgressiveSort(Plain):
 def progressive_sort(
     n: int, by: str, *, descending: bool = False, flush: bool = False, having: str | None = None
 ) -> ProgressiveSort:
-    """Rows come out sorted as far as `n` held rows can decide, apart for each key, across batches.
+    """Rows of a key in the order of `by`, a window each, as far as holding back `n` rows can sort them.
 
     The first `n` rows of a partition are held. When another row comes, the least of the held rows comes out;
     then the new row is held. Each row that comes out is a window of its own, with this row as only member.
