@@ -17,7 +17,7 @@ from muntin.extensions.alerts.gathered import ended_well
 from muntin.extensions.forgetting.forget import plan_forget
 from muntin.extensions.forgetting.remembered import count_again, new_secret, remembered, undo
 from muntin.extensions.forgetting.texts import overwrite, tells_of
-from muntin.extensions.page.installation import Known
+from muntin.extensions.page.installation import Place
 from muntin.extensions.page.views.overview import line
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.doctor.diagnosis import diagnose
@@ -230,7 +230,7 @@ def test_whoever_looks_sees_that_something_may_be_left(tmp_path: Path) -> None:
         seen = [status(visits.pipeline, root=visits.root).unforgotten == 1]
         seen += [any(said in each.problem for each in diagnose(visits.pipeline, root=visits.root))]
         seen += [
-            any(said in each.what for each in line(Known("visits", visits.root, visits.pipeline, tmp_path / "visits.py"), _HOUR[1]).calls)
+            any(said in each.what for each in line(Place("visits", visits.root, visits.pipeline, tmp_path / "visits.py"), _HOUR[1]).calls)
         ]
         seen += [any(said in each.observed for each in findings(alerts.to("alerts"), run))]
         assert seen == [here] * 4

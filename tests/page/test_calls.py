@@ -8,7 +8,7 @@ import pytest
 
 from muntin.definition.instants import instant_us
 from muntin.definition.time_limits import Freshness
-from muntin.extensions.page.installation import Known
+from muntin.extensions.page.installation import Place
 from muntin.extensions.page.views.around import NOTHING, Around, Dead
 from muntin.extensions.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
@@ -35,8 +35,8 @@ def status(*told: BatchState, keeps_up: bool = True, fresh: Freshness | None = N
     return PipelineStatus("hourly", "0", 1, 0, (window,), (), (), (), None, states=states, fresh=fresh)
 
 
-def known(folder: Path) -> Known:
-    return Known("hourly", Path("state"), Hourly(folder).pipeline, Path("dags/hourly.py"))
+def known(folder: Path) -> Place:
+    return Place("hourly", Path("state"), Hourly(folder).pipeline, Path("dags/hourly.py"))
 
 
 # batches of an hour; the last one [3, 4)
@@ -128,7 +128,7 @@ def test_a_sink_that_is_down_calls_with_its_reason() -> None:
         SinkStanding("topic t at b:9092", "hour", 3, 2, None, "b:9092: refused"),
         SinkStanding("table t at w", "hour", 3, 2, None, ""),
     )
-    at = Known("hourly", Path("state"), None, Path("dags/hourly.py"))
+    at = Place("hourly", Path("state"), None, Path("dags/hourly.py"))
     (call,) = _of_sinks(at, replace(status(), sinks=(down, behind)))
     assert call.what == "hour was not sent to topic t at b:9092: b:9092: refused"
     assert call.command == "muntin status --sinks dags/hourly.py --root state --send"

@@ -17,7 +17,7 @@ from muntin.cli.output import plain
 from muntin.definition.instants import instant_us
 from muntin.extensions.page.answers import TABS, answer
 from muntin.extensions.page.commands.timeline import plain_timeline, text_timeline
-from muntin.extensions.page.installation import Known
+from muntin.extensions.page.installation import Place
 from muntin.extensions.page.views.around import NOTHING
 from muntin.extensions.page.views.explained import no_runs
 from muntin.extensions.page.views.seen import chosen_key, seen
@@ -44,7 +44,7 @@ def made(folder: Path, window: Any) -> Hourly:
     return hourly
 
 
-def pages(known: Known) -> dict[str, str]:
+def pages(known: Place) -> dict[str, str]:
     """The tabs, and the explanations of the windows that the timeline leads to."""
     found = {tab: answer(known, tab, {}, NOW_US, no_runs, NOTHING) for tab, _ in TABS}
     links = [html.unescape(link) for link in re.findall(r'href="window(\?[^"]*)"', found["timeline"])]
@@ -56,7 +56,7 @@ def pages(known: Known) -> dict[str, str]:
 @pytest.mark.parametrize("kind", some(KINDS), ids=lambda kind: kind.name)
 def test_every_page_of_every_kind(kind: Any, tmp_path: Path) -> None:
     hourly = made(tmp_path, kind.window)
-    known = Known("hourly", hourly.root, hourly.pipeline, tmp_path / "hourly.py")
+    known = Place("hourly", hourly.root, hourly.pipeline, tmp_path / "hourly.py")
     found = pages(known)
     explained = {link: page for link, page in found.items() if link.startswith("?")}
     assert explained
@@ -79,7 +79,7 @@ def test_windows_over_windows(tmp_path: Path) -> None:
         aggregates={"n": agg.sum("n")},
     )
     Hourly(tmp_path, other={name: getattr(over, name) for name in ("name", "source", "keys", "windows", "aggregates")}).run(0, 1)
-    found = pages(Known("over", below.root, over, tmp_path / "over.py"))
+    found = pages(Place("over", below.root, over, tmp_path / "over.py"))
     assert "airflow backfill" not in "".join(found.values())
     assert "muntin run" in "".join(page for link, page in found.items() if link.startswith("?"))
 
@@ -88,7 +88,7 @@ def test_rollups_have_pages_of_their_own_keys(tmp_path: Path) -> None:
     hourly = made(tmp_path, windows.sliding("1h", step="30m"))
     rolled = replace(hourly, other={**hourly.other, "keys": ["k", "v"], "rollups": {"by_k": ["k"], "all": []}})
     rolled.run(0, 2)
-    known = Known("hourly", rolled.root, rolled.pipeline, tmp_path / "hourly.py")
+    known = Place("hourly", rolled.root, rolled.pipeline, tmp_path / "hourly.py")
     for window, keys in {"w": ["k", "v"], "w.by_k": ["k"], "w.all": []}.items():
         found = {tab: answer(known, tab, {"window": window}, NOW_US, no_runs, NOTHING) for tab in ("now", "timeline", "windows", "results")}
         assert re.findall(r"<th>(.*?)</th>", found["windows"])[: len(keys) + 1] == [*keys, "window"]

@@ -37,7 +37,7 @@ def test_a_file_that_cannot_be_run_is_told_without_its_error(own: Sensors) -> No
 
 def test_a_state_without_a_file_is_told(own: Sensors) -> None:
     installation = Installation(dict, own.root, own.folder)
-    assert [(known.name, known.pipeline) for known in installation.known().values()] == [("sensors", None)]
+    assert [(known.name, known.pipeline) for known in installation.places().values()] == [("sensors", None)]
 
 
 def test_a_pipeline_that_never_ran_is_told_and_needs_nobody(own: Sensors) -> None:
@@ -57,7 +57,7 @@ def test_a_definition_that_has_changed_what_states_hold_is_to_be_rebuilt(own: Se
 
 def test_the_root_that_a_dag_names_counts(own: Sensors) -> None:
     own.file.write_text(own.file.read_text().replace("airflow_dag(sensors)", 'airflow_dag(sensors, root="elsewhere")'))
-    (known,) = Installation(lambda: {"sensors": own.file}, None, own.folder).known().values()
+    (known,) = Installation(lambda: {"sensors": own.file}, None, own.folder).places().values()
     assert known.root == own.folder / "elsewhere"
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from muntin.definition.schedule import Interval
-    from muntin.extensions.kafka.borders import Kept
+    from muntin.extensions.kafka.borders import NotedBorders
     from muntin.extensions.kafka.source import KafkaSource
     from muntin.extensions.kafka.topics.broker import Offsets, Topic
     from muntin.jobs.state.bound import Bound
@@ -35,7 +35,7 @@ def check_over(intervals: Iterable[Interval]) -> None:
             )
 
 
-def check_same(bound: Bound, noted_borders: Kept, topic: Topic) -> None:
+def check_same(bound: Bound, noted_borders: NotedBorders, topic: Topic) -> None:
     """Refuse another topic of the same name."""
     if noted_borders.topic_id not in (None, topic.identity):
         source = _source(bound)
@@ -68,7 +68,7 @@ def check_there(
 def check_reported(
     bound: Bound,
     new_borders: Mapping[int, Offsets],
-    noted_borders: Kept,
+    noted_borders: NotedBorders,
     topic: Topic,
     starts: Collection[int],
 ) -> None:

@@ -51,7 +51,7 @@ _LOCK = "borders"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class NotedBorders:
     """The borders near some instants.
 
     Attributes:
@@ -73,7 +73,7 @@ def table_of(topic: str) -> str:
     return f"../{TOPICS}/{topic}"
 
 
-def kept(bound: Bound, topic: str, first_us: int, last_us: int) -> Kept:
+def kept(bound: Bound, topic: str, first_us: int, last_us: int) -> NotedBorders:
     """The borders from one instant to another, and their neighbours."""
     snapshot = bound.store.snapshot(table_of(topic))
     rows = _read(bound, topic, _near(snapshot.files, first_us, last_us))
@@ -81,7 +81,7 @@ def kept(bound: Bound, topic: str, first_us: int, last_us: int) -> Kept:
     for at, partition, offset, _ in rows:
         borders.setdefault(at, {})[partition] = offset
     names = {name for *_, name in rows}
-    return Kept(snapshot, borders, max(names, default=None))
+    return NotedBorders(snapshot, borders, max(names, default=None))
 
 
 def keep(bound: Bound, topic: str, base: Snapshot, borders: Mapping[int, Offsets], topic_id: str) -> None:

@@ -29,7 +29,7 @@ from muntin.registry import extension
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.installation import Place
     from muntin.extensions.page.views.around import Around
     from muntin.extensions.page.views.explained import Runs
     from muntin.extensions.page.views.planned import Planned
@@ -56,7 +56,7 @@ def static(name: str) -> str:
 
 
 def answer(  # noqa: C901 - a case for each page
-    pipeline_place: Known,
+    pipeline_place: Place,
     tab: str,
     asked: Mapping[str, str],
     now_us: int,
@@ -90,7 +90,7 @@ def answer(  # noqa: C901 - a case for each page
         case "suites":
             view = {"verdicts": verdicts(at)}
         case "forgotten":
-            view = {"now": extension("forgetting", "remembered")(at.pipeline, root=at.known.root)}
+            view = {"now": extension("forgetting", "remembered")(at.pipeline, root=at.place.root)}
         case "window":
             view = _window(at, asked, runs)
         case _:
@@ -101,7 +101,12 @@ def answer(  # noqa: C901 - a case for each page
 
 
 def question(
-    pipeline_place: Known, verdict: str, around: Around, *, tabs: Sequence[tuple[str, str]], publishes: bool
+    pipeline_place: Place,
+    verdict: str,
+    around: Around,
+    *,
+    tabs: Sequence[tuple[str, str]],
+    publishes: bool,
 ) -> str:
     """The page that asks whether to publish what a verdict holds.
 
@@ -119,7 +124,7 @@ def _shared(at: Seen, tab: str, tabs: Sequence[tuple[str, str]]) -> dict[str, An
 
 def _now(at: Seen, now_us: int, around: Around) -> dict[str, Any]:
     week = trends(at.bound)
-    about = line(at.known, now_us, around)
+    about = line(at.place, now_us, around)
     return {
         "line": about,
         "batches": newest_first(about.states),
@@ -140,7 +145,7 @@ def _timeline(at: Seen, asked: Mapping[str, str], now_us: int, around: Around) -
         if shown.batches
         else ""
     )
-    about = line(at.known, now_us, around)
+    about = line(at.place, now_us, around)
     windows = tuple(at.pipeline.windows)
     return {
         "shown": shown,

@@ -32,7 +32,7 @@ from muntin.store.state import DAG_ENDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from muntin.extensions.page.installation import Installation, Known
+    from muntin.extensions.page.installation import Installation, Place
     from muntin.extensions.page.views.around import Around
     from muntin.extensions.page.views.explained import Runs
 
@@ -60,7 +60,7 @@ def page_app(
     clock: Callable[[], int],
     runs: Runs = no_runs,
     around: Callable[[Sequence[str]], Around] = no_airflow,
-    publish: Callable[[Known, str, str], None] | None = None,
+    publish: Callable[[Place, str, str], None] | None = None,
 ) -> FastAPI:
     """The page of an installation.
 
@@ -72,7 +72,7 @@ def page_app(
     app = FastAPI(dependencies=[Depends(enter)], docs_url=None, redoc_url=None, openapi_url=None)
 
     def start(request: Request) -> HTMLResponse:
-        seen = {name: place for name, place in installation.known().items() if may_see(request, name)}
+        seen = {name: place for name, place in installation.places().items() if may_see(request, name)}
         now_us, airflow = clock(), around([*seen])
         lines = overview(seen, now_us, airflow)
         return HTMLResponse(
@@ -88,7 +88,7 @@ def page_app(
         may = {False: may_see(request, name), True: may_see_forgotten(request, name)}
         return [each for each in TABS if may[each[0] == FORGOTTEN]]
 
-    def one(request: Request, name: str, tab: str = "") -> Known:
+    def one(request: Request, name: str, tab: str = "") -> Place:
         may = may_see_forgotten if tab == FORGOTTEN else may_see
         if not may(request, name):
             raise HTTPException(
@@ -118,7 +118,7 @@ def page_app(
     return app
 
 
-def _known(installation: Installation, name: str) -> Known:
+def _known(installation: Installation, name: str) -> Place:
     pipeline_place = installation.one(name)
     if pipeline_place is None:
         raise HTTPException(404, f"{name} is no pipeline of Muntin's.")
@@ -157,10 +157,10 @@ def _up(request: Request) -> str:
 
 def _add_publishing(
     app: FastAPI,
-    pipeline_of: Callable[[Request, str], Known],
+    pipeline_of: Callable[[Request, str], Place],
     tabs: Callable[[Request, str], Sequence[tuple[str, str]]],
     around: Callable[[Sequence[str]], Around],
-    publish: Callable[[Known, str, str], None] | None,
+    publish: Callable[[Place, str, str], None] | None,
 ) -> None:
     """Add the page of a verdict to an application, before the pages of a pipeline; and what its form is sent
     to.

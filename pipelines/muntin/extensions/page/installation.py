@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Place:
     """A pipeline of the installation.
 
     Attributes:
@@ -53,27 +53,27 @@ class Installation:
     root: AnyPath | None
     home: Path
 
-    def known(self) -> dict[str, Known]:
+    def places(self) -> dict[str, Place]:
         """Name -> pipeline: pipelines with a definition, then pipelines of which only a state is there."""
-        pipeline_places = {name: self._known(name, file) for name, file in sorted(self.files().items())}
+        pipeline_places = {name: self._place(name, file) for name, file in sorted(self.files().items())}
         roots = dict.fromkeys([each.root for each in pipeline_places.values()] + [self._root(None, None)])
         strays = [(folder.parent.name, root) for root in roots for folder in _states(root)]
         return {
-            **{name: Known(name, root) for name, root in strays if name not in pipeline_places},
+            **{name: Place(name, root) for name, root in strays if name not in pipeline_places},
             **pipeline_places,
         }
 
-    def one(self, name: str) -> Known | None:
+    def one(self, name: str) -> Place | None:
         """The pipeline of this name, without running other definitions where a file has it; None: there is
         none.
         """
         file = self.files().get(name)
-        return self._known(name, file) if file else self.known().get(name)
+        return self._place(name, file) if file else self.places().get(name)
 
-    def _known(self, name: str, file: Path) -> Known:
+    def _place(self, name: str, file: Path) -> Place:
         pipeline, root = _definition(name, file)
         home = self._home(file)
-        return Known(name, self._root(file, root), at_home(pipeline, home) if pipeline else None, file)
+        return Place(name, self._root(file, root), at_home(pipeline, home) if pipeline else None, file)
 
     def _home(self, file: Path | None) -> Path:
         return named_home() or (dags_holder(file) if file else None) or self.home

@@ -29,7 +29,7 @@ _DESCRIPTION = re.compile(r"(\d+)-.*\.metadata\.json")
 _OTHER = "is damaged: its content is not what its name says"
 
 
-class Kept(OutputFile):  # type: ignore[misc]  # of pyiceberg, which may be missing
+class NamedByDigest(OutputFile):  # type: ignore[misc]  # of pyiceberg, which may be missing
     """A file that is written once its content, and with it its name, is known."""
 
     def __init__(self) -> None:

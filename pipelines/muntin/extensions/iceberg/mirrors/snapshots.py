@@ -24,7 +24,7 @@ from pyiceberg.table.snapshots import (
     update_snapshot_summaries,
 )
 
-from muntin.extensions.iceberg.mirrors.own_files import Kept
+from muntin.extensions.iceberg.mirrors.own_files import NamedByDigest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -76,7 +76,7 @@ class Snapshots:
         manifests = self._written(number, added, entries, gone) + stay
         self._sequence += 1
         parent = self._base.snapshot_id if self._base else None
-        buffer = Kept()
+        buffer = NamedByDigest()
         with write_manifest_list(_FORMAT, buffer, number, parent, self._sequence, _PACKED) as written:
             written.add_manifests(manifests)
         place = buffer.keep(self._io, lambda digest: f"{self._folder}/snap-{number}-0-{digest}.avro")
@@ -114,7 +114,7 @@ class Snapshots:
         if not added and not entries:
             return []
         spec, schema = self._metadata.spec(), self._metadata.schema()
-        buffer = Kept()
+        buffer = NamedByDigest()
         with write_manifest(_FORMAT, spec, schema, buffer, number, _PACKED) as writer:
             for file in added:
                 writer.add(

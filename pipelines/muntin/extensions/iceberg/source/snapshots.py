@@ -41,7 +41,7 @@ _LOCAL = re.compile(r"file:/+(?=/)|file:(?=/)")
 _S3 = re.compile(r"s3[an]://")
 
 
-class Kept(NamedTuple):
+class Logged(NamedTuple):
     """A snapshot that is in the log. `back`: whether the table was put back to it, or to one before it."""
 
     made_us: int
@@ -84,12 +84,12 @@ def _connection(name: str) -> Connection:
     return connection_of_environment(name, SourceError, mend)
 
 
-def kept_snapshots(metadata: TableMetadata) -> list[Kept]:
+def kept_snapshots(metadata: TableMetadata) -> list[Logged]:
     """The snapshots that were current one after the other, as far back as none is lacking, and when each
     became it.
     """
     there = {each.snapshot_id: each for each in metadata.snapshots}
-    snapshots: list[Kept] = []
+    snapshots: list[Logged] = []
     seen: set[int] = set()
     for made_ms, number in _entries(metadata, there):
         chain: list[Snapshot] = []
@@ -102,7 +102,7 @@ def kept_snapshots(metadata: TableMetadata) -> list[Kept]:
             snapshots, seen = [], {each.snapshot_id for each in chain}
         back = at is not None and (at is not snapshots[-1].snapshot or not chain)
         steps = chain[::-1] or ([at] if at else [])
-        snapshots += [Kept(made_ms * 1000, each, back and not place) for place, each in enumerate(steps)]
+        snapshots += [Logged(made_ms * 1000, each, back and not place) for place, each in enumerate(steps)]
     return snapshots
 
 
@@ -128,7 +128,7 @@ class SnapshotLog(Log):
     """
 
     table: Table = field(repr=False)
-    snapshots: Sequence[Kept]
+    snapshots: Sequence[Logged]
 
     kept_by = "expire_snapshots, history.expire.max-snapshot-age-ms"
     removed_by = "expire_snapshots", "history.expire.max-snapshot-age-ms"

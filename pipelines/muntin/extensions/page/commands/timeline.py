@@ -74,11 +74,11 @@ def timeline(
 
         check_ending(out)
     with working():
-        from muntin.extensions.page.installation import Known
+        from muntin.extensions.page.installation import Place
         from muntin.extensions.page.views.seen import seen
 
         pipeline, folder = inspected(file, name, root)
-        at = seen(Known(pipeline.name, folder, pipeline, file))
+        at = seen(Place(pipeline.name, folder, pipeline, file))
         columns = pipeline.keys_of(window) if window else pipeline.keys
         named = dict(zip(columns, one_key(columns, key), strict=True)) if key else None
         shown = _timelines(at, [at.window(window)] if window else [*pipeline.windows], named, last, to)

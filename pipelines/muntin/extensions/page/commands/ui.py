@@ -16,7 +16,7 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.installation import Place
     from muntin.files.paths import AnyPath
 
 Files = Annotated[
@@ -68,7 +68,7 @@ def _bind(listening: socket.socket, port: int) -> None:
         ) from wrong
 
 
-def publish(pipeline_place: "Known", verdict: str, reason: str) -> None:
+def publish(pipeline_place: "Place", verdict: str, reason: str) -> None:
     """Publish what a verdict holds, in the name of the user of this machine."""
     from getpass import getuser
 

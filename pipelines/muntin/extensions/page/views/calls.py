@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.installation import Place
     from muntin.extensions.page.views.around import Around
     from muntin.jobs.inspect.status import PipelineStatus
     from muntin.jobs.records.batch_states import Stretch
@@ -48,7 +48,7 @@ class Call:
 
 
 def calls(
-    pipeline_place: Known,
+    pipeline_place: Place,
     pipeline: Pipeline,
     now: PipelineStatus,
     reports: Sequence[BatchReport],
@@ -73,7 +73,7 @@ def calls(
     )
 
 
-def _of_batches(pipeline_place: Known, now: PipelineStatus, around: Around) -> list[Call]:
+def _of_batches(pipeline_place: Place, now: PipelineStatus, around: Around) -> list[Call]:
     """The batches that failed, and the batches that a suite holds."""
     batch_stretches = stretches(now.states.of(*NEED_A_PERSON)) if now.states else []
     left = len(batch_stretches) - _MOST
@@ -90,7 +90,7 @@ def _of_batches(pipeline_place: Known, now: PipelineStatus, around: Around) -> l
     return [_of_stretch(pipeline_place, each, around) for each in reversed(batch_stretches[-_MOST:])] + more
 
 
-def _of_stretch(pipeline_place: Known, each: Stretch, around: Around) -> Call:
+def _of_stretch(pipeline_place: Place, each: Stretch, around: Around) -> Call:
     one, span = each.one, f"[{instant(each.start_us)}, {instant(each.end_us)})"
     count = f"{many(len(each.batches), 'batch')} " if len(each.batches) > 1 else "batch "
     held = one.state == "held"
@@ -125,7 +125,7 @@ def _of_stretch(pipeline_place: Known, each: Stretch, around: Around) -> Call:
     )
 
 
-def _cleared(pipeline_place: Known, each: Stretch, last_us: int, step: str | None) -> str | None:
+def _cleared(pipeline_place: Place, each: Stretch, last_us: int, step: str | None) -> str | None:
     """The command by which Airflow does the runs of a stretch again: runs by hand have no logical date to be
     named by.
     """
@@ -138,11 +138,11 @@ def _cleared(pipeline_place: Known, each: Stretch, last_us: int, step: str | Non
     )
 
 
-def _run(pipeline_place: Known, each: Stretch, last_us: int) -> str | None:
+def _run(pipeline_place: Place, each: Stretch, last_us: int) -> str | None:
     return again(pipeline_place, each.start_us, each.end_us, last_us).command
 
 
-def _of_unpublished(pipeline_place: Known, now: PipelineStatus, around: Around) -> list[Call]:
+def _of_unpublished(pipeline_place: Place, now: PipelineStatus, around: Around) -> list[Call]:
     """Batches that were read, wait for nothing, and that no run is at work on."""
     waiting = now.states.of("waiting") if now.states else []
     left = [each for each in waiting if each.reason and each.reason.startswith("read, not published")]
@@ -175,7 +175,7 @@ def _of_freshness(now: PipelineStatus) -> list[Call]:
     ]
 
 
-def _of_holes(pipeline_place: Known, pipeline: Pipeline, now: PipelineStatus, around: Around) -> list[Call]:
+def _of_holes(pipeline_place: Place, pipeline: Pipeline, now: PipelineStatus, around: Around) -> list[Call]:
     holes = [(_us(low), _us(high)) for low, high in now.missing or ()]
     failed = {each.start_us for each in now.states.of(*NEED_A_PERSON, "running")} if now.states else set()
     holes = [hole for hole in holes if hole[0] not in failed]
@@ -203,7 +203,7 @@ def _of_refused(reports: Sequence[BatchReport]) -> list[Call]:
     ]
 
 
-def _of_forgetting(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
+def _of_forgetting(pipeline_place: Place, now: PipelineStatus) -> list[Call]:
     if not now.unforgotten:
         return []
     what = f"something may be left of {many(now.unforgotten, 'key')} to be forgotten"
@@ -213,7 +213,7 @@ def _of_forgetting(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
     ]
 
 
-def _of_sinks(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
+def _of_sinks(pipeline_place: Place, now: PipelineStatus) -> list[Call]:
     file, root = quote(str(pipeline_place.file)), quote(str(pipeline_place.root))
     command = f"muntin status --sinks {file} --root {root} --send"
     do = "the next run tries again; so does"
@@ -234,7 +234,7 @@ def _of_sinks(pipeline_place: Known, now: PipelineStatus) -> list[Call]:
     ]
 
 
-def _of_silence(pipeline_place: Known, now: PipelineStatus, around: Around, now_us: int) -> list[Call]:
+def _of_silence(pipeline_place: Place, now: PipelineStatus, around: Around, now_us: int) -> list[Call]:
     """The call for a pipeline that kept up with its schedule, and stopped.
 
     A pipeline that works through the past never kept up.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from muntin.definition.instants import from_us, spell_instant
 
 if TYPE_CHECKING:
-    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.installation import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Again:
 
 
 def again(
-    pipeline_place: Known, first_us: int, end_us: int, last_us: int, *, reprocess: bool = True
+    pipeline_place: Place, first_us: int, end_us: int, last_us: int, *, reprocess: bool = True
 ) -> Again:
     """How the batches from the first to the last run again.
 
@@ -70,7 +70,7 @@ def _filled(us: int) -> str:
     return f"{from_us(us):%Y/%m/%d %H:%M}"
 
 
-def begin(pipeline_place: Known, start_us: int) -> str:
+def begin(pipeline_place: Place, start_us: int) -> str:
     """The command that begins a run of a batch by hand: a run without a logical date is cleared by no
     command.
     """
@@ -89,7 +89,7 @@ def begin(pipeline_place: Known, start_us: int) -> str:
     )
 
 
-def clear(pipeline_place: Known, first_us: int, last_us: int, step: str | None) -> str:
+def clear(pipeline_place: Place, first_us: int, last_us: int, step: str | None) -> str:
     """The command that lets Airflow do the runs of batches again, from a step on.
 
     Their logical dates are the starts of their intervals.

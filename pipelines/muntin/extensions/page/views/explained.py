@@ -101,7 +101,7 @@ def reported(
         for name, text in zip(names, key, strict=False)
         if schema
     ]
-    explanation = explain(at.pipeline, window, root=at.known.root, key=values or key, at=moment)
+    explanation = explain(at.pipeline, window, root=at.place.root, key=values or key, at=moment)
     this = [
         one
         for one in explanation.windows
@@ -135,7 +135,7 @@ def _again(at: Seen, one: Explained) -> Again | None:
     starts = [_us(part.batch) for part in (*one.parts, *one.missed)]
     if not starts:
         return None
-    return again(at.known, min(starts), at.pipeline.intervals.after(max(starts)), max(starts))
+    return again(at.place, min(starts), at.pipeline.intervals.after(max(starts)), max(starts))
 
 
 def _us(moment: datetime) -> int:

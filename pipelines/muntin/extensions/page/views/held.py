@@ -15,7 +15,7 @@ from muntin.jobs.records.batch_status import together
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.installation import Place
     from muntin.extensions.page.views.around import Around
     from muntin.extensions.page.views.seen import Seen
 
@@ -63,12 +63,12 @@ def held(at: Seen, verdict: str, around: Around) -> Held:
         len(one.starts),
         reports,
         others,
-        _command(at.known, verdict),
+        _command(at.place, verdict),
         link,
     )
 
 
-def _command(pipeline_place: Known, verdict: str) -> str:
+def _command(pipeline_place: Place, verdict: str) -> str:
     words = [
         "muntin",
         "publish",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.time_limits import Freshness
-    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.installation import Place
     from muntin.extensions.page.views.around import Around
     from muntin.jobs.records.batch_status import BatchStates
     from muntin.jobs.records.reports import BatchReport
@@ -82,7 +82,7 @@ class Line:
         return self.watermark_us is not None and self.lag_us is None
 
 
-def overview(pipeline_places: Mapping[str, Known], now_us: int, around: Around = NOTHING) -> list[Line]:
+def overview(pipeline_places: Mapping[str, Place], now_us: int, around: Around = NOTHING) -> list[Line]:
     """A line for each pipeline, in the order given; pipelines that need a person come first."""
     # each waits for disks; in the context of the request, which knows the reader's clock
     with ThreadPoolExecutor(_AT_ONCE) as threads:
@@ -94,7 +94,7 @@ def overview(pipeline_places: Mapping[str, Known], now_us: int, around: Around =
     return sorted(lines, key=lambda each: not each.calls)
 
 
-def line(pipeline_place: Known, now_us: int, around: Around = NOTHING) -> Line:
+def line(pipeline_place: Place, now_us: int, around: Around = NOTHING) -> Line:
     """The line of one pipeline."""
     if pipeline_place.pipeline is None:
         what = (
@@ -124,7 +124,12 @@ def line(pipeline_place: Known, now_us: int, around: Around = NOTHING) -> Line:
 
 
 def _line(
-    pipeline_place: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, around: Around, now_us: int
+    pipeline_place: Place,
+    pipeline: Pipeline,
+    bound: Bound,
+    now: PipelineStatus,
+    around: Around,
+    now_us: int,
 ) -> Line:
     since, counts = (
         [_us(window.open_since) for window in now.windows if window.open_since],
@@ -166,7 +171,7 @@ def _lag(now: PipelineStatus, watermark_us: int | None, now_us: int) -> int | No
     return lag_us if keeps_up or now.fresh or lag_us <= _WEEK_US else None
 
 
-def _unborn(pipeline_place: Known, bound: Bound) -> Line:
+def _unborn(pipeline_place: Place, bound: Bound) -> Line:
     """A pipeline without a state under its definition: it never ran, which needs no person, or its definition
     was changed.
     """

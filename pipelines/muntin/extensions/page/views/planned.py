@@ -69,9 +69,9 @@ def planned(at: Seen, start: datetime, end: datetime) -> Planned:
             f"{len(intervals):,} batches are too many for a page, which plans {MOST}; muntin plan takes any"
             " range"
         )
-    run_plan = plan(at.pipeline, root=at.known.root, start=start, end=end, validate=False, check=False)
+    run_plan = plan(at.pipeline, root=at.place.root, start=start, end=end, validate=False, check=False)
     how = (
-        again(at.known, intervals[0].start_us, intervals[-1].end_us, intervals[-1].start_us)
+        again(at.place, intervals[0].start_us, intervals[-1].end_us, intervals[-1].start_us)
         if intervals
         else None
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.extensions.page.installation import Known
+    from muntin.extensions.page.installation import Place
     from muntin.jobs.state.bound import Bound
 
 Key = tuple[str | None, ...]
@@ -28,7 +28,7 @@ Key = tuple[str | None, ...]
 class Seen:
     """A pipeline with a definition and a state."""
 
-    known: Known
+    place: Place
     pipeline: Pipeline
     bound: Bound
 
@@ -48,7 +48,7 @@ class Seen:
         return self.pipeline.keys_of(self.window(asked))
 
 
-def seen(pipeline_place: Known) -> Seen:
+def seen(pipeline_place: Place) -> Seen:
     """Read a pipeline's state for a page."""
     if pipeline_place.pipeline is None:
         raise StateError(
