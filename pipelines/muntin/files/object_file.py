@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.files.address import Address
 from muntin.files.object_stat import ObjectStat, stat_in
-from muntin.files.object_stores import to_ask, to_move, told
+from muntin.files.object_stores import to_ask, to_move, worded_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ class ObjectFile(Address):
         """
         import obstore
 
-        with told(self.address):
+        with worded_errors(self.address):
             answer = obstore.get(to_move(self.bucket), self.key)
             stat = stat_in(answer.meta)
             return stat, memoryview(answer.bytes() if stat.st_size <= most else b"")
@@ -71,7 +71,7 @@ class ObjectFile(Address):
         import obstore
         from obstore.exceptions import NotSupportedError
 
-        with told(self.address):
+        with worded_errors(self.address):
             try:
                 answer = obstore.get(to_move(self.bucket), self.key, options={"range": {"suffix": size}})
                 return bytes(answer.bytes()), answer.meta["size"]
@@ -83,7 +83,7 @@ class ObjectFile(Address):
         """Some bytes of the content."""
         import obstore
 
-        with told(self.address):
+        with worded_errors(self.address):
             return bytes(obstore.get_range(to_move(self.bucket), self.key, start=start, length=length))
 
     def parts(self, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
@@ -91,7 +91,7 @@ class ObjectFile(Address):
         import obstore
 
         starts, ends = zip(*ranges, strict=True)
-        with told(self.address):
+        with worded_errors(self.address):
             contents = obstore.get_ranges(to_move(self.bucket), self.key, starts=starts, ends=ends)
             return [memoryview(content) for content in contents]
 
@@ -103,7 +103,7 @@ class ObjectFile(Address):
         import obstore
 
         view = memoryview(content).cast("B")
-        with told(self.address):
+        with worded_errors(self.address):
             obstore.put(to_move(self.bucket), self.key, view, use_multipart=len(view) > _ONE_REQUEST)
         return len(view)
 
@@ -112,7 +112,7 @@ class ObjectFile(Address):
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
-        with told(self.address):
+        with worded_errors(self.address):
             try:
                 obstore.put(to_move(self.bucket), self.key, memoryview(content).cast("B"), mode="create")
             except AlreadyExistsError:
@@ -128,7 +128,7 @@ class ObjectFile(Address):
         import obstore
         from obstore.exceptions import AlreadyExistsError, NotSupportedError, PreconditionError
 
-        with told(self.address):
+        with worded_errors(self.address):
             while True:
                 before: bytes | None = None
                 same: Any = "create"
@@ -155,7 +155,7 @@ class ObjectFile(Address):
         """Copy a file to here: names in a store cannot share a content."""
         import obstore
 
-        with told(source.address):
+        with worded_errors(source.address):
             obstore.copy(to_move(self.bucket), source.key, self.key)
 
     def replace(self, target: ObjectFile) -> None:
@@ -167,7 +167,7 @@ class ObjectFile(Address):
         """Remove the file, if it is there."""
         import obstore
 
-        with told(self.address), suppress(FileNotFoundError):
+        with worded_errors(self.address), suppress(FileNotFoundError):
             obstore.delete(to_ask(self.bucket), self.key)
 
     def head(self) -> ObjectStat:
@@ -176,7 +176,7 @@ class ObjectFile(Address):
 
         if not self.key:
             raise FileNotFoundError(errno.ENOENT, "a bucket is no file", self.address)
-        with told(self.address):
+        with worded_errors(self.address):
             return stat_in(obstore.head(to_ask(self.bucket), self.key))
 
 

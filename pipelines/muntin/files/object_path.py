@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from muntin.files.object_file import ObjectFile
 from muntin.files.object_stat import ObjectStat, stat_in
-from muntin.files.object_stores import to_ask, to_move, told
+from muntin.files.object_stores import to_ask, to_move, worded_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ class ObjectPath(ObjectFile):
         import obstore
 
         if keys := [path.key for path, _ in self.files()]:
-            with told(self.address), suppress(FileNotFoundError):
+            with worded_errors(self.address), suppress(FileNotFoundError):
                 obstore.delete(to_move(self.bucket), keys)
                 return
             self.remove_all()  # Azure tells that another run has removed one of them
@@ -71,7 +71,7 @@ class ObjectPath(ObjectFile):
         """The names in the folder, each with its facts, ascending."""
         import obstore
 
-        with told(self.address):
+        with worded_errors(self.address):
             listing = obstore.list_with_delimiter(to_ask(self.bucket), self.key or None)
         names = {
             posixpath.basename(path.rstrip("/")): ObjectStat(0, 0, "", S_IFDIR)
@@ -123,7 +123,7 @@ class ObjectPath(ObjectFile):
     def _below(self, chunk: int = 1000) -> Iterator[tuple[ObjectPath, ObjectStat]]:
         import obstore
 
-        with told(self.address):
+        with worded_errors(self.address):
             for chunk_of_metas in obstore.list(to_ask(self.bucket), self.key or None, chunk_size=chunk):
                 for meta in chunk_of_metas:
                     yield ObjectPath(f"{self.bucket}/{meta['path']}"), stat_in(meta)

@@ -51,7 +51,7 @@ def _surroundings() -> int:
 def _store(bucket: str, timeout_s: int, _surroundings: int) -> ObjectStore:
     from obstore.store import from_url
 
-    with told(bucket):
+    with worded_errors(bucket):
         return from_url(
             bucket,
             config=profile(bucket) or None,
@@ -61,7 +61,7 @@ def _store(bucket: str, timeout_s: int, _surroundings: int) -> ObjectStore:
 
 
 @contextmanager
-def told(address: str) -> Iterator[None]:
+def worded_errors(address: str) -> Iterator[None]:
     """Errors of an object store, as errors of a disk or in a sentence.
 
     The store's own text may hold a key: it is left out.

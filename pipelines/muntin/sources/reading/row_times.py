@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant
 from muntin.sources.reading.column_hints import check_named, no_column
-from muntin.sources.reading.dimensions.dimension import untold
+from muntin.sources.reading.dimensions.dimension import empty_columns
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, nulls, quoted
 from muntin.sources.repeated_rows import identity
@@ -194,7 +194,7 @@ def _timed(source: Source, rows: str, columns: Columns, place: str, apart: str =
     check_named(source, columns)
     if place and (section := source.section):
         place += f", dense_rank() OVER ({apart}ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
-    place += "".join(f", {each}" for each in untold(source, columns))
+    place += "".join(f", {each}" for each in empty_columns(source, columns))
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if source.dedupe:

@@ -38,7 +38,7 @@ def texts(values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
     return _each(values, lambda value: value.decode())
 
 
-def told(source: KafkaSource, values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
+def decoded_texts(source: KafkaSource, values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
     """The values of a source as texts of JSON; null for a tombstone and for what cannot be read."""
     if source.value == "json":
         return texts(values) if source.registry is None else _each(values, _unframed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.extensions.kafka.topics.json_fields import with_fields
-from muntin.extensions.kafka.topics.texts import texts, told
+from muntin.extensions.kafka.topics.texts import decoded_texts, texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ def decoded(source: KafkaSource, messages: pa.Table) -> Decoded:
         faults |= {number: (f"the key: {why}", "kafka_key") for number, why in wrong.items()}
         table = table.set_column(table.schema.get_field_index("kafka_key"), "kafka_key", keys)
     if source.value != "raw":
-        values, wrong = told(source, table["value"])
+        values, wrong = decoded_texts(source, table["value"])
         faults |= {number: (f"no {source.value}: {why}", None) for number, why in wrong.items()}
         table = table.set_column(table.schema.get_field_index("value"), "value", values)
     if source.fields:

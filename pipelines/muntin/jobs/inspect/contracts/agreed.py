@@ -84,11 +84,11 @@ def agreed(document: object, where: str) -> Agreed:
         name: each.get("value") for name, each, _ in _named(document, "slaProperties", "property", where)
     }
     return Agreed(
-        str(document.get("id")), tables, {name: value for name, value in service.items() if _is_told(value)}
+        str(document.get("id")), tables, {name: value for name, value in service.items() if _is_agreed(value)}
     )
 
 
-def _is_told(value: object) -> TypeGuard[float | str]:
+def _is_agreed(value: object) -> TypeGuard[float | str]:
     return isinstance(value, str) or (isinstance(value, int | float) and math.isfinite(value))
 
 
