@@ -27,7 +27,7 @@ import json, sys
 from pathlib import Path
 from {module} import {name} as Executor
 
-class ErrorLog:
+class Told:
     '''What a worker takes from its queue: unpickled, it writes what the worker has imported, and is the word to end.'''
     def __reduce__(self):
         return tell, ()
@@ -37,7 +37,7 @@ def tell():
 
 executor = Executor(parallelism=1)
 executor.start()
-executor.activity_queue.put(ErrorLog())
+executor.activity_queue.put(Told())
 for worker in executor.workers.values():
     worker.join(60)
 """

@@ -23,7 +23,7 @@ from tests.case_counts import at_length, cases
 from tests.end_to_end.hourly import Hourly, hour, times
 
 WHOLE = by_window(whole="4h")
-ErrorLog = dict[str, Any]
+Told = dict[str, Any]
 
 
 @dataclass
@@ -47,13 +47,13 @@ class World:
         self.hourly.write(f"{at:02d}.parquet", {"at": times(*(60 * at + 1 + minute for minute in range(self.rows[at])))})
         self.hourly.run(at, at)
 
-    def tell(self, at: int, run: str | None = None, keys: Any = WHOLE) -> ErrorLog:
+    def tell(self, at: int, run: str | None = None, keys: Any = WHOLE) -> Told:
         if run:
             self.going.add(run)
         announcer = Announcer(run, lambda other, _: other in self.going)
         return announced(self.place, {"hour": [instant_us(hour(at), "at")]}, keys, announcer)
 
-    def emit(self, told: ErrorLog) -> None:
+    def emit(self, told: Told) -> None:
         """Airflow has the keys."""
         self.waiting |= {*keys(told)}
         for first in (0, 4):
@@ -62,7 +62,7 @@ class World:
                 self.waiting -= four
                 self.ran.append((first, tuple(self.rows[at] for at in sorted(four))))
 
-    def end(self, told: ErrorLog, run: str | None = None) -> None:
+    def end(self, told: Told, run: str | None = None) -> None:
         acknowledge(self.place, {"announced": told})
         self.going.discard(run or "")
 
@@ -72,7 +72,7 @@ def world(tmp_path: Path) -> World:
     return World(Hourly(tmp_path))
 
 
-def keys(told: ErrorLog) -> list[int]:
+def keys(told: Told) -> list[int]:
     return [int(key[11:13]) for key in told.get("hour", {}).get("keys", ())]
 
 
@@ -194,7 +194,7 @@ def test_a_damaged_note_and_the_note_of_an_older_version_stop_nothing(world: Wor
 
 def story(world: World, seed: int, *, corrected: bool, killed: bool) -> None:
     """Batches in order, some again; each by a run that announces, emits and ends in its own time, or is killed in between."""
-    chance, runs, at, number = random.Random(seed), dict[str, ErrorLog | None](), 0, 0
+    chance, runs, at, number = random.Random(seed), dict[str, Told | None](), 0, 0
     emitted: set[str] = set()
 
     def step(run: str) -> None:

@@ -31,7 +31,7 @@ def batch(at: int, state: State, **more: object) -> BatchState:
 
 def status(*told: BatchState, keeps_up: bool = True, fresh: Freshness | None = None) -> PipelineStatus:
     window = WindowStatus("hour", hour(0), hour(3), 1, 1, None, None, None, 0, 0, 0)
-    states = BatchStates(told=told, keeps_up=keeps_up, last=(us(hour(3)), us(hour(4))))
+    states = BatchStates(listed=told, keeps_up=keeps_up, last=(us(hour(3)), us(hour(4))))
     return PipelineStatus("hourly", "0", 1, 0, (window,), (), (), (), None, states=states, fresh=fresh)
 
 

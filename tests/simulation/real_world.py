@@ -140,7 +140,7 @@ class RealWorld:
     # time, chance, the end
 
     def play(self, *actors: Actor) -> None:
-        self.error_log += [actor.name for actor in actors]
+        self.told += [actor.name for actor in actors]
         interleave(actors, self.dice, Clock())
         self.wrong += raw_errors(actors)
 

@@ -66,7 +66,7 @@ class World:
     def copy(self, dice: Random) -> "World":
         """Another world that is like this one so far, with its own chance; it takes this one's place."""
         other = copy(self)
-        other.dice, other.disk, other.told, other.contents = dice, self.disk.copy(), list(self.error_log), dict(self.contents)
+        other.dice, other.disk, other.told, other.contents = dice, self.disk.copy(), list(self.told), dict(self.contents)
         other.tables = self.tables.copy(other.disk)
         other.wrong, other.cuts = [], []
         other.take_place()
@@ -94,7 +94,7 @@ class World:
 
     def play(self, *actors: Actor) -> None:
         """Let actors act in turns, or the only one that nothing disturbs at once; then the laws that hold at any moment are looked at."""
-        self.error_log += [actor.name for actor in actors]
+        self.told += [actor.name for actor in actors]
         meet(actors)
         if len(actors) == 1 and not actors[0].fault and not self.cuts:
             actors[0].live()

@@ -156,7 +156,7 @@ class Rounds:
         assert not failed, (run, failed)
 
     def _check(self, what: str) -> None:
-        assert self.ground.differs(clean=f"clean {self.runs}") == [], (what, self.error_log)
+        assert self.ground.differs(clean=f"clean {self.runs}") == [], (what, self.told)
 
 
 def _killed(pid: int) -> bool:

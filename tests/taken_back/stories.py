@@ -41,7 +41,7 @@ class Shop:
     def __init__(self, folder: Path, within: int = 3, form: str = "parquet", kinds: Mapping[str, Any] = WINDOWS, **told: Any) -> None:
         changes = {"id": "order", "operation": "op", "changes_within": f"{within}h", "types": TYPES}
         other = {"windows": kinds, "aggregates": AGGREGATES}
-        self.within, self.form, self.error_log, self.rows = within, form, told, dict[int, Sequence[Row]]()
+        self.within, self.form, self.told, self.rows = within, form, told, dict[int, Sequence[Row]]()
         self.hours = Hourly(folder, f"{{start:%H}}.{form}", source={**changes, **told}, other=other)
         self.clean = Hourly(folder / "clean", "{start:%H}.parquet", other={**other, "name": "clean"})
 
@@ -68,7 +68,7 @@ class Shop:
 
     def takes(self, row: Row) -> bool:
         """Whether a row is not refused, whatever the other rows are."""
-        return is_taken(row, words="deletes" not in self.error_log, backs=self.backs)
+        return is_taken(row, words="deletes" not in self.told, backs=self.backs)
 
     def cleaned(self, rows: Sequence[Row]) -> Mapping[str, pa.Array]:
         """The rows of a clean run, as columns."""
