@@ -213,7 +213,7 @@ def checked_changes_of_table(
     changes: object,
     id: str | Sequence[str] | None,  # noqa: A002 - as for other sources
     changes_within: Duration | None,
-    **others: object,
+    **not_together: object,
 ) -> tuple[tuple[str, ...], Changes | None]:
     """The columns of the id, and what tells changes of a Delta table.
 

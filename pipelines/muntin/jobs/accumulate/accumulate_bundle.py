@@ -16,7 +16,7 @@ from muntin.errors import SourceError
 from muntin.jobs.accumulate.accumulate_split import lifted
 from muntin.jobs.accumulate.bundle_states import arranged_batches, encoding, facts
 from muntin.jobs.accumulate.forgotten_rows import left_out
-from muntin.jobs.accumulate.shares import Written, counted_split, keeps_order, manifest, taken
+from muntin.jobs.accumulate.shares import WrittenSplits, counted_split, keeps_order, manifest, taken
 from muntin.jobs.accumulate.windows_together import stage_windows
 from muntin.jobs.inputs.dimensions.lookup_log import names_of_met, write_met_of_batches
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
@@ -68,7 +68,7 @@ class _BundleRows(NamedTuple):
     met: pa.Table | None = None
 
 
-def accumulate_bundle(session: DuckDBPyConnection, share: Share, bundle: Bundle) -> Written:
+def accumulate_bundle(session: DuckDBPyConnection, share: Share, bundle: Bundle) -> WrittenSplits:
     """States and refused rows of a bundle, written to files that the batches share.
 
     It raises if the splits cannot be read together; reading each alone says what is wrong, and where.
@@ -81,7 +81,7 @@ def accumulate_bundle(session: DuckDBPyConnection, share: Share, bundle: Bundle)
         session.unregister(_PLACES)
 
 
-def _written(read: _BundleRows) -> Written:
+def _written(read: _BundleRows) -> WrittenSplits:
     session, share, bundle, columns, rows, met = read
     bound, first, (accepted, newest, odd) = share.bound, bundle.paths[0], _counted(read)
     refused = bundle.rows - accepted
@@ -121,13 +121,13 @@ def _written(read: _BundleRows) -> Written:
         "columns": [first, list(columns.items())],
         "lacks": {column: list(bundle.paths) for column in lacks},
     }
-    return Written(splits, files)
+    return WrittenSplits(splits, files)
 
 
 def _read(session: DuckDBPyConnection, share: Share, bundle: Bundle) -> _BundleRows:
     """Read every file once; the rows with what they look up."""
     source, latest = share.bound.source, bundle.ends + share.bound.pipeline.limits.max_ahead_us
-    read_as, columns = told_columns(session, source, bundle.parts[0].split.paths, share.bound.may_use)
+    read_as, columns = column_types(session, source, bundle.parts[0].split.paths, share.bound.may_use)
     ordinal, rows, met = keeps_order(share.bound), _READ, None
     if source.batch_column:
         stage_windows(session, source, bundle, latest, _READ, ordinal=ordinal)

@@ -16,7 +16,7 @@ from muntin.jobs.accumulate.accumulate_bundle import accumulate_bundle
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles
 from muntin.jobs.accumulate.gathered_files import gathered
 from muntin.jobs.accumulate.read_split import read_split
-from muntin.jobs.accumulate.shares import SplitResults, manifest
+from muntin.jobs.accumulate.shares import WrittenSplits, manifest
 from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
 from muntin.sources.listing import source_file
@@ -47,7 +47,7 @@ _TRIES, _FIRST_S = 4, 0.5
 
 @sessions_of_a_task()
 def accumulate_share(share: Share) -> dict[str, Any]:
-    """States and refused rows of every split, written: `SplitResults` as a dict, and `versions`, package ->
+    """States and refused rows of every split, written: `WrittenSplits` as a dict, and `versions`, package ->
     its version in the task.
 
     Versions that would make other states than the versions of the driver are refused.
@@ -58,7 +58,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
     let_read(session, bound.source, chain.from_iterable(split.paths for split in share.splits))
     may_be_bundled = len(share.splits) > 1 and may_bundle(bound)
     inspected = seen(bound, share.splits) if may_be_bundled else [None] * len(share.splits)
-    written_bundles = list[Written]()
+    written_bundles = list[WrittenSplits]()
     for stretch in bundles(inspected):
         near = inspected[stretch.start : stretch.stop]
         together = _together(session, share, [part for part in near if part])
@@ -90,7 +90,7 @@ def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return splits
 
 
-def _together(session: DuckDBPyConnection, share: Share, parts: Sequence[Seen]) -> Written | None:
+def _together(session: DuckDBPyConnection, share: Share, parts: Sequence[Seen]) -> WrittenSplits | None:
     """The result of splits that may be read together; None if they must be read separately after all."""
     if len(parts) < 2:  # noqa: PLR2004 - alone
         return None
@@ -106,14 +106,14 @@ def _together(session: DuckDBPyConnection, share: Share, parts: Sequence[Seen]) 
     return written_bundle if same else None
 
 
-def _alone(session: DuckDBPyConnection, share: Share, split: Split) -> Written:
+def _alone(session: DuckDBPyConnection, share: Share, split: Split) -> WrittenSplits:
     """The result of files that did not change meanwhile, so that all frame sets are of the same content."""
     with in_time(session, split.paths):
         (entry, rows, written), files = steady(
             share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split)
         )
     entry["files"] = manifest(files, rows, split.made)
-    return Written([entry], {table: [file] for table, file in written.items() if file})
+    return WrittenSplits([entry], {table: [file] for table, file in written.items() if file})
 
 
 def may_bundle(bound: Bound) -> bool:

@@ -110,7 +110,7 @@ WrittenFile = dict[str, Any]
 """Path, size (bytes) and rows of a file; `wider`: whether a type is wider than in the state."""
 
 
-class Written(NamedTuple):
+class WrittenSplits(NamedTuple):
     """The result of some splits; all of it JSON-able.
 
     Attributes:
@@ -127,8 +127,8 @@ class Written(NamedTuple):
 
 
 class SplitResult(NamedTuple):
-    """A split that was read alone: as `Written` has it, the rows of each of its files, and a file at most for
-    each table.
+    """A split that was read alone: as `WrittenSplits` has it, the rows of each of its files, and a file at
+    most for each table.
     """
 
     entry: dict[str, Any]
@@ -136,8 +136,8 @@ class SplitResult(NamedTuple):
     files: Mapping[str, WrittenFile | None]
 
 
-def counted_split(split: Split, **facts: Any) -> dict[str, Any]:  # noqa: ANN401 - as `Written` has them
-    """A split as `Written` has it; what is not said is 0."""
+def counted_split(split: Split, **facts: Any) -> dict[str, Any]:  # noqa: ANN401 - as `WrittenSplits` has them
+    """A split as `WrittenSplits` has it; what is not said is 0."""
     return {"batch": split.batch_us, "split": split.number, **dict.fromkeys(COUNTS, 0), **facts}
 
 
@@ -192,7 +192,7 @@ def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ..
     """The entries of all splits of a batch, in order; the parts of a file are one entry; two sources may read
     the same file.
 
-    `splits`: as `SplitResults` has them. A file that changed between the readings of two parts is an error.
+    `splits`: as `WrittenSplits` has them. A file that changed between the readings of two parts is an error.
     """
     out = dict[tuple[int | None, str], tuple[Any, ...]]()
     for each in sorted(splits, key=lambda one: one["split"]):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from muntin.jobs.accumulate.shares import Split
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.column_types import Told
+    from muntin.sources.reading.column_types import FileColumns
     from muntin.sources.reading.mended import Mended
     from muntin.sources.source import Columns, Source
 
@@ -200,14 +200,14 @@ def carefully(
     return SplitRows(paths, columns, KEPT, bad, lambda _: counts, files.rows, lost, met=met)
 
 
-def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> Told:
+def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> FileColumns:
     """How files are read, and their columns; names and times that do not fit the definition are refused. An
     empty table is made for the rows that change earlier rows too late.
     """
     source = bound.source
     if source.changes:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TOO_LATE} (place BIGINT)")
-    told_of_files = told_columns(session, source, paths, bound.may_use)
+    told_of_files = column_types(session, source, paths, bound.may_use)
     check_names(session, source, told_of_files.columns, paths)
     check_times(session, source, told_of_files.columns, paths)
     return told_of_files

@@ -54,7 +54,7 @@ class FileColumns(NamedTuple):
     columns: dict[str, str]
 
 
-def told_columns(
+def column_types(
     session: DuckDBPyConnection,
     source: Source,
     paths: Sequence[str],

@@ -126,8 +126,8 @@ def guarded(lift: str) -> str:
 
 
 def _in_order(condition: Tree) -> bool:
-    """Let the conditions of an AND be computed one behind another, each where those before it are true;
-    whether that is needed.
+    """Let the conditions of an AND be computed one behind another, each where the conditions before it
+    are true; whether that is needed.
     """
     parts = condition["children"] if condition["type"] == "CONJUNCTION_AND" else [condition]
     if not any(map(_may_fail, parts[1:])):

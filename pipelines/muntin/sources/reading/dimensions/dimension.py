@@ -89,7 +89,7 @@ def applied(source: Source) -> Sequence[Dimension]:
     return [each for each in source.lookups if not each.of or name in each.of]
 
 
-def untold(source: Source, columns: Columns) -> Iterator[str]:
+def empty_columns(source: Source, columns: Columns) -> Iterator[str]:
     """SQL for the columns that look-ups fill, without a value and with their types."""
     for each in applied(source):
         _check(each, source, columns)
