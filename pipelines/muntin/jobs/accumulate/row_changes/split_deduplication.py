@@ -131,8 +131,8 @@ _INSTANTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZO
 
 def ids_of_rows(source: Source, rows: str, columns: Columns, times: Taken) -> str:
     """SQL for the id of each row that has one and whose time is taken: `ID_HIGH` and `ID_LOW` (uint64),
-    `EVENT_TIME`, `ORDINAL`, and `ID_ROW` (uint64), a hash of what the row says where rows change earlier rows;
-    else 0.
+    `EVENT_TIME`, `ORDINAL`, and `ID_ROW` (uint64), a hash of what the row says where rows change earlier
+    rows; else 0.
 
     `rows` have the columns that `staged` and `once` add; no two rows have the same id. A column of a type
     whose values have no text of their own, as floats, is refused.
