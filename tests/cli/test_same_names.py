@@ -95,6 +95,15 @@ def test_two_of_one_name_in_a_folder_of_dags_are_refused(other: str, tmp_path: P
         local_page([first, second], None, "token", 0)
 
 
+@pytest.mark.parametrize("call", ["Pipeline('p',", "NAME = 'P'\np = Pipeline(NAME,", "NAME = 'P'\np = Pipeline(name=NAME,"])
+def test_so_is_a_name_that_stands_first_or_in_a_variable(call: str, tmp_path: Path) -> None:
+    file, other = written(tmp_path / "dags/a.py", WHOLE), WHOLE.replace('p = Pipeline(name="p",', call if "p = " in call else f"p = {call}")
+    assert other != WHOLE
+    written(tmp_path / "dags/b.py", other)
+    with pytest.raises(DefinitionError, match="each define a pipeline of the name 'p'"):
+        check_alone(file, "p")
+
+
 def test_a_folder_of_dags_may_hold_whatever_else(tmp_path: Path) -> None:
     file = written(tmp_path / "dags/p.py", WHOLE)
     written(tmp_path / "dags/broken.py", 'Pipeline(name="p"')

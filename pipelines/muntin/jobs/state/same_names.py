@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from muntin.definition.pipeline import Pipeline
 
@@ -54,7 +54,7 @@ def check_alone(file: Path, name: str) -> None:
     """
     dags = next((folder for folder in file.absolute().parents if folder.name == "dags"), None)
     imported = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
-    given = re.compile(rf"""\bname\s*=\s*["']{re.escape(name)}["']""".encode(), re.IGNORECASE)
+    given = re.compile(rf"""["']{re.escape(name)}["']""".encode(), re.IGNORECASE)
     for other in _files(dags) if dags else ():
         same = other.samefile(file) if file.exists() else other == file
         if not same and str(other) not in imported and _defines(other, given, name):
@@ -71,23 +71,28 @@ def _files(dags: Path) -> Iterable[Path]:
 
 
 def _defines(file: Path, given: re.Pattern[bytes], name: str) -> bool:
-    """Whether a call of `Pipeline` in a file has this name, as a text."""
+    """Whether a call of `Pipeline` in a file has this name, as a text or as a variable with a text."""
     try:
         text = file.read_bytes()
-        calls = (
-            [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-            if given.search(text)
-            else []
-        )
+        nodes = [*ast.walk(ast.parse(text))] if given.search(text) else []
     except (OSError, SyntaxError, ValueError):
         return False
-    return any(_name_in(call).lower() == name.lower() for call in calls if _last(call.func) == "Pipeline")
+    variables = {
+        target.id: node.value
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    calls = (node for node in nodes if isinstance(node, ast.Call) and _last(node.func) == "Pipeline")
+    return any(_name_in(call, variables).lower() == name.lower() for call in calls)
 
 
 def _last(function: ast.expr) -> str:
     return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
-def _name_in(call: ast.Call) -> str:
-    values = (each.value for each in call.keywords if each.arg == "name")
-    return next((str(value.value) for value in values if isinstance(value, ast.Constant)), "")
+def _name_in(call: ast.Call, variables: Mapping[str, ast.expr]) -> str:
+    values = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "name")]
+    values = [variables.get(each.id, each) if isinstance(each, ast.Name) else each for each in values]
+    return next((str(each.value) for each in values if isinstance(each, ast.Constant)), "")
