@@ -41,7 +41,7 @@ DOCUMENTED_ATTRIBUTES = {
     "argv",  # of sys
     "args", "msg",  # of a record of a log
     "extra",  # of an outlet's event in Airflow
-    "by", "bytes", "bytes_read", "given", "kept", "of", "tables", "touched", "state", "twice", "weight", "what",  # ours
+    "by", "bytes", "bytes_read", "given", "kept", "kept_tiles", "of", "tables", "touched", "state", "twice", "weight", "what",  # ours
 }  # fmt: skip
 DOCUMENTED_TEXTS = {
     "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE",
@@ -51,7 +51,8 @@ DOCUMENTED_TEXTS = {
     "spark.master", "spark.pyspark.python", "spark.remote", "spark.sql.execution.arrow.maxRecordsPerBatch",
     "spark.sql.catalog.spark_catalog", "spark.sql.catalogImplementation",  # of Delta's and of Spark's pages on metastores of Hive
     "spark.sql.shuffle.partitions", "spark.ui.enabled", "spark.ui.showConsoleProgress",
-    "__main__", "__pycache__", "__file__", "__name__", "__dict__", "__eq__", "__path__", "__module__", "__qualname__",  # Python's
+    "__init__", "__version__", "__main__", "__pycache__",
+    "__file__", "__name__", "__dict__", "__eq__", "__path__", "__module__", "__qualname__",  # Python's
     "__HIVE_DEFAULT_PARTITION__", "__extra__", "__arrow_c_stream__",  # Hive; Airflow's connections in the environment; Arrow's interface
 }  # fmt: skip
 AROUND_THE_RULES = {
@@ -62,7 +63,7 @@ ONLY_SHOWN = {
     "tables", "log_check", "log_checkpoint", "options",
     "attempts", "overview", "parquet", "path_templates", "read_split", "send",
     "source_columns", "written", "apprise_channel", "odd_cells", "printable",
-    "spark", "traces",  # of ours, from a task to the driver
+    "registry", "spark", "traces",  # of ours, also from a task to the driver
     "table", "rows", "misfits", "sink_topic", "client",  # of psycopg and confluent-kafka, which document errors
     "sink",  # of redis-py and PyMySQL
     "catalogs",  # of pyiceberg and of databases
