@@ -115,7 +115,7 @@ FAULTS = {
         Fault(
             10,
             "a committed file is lost or damaged later",
-            "it is never taken for data; `doctor` names it, `repair` derives it again",
+            "it is never taken for data; `doctor` names it, `doctor --mend` derives it again",
             (
                 "storage/test_damage.py::test_a_flipped_bit_in_a_state_is_never_silent",
                 "storage/test_repair.py::test_damage_is_found_named_and_mended",
