@@ -41,16 +41,16 @@ class Kept(Generic[P, T]):
             if key in self._found:
                 self._found.move_to_end(key)
                 return self._found[key]
-        made = self._do(*args, **kwargs)
+        result = self._do(*args, **kwargs)
         with self._lock:
-            self._keep(key, made)
-        return made
+            self._keep(key, result)
+        return result
 
-    def _keep(self, key: tuple[Any, ...], made: T) -> None:
+    def _keep(self, key: tuple[Any, ...], result: T) -> None:
         if key in self._found:
             return
-        self._found[key] = made
-        self._weight += self._weigh(made)
+        self._found[key] = result
+        self._weight += self._weigh(result)
         if self._newest is not None:
             alike = self._alike.setdefault(key[0][0], [])
             alike.append(key)
