@@ -31,8 +31,8 @@ KEYS, SEED, REPEATED = 1_000, 20_130_101, 0.01
 HERE: Any = Local(1)
 WAYS: dict[str, dict[str, Any]] = {
     "without dedupe, no row repeated": {},
-    'dedupe="id"': {"dedupe": "id"},
-    'dedupe="id", dedupe_within="1h"': {"dedupe": "id", "dedupe_within": "1h"},
+    'dedupe="id"': {"rows": sources.events(dedupe="id")},
+    'dedupe="id", within="1h"': {"rows": sources.events(dedupe="id", within="1h")},
 }
 
 
@@ -56,7 +56,7 @@ def pipeline(folder: Path, how: dict[str, Any]) -> Pipeline:
     named = f"{folder}/{{start:%H%M}}.parquet"
     return Pipeline(
         name="duplicates",
-        source=sources.files(named, event_time="t", unit="us", **how),
+        source=sources.files(named, event_time=sources.at("t", unit="us"), **how),
         schedule=MINUTE,
         start=EPOCH,
         keys=["key"],

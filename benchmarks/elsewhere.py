@@ -110,7 +110,7 @@ def in_topic(files: list[Path], folder: Path) -> Iterator[Place]:
                     except BufferError:
                         producer.poll(1)
         producer.flush()
-        source = sources.kafka(broker.address, topic, value="json", columns=COLUMNS, event_time="t", unit="us")
+        source = sources.kafka(broker.address, topic, value="json", columns=COLUMNS, event_time=sources.at("t", unit="us"))
         yield Place("Muntin, JSON messages of Kafka", ours(files, source=source))
 
 

@@ -7,7 +7,7 @@ from muntin import aggregates as agg
 
 means = Pipeline(
     name="q4",
-    source=sources.windows(winners, "auction", at="end"),
+    source=sources.windows(winners, "auction", event_time="window_end"),
     keys=["category"],
     windows={"ever": windows.all_time()},
     aggregates={"mean": agg.mean("price")},

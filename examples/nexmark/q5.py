@@ -14,7 +14,7 @@ counts = Pipeline(
 )
 hottest = Pipeline(
     name="q5",
-    source=sources.windows(counts, "recent", at="start"),  # windows of one start are rows of one instant
+    source=sources.windows(counts, "recent", event_time="window_start"),  # windows of one start are rows of one instant
     windows={"hot": windows.tumbling("2s")},
     aggregates={"auctions": agg.max_by("auction", "bids", ties=True), "bids": agg.max("bids")},
     **EACH,

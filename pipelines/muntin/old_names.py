@@ -105,6 +105,33 @@ ARGUMENTS = {
     },
 }
 
+_OF_TIMES = {
+    "unit": 'a part of event_time: event_time=sources.at("seen", unit="ms")',
+    "timezone": 'a part of event_time: event_time=sources.at("seen", timezone="Europe/Berlin")',
+    "ambiguous": 'a part of event_time: event_time=sources.at("seen", timezone=..., ambiguous="first")',
+    "nonexistent": 'a part of event_time: event_time=sources.at("seen", timezone=..., nonexistent="shift")',
+    "time_format": 'a part of event_time: event_time=sources.at("seen", format="%d.%m.%Y %H:%M")',
+}
+_OF_ROWS = {
+    "dedupe": 'a part of rows: rows=sources.events(dedupe="event_id")',
+    "dedupe_within": 'a part of rows: rows=sources.events(dedupe="event_id", within="2d")',
+    "id": 'a part of rows: rows=sources.events(id="order_id", operation="op", within="30d")',
+    "operation": 'a part of rows: rows=sources.events(id="order_id", operation="op", within="30d")',
+    "deletes": 'a part of rows: rows=sources.events(id="order_id", deletes="op = \'D\'", within="30d")',
+    "changes_within": 'a part of rows: rows=sources.events(id="order_id", operation="op", within="30d")',
+}
+_OF_CSV = {
+    name: f"a part of format: format=sources.csv({name}=...)"
+    for name in ("delimiter", "quote", "null", "encoding", "decimal", "header")
+}
+ARGUMENTS |= dict.fromkeys(("files", "table", "iceberg", "kafka", "spark"), _OF_TIMES | _OF_ROWS)
+ARGUMENTS["files"] = {
+    **ARGUMENTS["files"],
+    **_OF_CSV,
+    "hidden": "no argument any more: a path reads such names that writes them, as data/_*.csv",
+}
+ARGUMENTS["windows"] = {"at": 'the name of a column: event_time="window_start"'}
+
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 

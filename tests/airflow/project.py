@@ -48,7 +48,7 @@ from muntin import aggregates as agg
 
 totals = Pipeline(
     name="totals",
-    source=sources.windows(shop, "half_day", at="start"),
+    source=sources.windows(shop, "half_day", event_time="window_start"),
     schedule="@daily",
     start=shop.start,
     windows={"day": windows.tumbling("1d")},

@@ -36,7 +36,7 @@ orders = Pipeline(
 )
 totals = Pipeline(
     name="totals",
-    source=sources.windows(orders, "hour", at="start"),
+    source=sources.windows(orders, "hour", event_time="window_start"),
     schedule="12h",
     start=orders.start,
     windows={"half": windows.tumbling("12h")},  # the second half waits for rows of 23h, whose times are their starts

@@ -21,7 +21,7 @@ from muntin import aggregates as agg
 
 shop = Pipeline(
     name="shop",
-    source=sources.files("{folder}/{{start:%Y-%m-%d}}.csv", event_time="at", timezone="Europe/Berlin", ambiguous="first"),
+    source=sources.files("{folder}/{{start:%Y-%m-%d}}.csv", event_time=sources.at("at", timezone="Europe/Berlin", ambiguous="first")),
     schedule="@daily",
     timezone="Europe/Berlin",
     start=datetime(2024, 3, 1, tzinfo=ZoneInfo("Europe/Berlin")),

@@ -90,10 +90,10 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("DECIMAL(10, 2)", "float64", 2, 'did you mean "DOUBLE"?'),
         ('"amount": "DECIMAL(10, 2)"', '"amont": "DOUBLE"', 3, "types: no column 'amont'; there are at, shop, amount; did"),
         ('event_time="at"', 'event_time="att"', 3, "event_time: no column 'att'; there are at, shop, amount; did you mean 'at'?"),
-        (SOURCE, SOURCE + ', dedupe="shp"', 3, "dedupe: no column 'shp'; there are at, shop, amount; did"),
+        (SOURCE, SOURCE + ', rows=sources.events(dedupe="shp")', 3, "dedupe: no column 'shp'; there are at, shop, amount; did"),
         (SOURCE, SOURCE + ', arrival_order="amunt"', 3, "arrival_order: no column 'amunt'; there are at, shop, amount; did"),
         (SOURCE, SOURCE + ', arrival_time="att"', 3, "arrival_time: no column 'att'; there are at, shop, amount; did"),
-        (SOURCE, SOURCE + ', delimiter=";"', 3, "there are at,shop,amount; say delimiter=','"),
+        (SOURCE, SOURCE + ', format=sources.csv(delimiter=";")', 3, "there are at,shop,amount; say format=sources.csv(delimiter=',')"),
         ('keys=["shop"]', 'keys=["shopp"]', 2, "keys: no column 'shopp' in the source"),
         ('keys=["shop"]', 'keys=["shop"], where="amont > 1"', 2, """there is no column "amont". The source has"""),
         # SQL
@@ -109,12 +109,15 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("agg.count()", "agg.count_if('shop = \"north\"')", 2, "a text stands in single quotes, as 'north'"),
         ("agg.count()", 'agg.count_if("amount != None")', 2, "None is of Python; in SQL write x IS NOT NULL"),
         ("agg.count()", 'agg.count(), "half": "revenu / 2"', 2, "did you mean 'revenue'?"),
+        (SOURCE, SOURCE.replace('"at"', 'at("at")'), 2, "it is sources.at"),
+        ('keys=["shop"]', 'keys=["shop"], limits=Limits(max_behind="9d")', 2, "write from muntin import Limits"),
+        ('keys=["shop"]', 'keys=["shop"], max_behind="9d"', 2, "max_behind is an argument of Limits: limits=Limits(max_behind=...)"),
         # names
         ("from muntin import Pipeline", "from muntins import Pipeline", 2, "did you mean 'muntin'"),
         ("agg.max(", "agg.avg(", 2, "it is called 'mean' here"),
         ('windows.tumbling("1h"', 'windows.hopping("1h"', 2, "it is called 'sliding' here"),
         ("sources.files(", "sources.file(", 2, "did you mean 'files'?"),
-        ("sources.files(", "sources.csv(", 2, "it is called 'files' here"),
+        ("sources.files(", "sources.csv(", 2, "sources.files(path, format=sources.csv())"),
         ('windows.tumbling("1h"', 'windows.tumbling("1h", hours=1', 2, "it takes size, align_to, timezone, closed, grace, dense, having"),
         # parts of another form
         ('grace="1h"', "grace=3600", 0, "warning: windows['hour']: a grace of 3600us"),
@@ -133,8 +136,8 @@ def test_a_mistake_of_a_definition(new: New, old: str, written: str, status: int
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("at;shop;amount\n2024-05-01 09:12:00;north;11\n", "there are at;shop;amount; say delimiter=';'"),
-        ("2024-05-01 09:12:00,north,11\n2024-05-01 09:12:00,south,12\n", "if the first line is a row and has no names, say header="),
+        ("at;shop;amount\n2024-05-01 09:12:00;north;11\n", "there are at;shop;amount; say format=sources.csv(delimiter=';')"),
+        ("2024-05-01 09:12:00,north,11\n2024-05-01 09:12:00,south,12\n", "is a row and has no names, say format=sources.csv(header="),
         ("PK\x03\x04 and so on", "the file begins as an Excel file or an archive does: save it as CSV"),
         ("PAR1 and so on", 'the file begins as Parquet does: say format="parquet"'),
         ("at,shop,amount\n01.05.2024 09:12,north,11\n", "at' of {here}/data/2024-05-01.csv holds '01.05.2024 09:12', and none"),
@@ -155,7 +158,11 @@ def test_a_file_without_a_row_that_can_be_read(new: New) -> None:
 
 def test_event_times_of_a_clock_that_is_said_are_no_mistake(new: New) -> None:
     told = new.told(
-        "check", changes={'tumbling("1d"': 'tumbling("1d", timezone="Europe/Berlin"', 'event_time="at"': 'event_time="at", timezone="UTC"'}
+        "check",
+        changes={
+            'tumbling("1d"': 'tumbling("1d", timezone="Europe/Berlin"',
+            'event_time="at"': 'event_time=sources.at("at", timezone="UTC")',
+        },
     )
     assert (told.status, "warning" in told.out) == (0, False)
 

@@ -51,7 +51,7 @@ class Ground:
         path = str(self.folder / "data/{start:%Y%m%dT%H%M}.parquet")
         mixed = Pipeline(
             name="mixed",
-            source=sources.files(path, event_time="at", dedupe="id", dedupe_within="10m"),
+            source=sources.files(path, event_time="at", rows=sources.events(dedupe="id", within="10m")),
             schedule="1m",
             start=START,
             keys=["k"],

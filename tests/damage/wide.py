@@ -30,9 +30,7 @@ class Wide(Ground):
         rows = sources.files(
             str(self.folder / "data/{start:%Y%m%dT%H%M}.parquet"),
             event_time="at",
-            id="id",
-            operation="op",
-            changes_within="10m",
+            rows=sources.events(id="id", operation="op", within="10m"),
         )
         spans = {"start": "begins", "end": "ends", "keys": ["k"], "columns": ["shift"]}
         changing = Pipeline(

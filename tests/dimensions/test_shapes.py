@@ -25,6 +25,7 @@ from muntin.jobs.records.reports_table import record_accumulated, utc_now
 from muntin.jobs.state.bound import bind
 from muntin.sources.reading.dimensions.lookup import Lookup
 from muntin.tasks import Local
+from tests.source_options import grouped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +58,7 @@ class Shop:
         (self.folder / f"rates/{name}.csv").write_text("currency,valid_from,rate\n" + "".join(f"{row}\n" for row in rows))
 
     def source(self, **more: Any) -> Any:
-        return sources.files(f"{self.folder}/orders/{{start:%Y-%m-%d}}.csv", event_time="at", types=TYPES, **more)
+        return sources.files(f"{self.folder}/orders/{{start:%Y-%m-%d}}.csv", **grouped(event_time="at", types=TYPES, **more))
 
     def lookup(self, source: Any = None, **more: Any) -> Lookup:
         given = source or sources.files(f"{self.folder}/rates/*.csv", types=TYPES)
@@ -164,7 +165,7 @@ def test_several_sources(shop: Shop) -> None:
 def test_windows_over_windows(shop: Shop) -> None:
     """Windows of another pipeline look up, too."""
     below = shop.pipeline(name="below", keys=["currency"], lookups={}, aggregates={"amount": agg.sum("amount")})
-    above = shop.pipeline(source=sources.windows(below, "day", at="start"))
+    above = shop.pipeline(source=sources.windows(below, "day", event_time="window_start"))
     shop.run(below)
     shop.run(above)
     assert shop.read(above) == [(3, 19.0)]
@@ -323,8 +324,8 @@ def test_sources_of_batches_cannot_be_looked_up(shop: Shop) -> None:
         shop.lookup(sources.windows(shop.pipeline(), "day"))
     with pytest.raises(DefinitionError, match=r"sources.spark\(...\) cannot be looked up: .+ Let a task before the run write it"):
         shop.lookup(sources.spark(lambda spark, *_: spark.table("rates"), event_time="valid_from"))
-    with pytest.raises(DefinitionError, match="changes_within= have no place in its source"):
-        shop.lookup(sources.table("rates", changes=True, id="currency", changes_within="1d"))
+    with pytest.raises(DefinitionError, match=r"rows=events\(id=...\) have no place in its source"):
+        shop.lookup(sources.table("rates", changes=True, rows=sources.events(id="currency", within="1d")))
 
 
 def test_a_source_of_events_needs_an_event_time(shop: Shop) -> None:

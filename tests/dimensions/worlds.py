@@ -15,6 +15,7 @@ from muntin import Limits, Pipeline, read, sources, windows
 from muntin import aggregates as agg
 from muntin.sources.source import Source
 from muntin.testing import run_here
+from tests.source_options import grouped
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 HOURS = 5
@@ -175,7 +176,7 @@ class World:
         if self.form == "csv":
             types |= {"at": "TIMESTAMPTZ", "x": "DOUBLE"}
         path = str(self.folder / kind / f"{{start:%H}}.{self.form}")
-        return sources.files(path, event_time="at", types=types, **self.dedupe)
+        return sources.files(path, **grouped(event_time="at", types=types, **self.dedupe))
 
     def run(self, pipeline: Pipeline, first: int, last: int) -> list[int]:
         """Run some batches; the numbers of all that were read."""

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from muntin import Limits, Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.tasks import Local
+from tests.source_options import grouped
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -33,7 +34,7 @@ class Hourly:
     def pipeline(self) -> Pipeline:
         right: dict[str, Any] = {
             "name": "hourly",
-            "source": sources.files(f"{self.folder}/data/{self.path}", **{"event_time": "at", **self.source}),
+            "source": sources.files(f"{self.folder}/data/{self.path}", **grouped(self.path, **{"event_time": "at", **self.source})),
             "schedule": "1h",
             "start": START,
             "windows": {"hour": windows.tumbling("1h")},

@@ -13,6 +13,7 @@ from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
+from tests.source_options import grouped
 
 AT = "2024-01-01 00:10:00"
 
@@ -162,7 +163,7 @@ def test_a_batch_is_read_when_its_files_are_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("said", [{"on_bad_file": "skip"}, {"ready": ""}, {"ready": "../_SUCCESS"}])
 def test_what_cannot_be_said_of_files(said: dict[str, Any]) -> None:
     with pytest.raises(DefinitionError, match=next(iter(said))):
-        sources.files("{start:%H}.csv", event_time="at", **said)
+        sources.files("{start:%H}.csv", **grouped(event_time="at", **said))
 
 
 WRITTEN: dict[str, tuple[dict[str, Any], bytes]] = {
@@ -211,9 +212,8 @@ def test_each_way_to_write_makes_states_of_its_own() -> None:
         ({"decimal": ";"}, 'choose "." or ","'),
         ({"header": False}, "give the names"),
         ({"header": ["a", "A"]}, "a name stands twice"),
-        ({"decimal": ",", "format": "json"}, "decimal=... is for CSV; the files here are json"),
     ],
 )
 def test_what_cannot_be_said_of_csv(said: dict[str, Any], told: str) -> None:
     with pytest.raises(MuntinError, match=told):
-        sources.files("{start:%H}.csv", event_time="at", **said)
+        sources.files("{start:%H}.csv", **grouped(event_time="at", **said))

@@ -14,6 +14,7 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import MuntinError
 from muntin.tasks import Local
+from tests.source_options import grouped
 
 START, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1)
 COLUMNS = {"country": "VARCHAR", "tax": "DOUBLE"}
@@ -23,7 +24,7 @@ def flow(folder: Path, suffix: str, **options: object) -> Pipeline:
     path = str(folder / f"{{start:%Y-%m-%d}}*.{suffix}")
     return Pipeline(
         name="flow",
-        source=sources.files(path, event_time="at", types={"n": "BIGINT"}, **options),
+        source=sources.files(path, **grouped(event_time="at", types={"n": "BIGINT"}, **options)),
         schedule="@daily",
         start=START,
         keys=["country"],

@@ -150,7 +150,8 @@ def test_a_window_of_an_upstream_that_cannot_be_computed(tmp_path: Path) -> None
         hours.write(f"{at:02d}.parquet", {"at": times(*(60 * at + minute for minute in range(1 + (at == 1))))})
     hours.run(0, 3)
     case = Hourly(
-        tmp_path, other={"source": sources.windows(hours.pipeline, "hour", at="start"), "aggregates": {"s": agg.sum(f"n * {2**62}")}}
+        tmp_path,
+        other={"source": sources.windows(hours.pipeline, "hour", event_time="window_start"), "aggregates": {"s": agg.sum(f"n * {2**62}")}},
     )
     batches = case.run(0, 3).batches
     assert [(batch.rows_read, batch.rows_quarantined) for batch in batches] == [(1, 0), (1, 1), (1, 0), (1, 0)]

@@ -253,7 +253,7 @@ def test_a_delta_table_tells_its_version(tmp_path: Path) -> None:
 
 
 def test_times_of_a_zone_are_as_the_source_says(tmp_path: Path) -> None:
-    source = sources.files(str(tmp_path / "shifts.csv"), event_time="begins", timezone="Asia/Kolkata", all_files=True)
+    source = sources.files(str(tmp_path / "shifts.csv"), event_time=sources.at("begins", timezone="Asia/Kolkata"), all_files=True)
     case = made(tmp_path, source=source, kind={"resolution": "30m"})
     put(case, [("A", "early", 330, 390)])
     case.run(0, 2)
@@ -352,7 +352,7 @@ def test_a_key_that_is_a_time_without_a_zone_meets_its_span(tmp_path: Path) -> N
     instant = pa.timestamp("us", tz="UTC")
     spans = {"since": pa.array([local], pa.timestamp("us")), "begins": pa.array([hour(0)], instant), "ends": pa.array([hour(1)], instant)}
     pq.write_table(pa.table(spans), tmp_path / "spans.parquet")
-    table = sources.files(str(tmp_path / "spans.parquet"), event_time="begins", all_files=True, timezone="Asia/Kolkata")
+    table = sources.files(str(tmp_path / "spans.parquet"), event_time=sources.at("begins", timezone="Asia/Kolkata"), all_files=True)
     kind = windows.given(table, start="begins", end="ends", keys=["since"])
     case = Hourly(tmp_path, other={"keys": ["since"], "windows": {"hour": kind}, "aggregates": {"n": agg.count()}})
     case.write("00.parquet", {"at": times(5), "since": pa.array([local.replace(tzinfo=UTC) - timedelta(hours=5.5)], instant)})

@@ -13,6 +13,7 @@ from muntin import aggregates as agg
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.files.paths import path_of
 from muntin.jobs.state.fingerprint import fingerprint
+from tests.source_options import grouped
 from tests.storage.three_batches import HERE, HOUR, START
 
 HIVE = {"dt": "DATE", "hour": "INTEGER", "k": "VARCHAR"}
@@ -125,4 +126,4 @@ def test_whoever_declares_folders_has_states_of_their_own(tmp_path: Path) -> Non
 )
 def test_what_cannot_be_is_refused(hive: dict[str, str], more: dict[str, Any], text: str) -> None:
     with pytest.raises(DefinitionError, match=text):
-        sources.files("{start}.csv", event_time="t", hive=hive, **more)
+        sources.files("{start}.csv", **grouped(event_time="t", hive=hive, **more))

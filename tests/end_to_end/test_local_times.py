@@ -19,6 +19,7 @@ from muntin.errors import SourceError
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.tasks import Local
+from tests.source_options import grouped
 
 # a day of a till in Vienna: the first two and the last are plain, four are of the repeated hour, in the order of their numbers
 SOLD = ["01:10:00", "01:50:00", "02:10:00", "02:40:00", "02:05:00", "02:40:00", "03:00:00"]
@@ -46,7 +47,9 @@ def tills(folder: Path, day: str, form: str = "csv", **options: Any) -> Pipeline
         options["types"] = {"sold": "VARCHAR"}
     return Pipeline(
         name="tills",
-        source=sources.files(f"{folder}/{{start:%Y-%m-%d}}.{form}", event_time="sold", **{"timezone": "Europe/Vienna", **options}),
+        source=sources.files(
+            f"{folder}/{{start:%Y-%m-%d}}.{form}", **grouped(event_time="sold", **{"timezone": "Europe/Vienna", **options})
+        ),
         schedule="1d",
         limits=Limits(max_quarantined=None),
         start=datetime.fromisoformat(f"{day}T00:00+00:00"),
@@ -70,7 +73,7 @@ def result(pipeline: Pipeline, root: Path) -> tuple[tuple[int, ...], dict[str, l
 
 
 def twice(position: int, at: str, unclear: str = "where clocks are set back") -> tuple[int, str]:
-    return position, f'event time {BACK} {at} comes twice in Europe/Vienna, {unclear}; say ambiguous="first" or "second"'
+    return position, f'event time {BACK} {at} comes twice in Europe/Vienna, {unclear}; say sources.at(..., ambiguous="first") or "second"'
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -119,7 +122,9 @@ def test_rows_without_a_time_tell_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{}, {"ambiguous": "arrival", "arrival_order": "id"}])
 def test_times_that_never_were_are_for_the_quarantine_or_are_moved_on(form: str, options: dict[str, Any], tmp_path: Path) -> None:
     write(tmp_path, form, FORWARD, ["01:30:00", "02:30:00", "03:10:00"])
-    never = f'event time {FORWARD} 02:30:00 never was in Europe/Vienna, where clocks are set forward; say nonexistent="shift"'
+    never = (
+        f'event time {FORWARD} 02:30:00 never was in Europe/Vienna, where clocks are set forward; say sources.at(..., nonexistent="shift")'
+    )
     assert result(tills(tmp_path, FORWARD, form, **options), tmp_path / "a") == ((2, 1, 0, 1), {"00": [0], "01": [2]}, [(1, never)])
     moved = tills(tmp_path, FORWARD, form, nonexistent="shift", **options)
     assert result(moved, tmp_path / "b") == ((3, 0, 0, 1), {"00": [0], "01": [2, 1]}, [])

@@ -43,7 +43,10 @@ def test_a_header_that_does_not_fit_stops_the_run_whatever_becomes_of_its_rows(
     others: list[str], limit: float | None, tmp_path: Path
 ) -> None:
     case = hours(tmp_path, *others, ELSEWHERE, limits=Limits(max_quarantined=limit))
-    with pytest.raises(SourceError, match=rf"00-{len(others)}\.csv: event_time: no column 'at'; there are at;shop;x; say delimiter=';'"):
+    with pytest.raises(
+        SourceError,
+        match=rf"00-{len(others)}\.csv: event_time: no column 'at'; there are at;shop;x; say format=sources.csv\(delimiter=';'\)",
+    ):
         case.run()
 
 

@@ -12,6 +12,7 @@ from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, times
+from tests.source_options import grouped
 
 ENDINGS = ("parquet", "csv", "jsonl")
 
@@ -130,12 +131,11 @@ def test_another_delimiter_is_no_guess(tmp_path: Path) -> None:
         ({"time_format": "d/m/y"}, "is no format of strptime"),
         ({"time_format": "%d", "unit": "s"}, "give one of them"),
         ({"delimiter": ";;"}, "give one character"),
-        ({"delimiter": ";", "format": "json"}, "is for CSV; the files here are json"),
     ],
 )
 def test_what_cannot_be_said_of_text(said: dict[str, Any], words: str) -> None:
     with pytest.raises(DefinitionError, match=words):
-        sources.files("{start:%H}.csv", event_time="at", **said)
+        sources.files("{start:%H}.csv", **grouped(event_time="at", **said))
 
 
 def test_states_of_tab_separated_files_keep_their_name() -> None:

@@ -241,7 +241,7 @@ def test_files_put_together_and_old_rows_removed(shop: Shop, monkeypatch: pytest
 def test_windows_over_the_windows_of_a_rollup(done: Shop) -> None:
     over = Pipeline(
         name="cities",
-        source=sources.windows(done.pipeline(), "hour.by_city", at="start"),
+        source=sources.windows(done.pipeline(), "hour.by_city", event_time="window_start"),
         schedule="1h",
         start=START,
         windows={"all_hours": windows.tumbling("1h")},

@@ -15,6 +15,7 @@ from muntin.jobs.inspect.quarantine import quarantined, to_retry
 from muntin.jobs.schema_check import source_columns
 from tests.end_to_end.test_columns_that_come_later import at, write
 from tests.end_to_end.test_types_that_widen import DAY, HERE, START
+from tests.source_options import grouped
 
 DATA = "2024-01-{:02d}{}.{}"
 
@@ -22,7 +23,7 @@ DATA = "2024-01-{:02d}{}.{}"
 def flow(folder: Path, suffix: str, **options: Any) -> Pipeline:
     return Pipeline(
         name="flow",
-        source=sources.files(str(folder / f"data/{{start:%Y-%m-%d}}*.{suffix}"), event_time="at", **options),
+        source=sources.files(str(folder / f"data/{{start:%Y-%m-%d}}*.{suffix}"), **grouped(event_time="at", **options)),
         schedule="@daily",
         start=START,
         windows={"day": windows.tumbling("1d")},

@@ -123,7 +123,7 @@ def test_an_event_time_is_read_by_its_format(form: Any, time_format: str, tmp_pa
 @pytest.mark.parametrize("text", ["01-01-2024 00:10:00", "1-1-24 0:10:00"])
 def test_an_event_time_without_a_format_begins_with_the_year(text: str, tmp_path: Path) -> None:
     made = hourly(tmp_path, {"at": text}, source={"event_time": "at"})
-    with pytest.raises(SourceError, match=f"column 'at' holds '{text}': which number is the day would be a guess; .* time_format="):
+    with pytest.raises(SourceError, match=f"column 'at' holds '{text}': which number is the day would be a guess; .* format="):
         made.run()
 
 

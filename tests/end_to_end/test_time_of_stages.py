@@ -45,7 +45,7 @@ def judged(folder: Path, kind: str, at: str, seed: int, below: str, *, batches: 
     window, grace, length = KINDS[kind]
     same: dict[str, Any] = {"schedule": "1h", "start": START, "aggregates": {"n": agg.count()}}
     up = Pipeline(name="up", source=sources.files(str(folder / "{start:%d%H}.parquet"), event_time="at"), windows={"u": window}, **same)
-    down = Pipeline(name="down", source=sources.windows(up, "u", at=at), windows={"w": windows.tumbling(below)}, **same)  # type: ignore[arg-type]
+    down = Pipeline(name="down", source=sources.windows(up, "u", event_time=f"window_{at}"), windows={"w": windows.tumbling(below)}, **same)  # type: ignore[arg-type]
     for number in range(batches):
         for each in (up, down):
             run(each, root=root, start=START + number * HOUR, end=START + (number + 1) * HOUR, spark=HERE)

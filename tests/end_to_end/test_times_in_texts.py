@@ -109,5 +109,5 @@ def test_event_times_lose_parts_of_microseconds_and_no_zone(ending: str, types: 
 
 def test_a_format_with_names_of_zones_is_refused() -> None:
     with pytest.raises(DefinitionError, match=r"one name is of several zones .* offsets, which %z reads"):
-        sources.files("{start}.csv", event_time="at", time_format="%d.%m.%Y %H:%M %Z")
-    assert sources.files("{start}.csv", event_time="at", time_format="%d.%m.%Y %H:%M %%Z")
+        sources.files("{start}.csv", event_time=sources.at("at", format="%d.%m.%Y %H:%M %Z"))
+    assert sources.files("{start}.csv", event_time=sources.at("at", format="%d.%m.%Y %H:%M %%Z"))

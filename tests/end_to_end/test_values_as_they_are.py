@@ -61,7 +61,7 @@ def test_nanoseconds_are_cut_off_downwards_before_1970_too(ns: int, us: int) -> 
     from muntin import sources
     from muntin.sources.reading.row_times import instant
 
-    source = sources.files("x.parquet", event_time="at", unit="ns", all_files=True)
+    source = sources.files("x.parquet", event_time=sources.at("at", unit="ns"), all_files=True)
     sql = instant(source, "at", "event_time", {"at": "BIGINT"})
     assert duckdb.execute(f"SELECT {sql} FROM (SELECT {ns}::BIGINT AS at)").fetchall() == [(us,)]
 

@@ -202,7 +202,7 @@ FAULTS = {
         Fault(
             19,
             "an event comes twice, in a batch or in two",
-            "with `dedupe` it counts once in a batch, with `dedupe_within` across batches, in whatever order these are read; "
+            "with `dedupe` it counts once in a batch, with `within` across batches, in whatever order these are read; "
             "the report counts duplicates; without, each row counts",
             (
                 "storage/test_deduplication_in_batches.py::test_any_history_ends_as_a_clean_run",

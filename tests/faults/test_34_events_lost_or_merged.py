@@ -14,7 +14,7 @@ from tests.faults.steps_of_a_run import Steps
 def over(hours: Pipeline) -> Pipeline:
     return Pipeline(
         name="over",
-        source=sources.windows(hours, "hour", at="start"),
+        source=sources.windows(hours, "hour", event_time="window_start"),
         schedule="1h",
         start=START,
         windows={"two": windows.tumbling("2h")},

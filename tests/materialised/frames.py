@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
+from tests.source_options import grouped
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +20,7 @@ Reading = Callable[["SparkSession", datetime, datetime], "DataFrame"]
 
 def hourly(reading: Reading, **more: Any) -> Pipeline:
     """Numbers and sums of `x` by `city` and hour."""
-    source = sources.spark(reading, **{"event_time": "at", **more.pop("source", {})})
+    source = sources.spark(reading, **grouped(**{"event_time": "at", **more.pop("source", {})}))
     known = {"keys": ["city"], "windows": {"hour": windows.tumbling("1h")}, "aggregates": {"n": agg.count(), "total": agg.sum("x")}}
     return Pipeline(name=more.pop("name", "hourly"), source=source, schedule="1h", start=START, **{**known, **more})
 

@@ -29,7 +29,7 @@ def test_rows_that_spark_reads_in_one_run_and_backward(spark: "SparkSession", tm
 
     pipeline = Pipeline(
         name="orders",
-        source=sources.spark(of_day, event_time="at", dedupe="id", dedupe_within="1d"),
+        source=sources.spark(of_day, event_time="at", rows=sources.events(dedupe="id", within="1d")),
         schedule="@daily",
         start=START,
         windows={"day": windows.tumbling("1d")},

@@ -74,7 +74,7 @@ def test_windows_over_windows(tmp_path: Path) -> None:
     over = replace(
         below.pipeline,
         name="over",
-        source=sources.windows(below.pipeline, "w", at="start"),
+        source=sources.windows(below.pipeline, "w", event_time="window_start"),
         windows={"w": windows.tumbling("1h")},
         aggregates={"n": agg.sum("n")},
     )

@@ -24,6 +24,7 @@ from tests.catalogue.columns import COLUMNS
 from tests.catalogue.random_times import MINUTE
 from tests.properties.random_rows import rows
 from tests.properties.test_catalogue import with_columns
+from tests.source_options import grouped
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 INSTANT = pa.timestamp("us", tz="UTC")
@@ -79,7 +80,7 @@ def pipeline(dice: random.Random, folder: Path) -> Pipeline:
     """Over columns of the catalogue."""
     return Pipeline(
         name="small",
-        source=sources.files(f"{folder}/{{start:%H}}_*.parquet", event_time="t", missing="empty", **dice.choice(WAYS)),
+        source=sources.files(f"{folder}/{{start:%H}}_*.parquet", **grouped(event_time="t", missing="empty", **dice.choice(WAYS))),
         schedule="1h",
         start=START,
         keys=dice.choice([[], ["k"], ["k"], ["k", "b"], ["x"]]),

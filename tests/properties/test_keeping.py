@@ -85,7 +85,7 @@ def extremes(values: Sequence[int]) -> list[float] | None:
 def a_pipeline(keys: Sequence[str]) -> Pipeline:
     return Pipeline(
         name="keeping",
-        source=sources.files("{start}.parquet", event_time="t", unit="us"),
+        source=sources.files("{start}.parquet", event_time=sources.at("t", unit="us")),
         schedule="1h",
         start=datetime(2024, 1, 1, tzinfo=UTC),
         keys=keys,

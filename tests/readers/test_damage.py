@@ -17,6 +17,7 @@ from muntin.jobs.inspect.quarantine import quarantined
 from muntin.sources.sessions import fetched_files, plain_text
 from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
+from tests.source_options import grouped
 
 AT = "2024-01-01 00:10:00"
 BODIES = {
@@ -92,9 +93,9 @@ def case(root: str, tmp_path: Path, form: str, ending: str, content: bytes, **so
     plain.write_bytes(f"at,x\n{AT},7\n".encode() if form == "csv" else b'{"at": "%s", "x": 7}\n' % AT.encode())
     packed.write_bytes(content)
     form = {"csv": "csv", "jsonl": "json"}[form]
-    return Hourly(tmp_path, other={"source": sources.files(f"{root}/data/{{start:%H}}*", event_time="at", format=form, **source)}), str(
-        packed
-    )
+    return Hourly(
+        tmp_path, other={"source": sources.files(f"{root}/data/{{start:%H}}*", **grouped(event_time="at", format=form, **source))}
+    ), str(packed)
 
 
 @pytest.mark.parametrize(("what", "form"), paired(DAMAGED, BODIES))

@@ -15,6 +15,7 @@ from muntin.jobs.inspect.quarantine import quarantined
 from muntin.sources.sessions.plain_text import in_utf_8
 from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
+from tests.source_options import grouped
 
 AT = "2024-01-01 00:10:00"
 TEXTS = {
@@ -60,7 +61,7 @@ def case(root: str, tmp_path: Path, form: str, content: bytes, **source: Any) ->
     path = path_of(root, "data", f"00.{form}")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(content) if form.endswith(".gz") else content)
-    found = sources.files(f"{root}/data/{{start:%H}}.{form}", event_time="at", **source)
+    found = sources.files(f"{root}/data/{{start:%H}}.{form}", **grouped(form, event_time="at", **source))
     return Hourly(tmp_path, other={"source": found, "aggregates": {"n": agg.count(), "texts": agg.collect("grosse")}})
 
 
@@ -129,12 +130,7 @@ def test_a_header_that_is_none_of_it(tmp_path: Path) -> None:
 )
 def test_what_is_no_encoding(encoding: Any) -> None:
     with pytest.raises(DefinitionError, match="give the name of an encoding that Python knows"):
-        sources.files("{start:%H}.csv", event_time="at", encoding=encoding)
-
-
-def test_parquet_has_none() -> None:
-    with pytest.raises(DefinitionError, match=r"encoding=\.\.\. is for CSV and JSON; the files here are parquet"):
-        sources.files("{start:%H}.parquet", event_time="at", encoding="latin-1")
+        sources.files("{start:%H}.csv", event_time="at", format=sources.csv(encoding=encoding))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])

@@ -11,6 +11,7 @@ from muntin.files.paths import path_of
 from muntin.tasks import Local
 from tests.end_to_end.hourly import START, hour
 from tests.readers.test_names_of_files import content, pipeline
+from tests.source_options import grouped
 
 PLAIN = ["a.csv", "b/a_.csv", "b/c.d/a.b.csv"]
 HIDDEN = ["_a.csv", ".a.csv", "_temporary/0/a.csv", "b/.tmp/a.csv", "b/_a.csv", "_b/a.csv"]
@@ -27,7 +28,7 @@ def written(root: str, *names: str) -> None:
 
 def result(root: str, states: Path, pattern: str, **source: Any) -> tuple[RunReport, list[str]]:
     """The report, and the names of the files that are read."""
-    each = pipeline(sources.files(f"{root}/data/{pattern}", event_time="at", **source))
+    each = pipeline(sources.files(f"{root}/data/{pattern}", **grouped(event_time="at", **source)))
     report = run(each, root=states, start=START, end=hour(1), spark=Local(1))
     return report, [FILES[number] for row in read(each, "hour", root=states).to_pylist() for number in sorted(row["x"])]
 
@@ -52,12 +53,6 @@ def test_hidden_names_are_passed_over_and_counted(roots: str, tmp_path: Path, pa
     assert (found, report.batches[0].files_hidden) == (names, hidden)
 
 
-def test_hidden_names_are_read_where_that_is_said(roots: str, tmp_path: Path) -> None:
-    written(roots, *FILES)
-    report, found = result(roots, tmp_path / "state", "{start:%H}/**/*.csv", hidden=True)
-    assert (found, report.batches[0].files_hidden) == (FILES, 0)
-
-
 def test_the_fixed_part_of_a_path_is_meant(roots: str, tmp_path: Path) -> None:
     written(f"{roots}/_landing/.x", "a.csv", "_a.csv")
     report, found = result(f"{roots}/_landing/.x", tmp_path / "state", "{start:%H}/*.csv")
@@ -66,7 +61,7 @@ def test_the_fixed_part_of_a_path_is_meant(roots: str, tmp_path: Path) -> None:
 
 def test_nothing_but_hidden_names_is_told(roots: str, tmp_path: Path) -> None:
     written(roots, *HIDDEN)
-    with pytest.raises(SourceError, match=r"no file at .* but 6 whose names begin with _ or \., which hidden=True reads"):
+    with pytest.raises(SourceError, match=r"no file at .* but 6 whose names begin with _ or \., read only if path says so"):
         result(roots, tmp_path / "state", "{start:%H}/**/*.csv")
 
 

@@ -148,7 +148,7 @@ def test_states_and_their_readers(roots: str, name: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content(7, "csv").replace(b" 00:", b" 0%d:" % at))
     below = pipeline(sources.files(f"{glob.escape(roots)}/{glob.escape(name)}/data/{{start:%H}}.csv", event_time="at"))
-    above = replace(below, name="above", source=sources.windows(below, "hour", at="start"), aggregates={"n": agg.sum("n")})
+    above = replace(below, name="above", source=sources.windows(below, "hour", event_time="window_start"), aggregates={"n": agg.sum("n")})
     for each in (below, above):
         run(each, root=f"{roots}/{name}", start=START, end=hour(2), spark=Local(1))
     assert read(above, "hour", root=f"{roots}/{name}")["n"].to_pylist() == [1]

@@ -15,6 +15,7 @@ from muntin.files.paths import path_of
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.sources.reading.bad_files import check_pages
 from tests.end_to_end.hourly import Hourly, hour
+from tests.source_options import grouped
 
 ROWS = 1000
 WRITERS: dict[str, dict[str, Any]] = {
@@ -41,7 +42,7 @@ def case(root: str, tmp_path: Path, data: bytes, used: str = "x", **source: Any)
     path = path_of(root, "data", "00.parquet")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-    found = sources.files(f"{root}/data/{{start:%H}}*.parquet", event_time="at", **source)
+    found = sources.files(f"{root}/data/{{start:%H}}*.parquet", **grouped(event_time="at", **source))
     return Hourly(tmp_path, other={"source": found, "aggregates": {"most": agg.max(used)}}), str(path)
 
 

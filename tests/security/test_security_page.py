@@ -198,7 +198,7 @@ def test_no_pickle_of_an_upstream_is_read_that_is_not_what_it_was(tmp_path: Path
     made.run(0, 1)
     over = Pipeline(
         name="over",
-        source=sources.windows(made.pipeline, "hour", at="start"),
+        source=sources.windows(made.pipeline, "hour", event_time="window_start"),
         schedule="1h",
         start=START,
         windows={"day": windows.tumbling("1d")},

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from muntin import Limits, Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.tasks import Local
+from tests.source_options import grouped
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -36,9 +37,9 @@ class Shop:
         right: dict[str, Any] = {
             "name": "shop",
             "source": {
-                "clicks": sources.files(f"{self.folder}/clicks/{{start:%H}}.parquet", **{"event_time": "at", **self.clicks}),
+                "clicks": sources.files(f"{self.folder}/clicks/{{start:%H}}.parquet", **grouped(**{"event_time": "at", **self.clicks})),
                 "orders": sources.files(
-                    f"{self.folder}/orders/{{start:%H}}.parquet", **{"event_time": "placed", "unit": "ms", **self.orders}
+                    f"{self.folder}/orders/{{start:%H}}.parquet", **grouped(**{"event_time": "placed", "unit": "ms", **self.orders})
                 ),
             },
             "schedule": "1h",

@@ -333,7 +333,7 @@ def test_windows_over_windows_of_several_sources(shop: Shop) -> None:
     shop.run(0, 1)
     above = Pipeline(
         name="above",
-        source=sources.windows(shop.pipeline, "hour", at="start"),
+        source=sources.windows(shop.pipeline, "hour", event_time="window_start"),
         schedule="1h",
         start=START,
         windows={"two": windows.tumbling("2h")},

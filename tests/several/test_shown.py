@@ -23,7 +23,7 @@ shop = Pipeline(
     name="shop",
     source={
         "clicks": sources.files("clicks/{start:%H}.parquet", event_time="at"),
-        "orders": sources.files("orders/{start:%H}.parquet", event_time="placed", unit="ms"),
+        "orders": sources.files("orders/{start:%H}.parquet", event_time=sources.at("placed", unit="ms")),
     },
     schedule="1h",
     start=datetime(2024, 1, 1, tzinfo=UTC),

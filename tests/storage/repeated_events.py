@@ -16,6 +16,7 @@ from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.state.bound import Bound, bind
 from muntin.tasks import Local
 from tests.end_to_end.hourly import START, hour
+from tests.source_options import grouped
 
 WITHIN, AHEAD = 60, 24 * 60  # minutes
 Row = tuple[str | None, float | None, int]  # id, minute of the event after the start, x
@@ -55,7 +56,7 @@ class Repeating:
         told = {"dedupe": "id", "dedupe_within": timedelta(minutes=WITHIN)} if self.compared else {}
         return Pipeline(
             name="repeating",
-            source=sources.files(f"{self.folder}/data/{{start:%H}}.parquet", event_time="at", **told),
+            source=sources.files(f"{self.folder}/data/{{start:%H}}.parquet", **grouped(event_time="at", **told)),
             schedule="1h",
             start=START,
             limits=Limits(max_quarantined=None),

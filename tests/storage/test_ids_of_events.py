@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Limits, Pipeline, Retain, run
+from muntin import Limits, Pipeline, Retain, run, sources
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError, StateError
 from muntin.extensions.kafka.source import kafka
@@ -32,6 +32,7 @@ from muntin.tasks import Local
 from muntin.timeline.batches import UNDECIDED
 from tests.case_counts import some
 from tests.end_to_end.hourly import Hourly, hour, times
+from tests.source_options import grouped
 from tests.storage.crashing import Crashing
 from tests.storage.repeated_events import HERE, Repeating, Row, clean
 from tests.storage.test_deduplication_in_batches import same
@@ -124,7 +125,7 @@ def test_a_batch_whose_source_is_gone_is_named(case: Repeating) -> None:
     old = case.published()
     (case.folder / "data/01.parquet").unlink()
     case.write(0, [("x", 10, 1)])
-    with pytest.raises(SourceError, match=r"must be read again, the first .*T01:00.*dedupe_within"):
+    with pytest.raises(SourceError, match=r"must be read again, the first .*T01:00.*within="):
         case.run(0, 0)
     assert same(case.published(), old)
     case.write(1, HOURS[1])
@@ -253,10 +254,10 @@ def test_a_neighbour_may_be_replaced_at_any_moment_of_a_run(case: Repeating, tmp
 
 
 WRONG = [
-    ({"dedupe_within": "1h"}, "dedupe_within needs dedupe"),
+    ({"dedupe_within": "1h"}, "events: name the columns that tell events apart"),
     ({"dedupe": "id", "dedupe_within": "-1h"}, "longer than 0"),
     ({"dedupe": "id", "dedupe_within": 0}, "longer than 0"),
-    ({"dedupe": "id", "dedupe_within": "soon"}, "dedupe_within: 'soon'"),
+    ({"dedupe": "id", "dedupe_within": "soon"}, "within: 'soon'"),
     ({"dedupe": "id", "dedupe_within": "400d"}, "longer than 366d"),
 ]
 
@@ -264,10 +265,10 @@ WRONG = [
 @pytest.mark.parametrize(("wrong", "told"), WRONG)
 def test_what_cannot_be_is_refused(wrong: dict[str, Any], told: str) -> None:
     made: list[Callable[..., Any]] = [
-        lambda **how: files("{start:%H}.parquet", **how),
-        lambda **how: table("data/orders", **how),
-        lambda **how: spark(print, **how),
-        lambda **how: kafka("broker:9092", "topic", value="json", columns={"id": "VARCHAR", "at": "TIMESTAMPTZ"}, **how),
+        lambda **how: files("{start:%H}.parquet", **grouped(**how)),
+        lambda **how: table("data/orders", **grouped(**how)),
+        lambda **how: spark(print, **grouped(**how)),
+        lambda **how: kafka("broker:9092", "topic", **grouped(value="json", columns={"id": "VARCHAR", "at": "TIMESTAMPTZ"}, **how)),
     ]
     for of_kind in made:
         assert of_kind(event_time="at", dedupe="id", dedupe_within="2d").dedupe_within_us == timedelta(days=2) // timedelta(microseconds=1)
@@ -277,8 +278,8 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], told: str) -> None:
 
 def test_files_of_text_say_the_type_of_an_id() -> None:
     with pytest.raises(DefinitionError, match=r'types=\{"id": "VARCHAR"\}'):
-        files("{start:%H}.csv", event_time="at", dedupe="id", dedupe_within="1h")
-    assert files("{start:%H}.csv", event_time="at", dedupe="id", dedupe_within="1h", types={"id": "VARCHAR"}).dedupe_within_us
+        files("{start:%H}.csv", event_time="at", rows=sources.events(dedupe="id", within="1h"))
+    assert files("{start:%H}.csv", event_time="at", rows=sources.events(dedupe="id", within="1h"), types={"id": "VARCHAR"}).dedupe_within_us
 
 
 def test_it_is_part_of_what_states_are_made_by(tmp_path: Path) -> None:

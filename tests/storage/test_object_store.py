@@ -38,6 +38,7 @@ from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.sources.sessions import fetched_files
 from tests.object_store import KEY, SECRET, AnyServer, only_of_versitygw
+from tests.source_options import grouped
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
 END = START + 3 * HOUR
@@ -185,7 +186,7 @@ class TestAState:
 def clicks(path: str, **more: Any) -> Pipeline:
     return Pipeline(
         name="clicks",
-        source=sources.files(path, event_time="t", **more),
+        source=sources.files(path, **grouped(event_time="t", **more)),
         schedule="1h",
         start=START,
         keys=["k"],

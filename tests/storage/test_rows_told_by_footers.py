@@ -25,6 +25,7 @@ from muntin.states.slot_tables import Dense, Layout, Lifted, Linked
 from muntin.tasks import Local
 from muntin.windows.kind import Window
 from tests.case_counts import paired
+from tests.source_options import grouped
 
 ROWS = 6_000
 HOUR = timedelta(hours=1)
@@ -83,7 +84,7 @@ KINDS: dict[str, Window] = {
 def definition(folder: Path | str, kinds: list[str], **options: Any) -> Pipeline:
     return Pipeline(
         name="told",
-        source=sources.files(f"{folder}/*.parquet", event_time="t", all_files=True, **options),
+        source=sources.files(f"{folder}/*.parquet", **grouped(event_time="t", all_files=True, **options)),
         schedule="1h",
         limits=Limits(max_quarantined=None),
         start=START,

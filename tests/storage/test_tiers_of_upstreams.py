@@ -64,7 +64,9 @@ def stages(folder: Path, wide: str = "4h", **options: Any) -> tuple[Pipeline, Pi
     )
     pieces = {"fine": windows.tumbling("1m"), "wide": windows.sliding(wide, step="1h")}
     merged = {name: agg.merge(name) for name in MERGED}
-    return up, Pipeline(name="down", source=sources.windows(up, "u", at="start"), windows=pieces, aggregates=merged, **same, **options)
+    return up, Pipeline(
+        name="down", source=sources.windows(up, "u", event_time="window_start"), windows=pieces, aggregates=merged, **same, **options
+    )
 
 
 def values(table: pa.Table) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from muntin import sources
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, SourceError, StorageError
 from muntin.sources.logged.table_files import files_now, in_full, log_of, table_files
+from tests.source_options import grouped
 from tests.tables.iceberg_tables import Lake
 
 HOUR_US = 3_600_000_000
@@ -34,7 +35,7 @@ def hours(count: int) -> list[Interval]:
 
 
 def source(**more: Any) -> Any:
-    return sources.iceberg("lake", "shop.orders", **{"event_time": "at", **more})
+    return sources.iceberg("lake", "shop.orders", **grouped(**{"event_time": "at", **more}))
 
 
 def read(count: int, **more: Any) -> list[list[float]]:

@@ -16,6 +16,7 @@ from muntin import aggregates as agg
 from muntin.errors import SourceError
 from muntin.testing import run_here
 from tests.case_counts import at_length, cases, some
+from tests.source_options import grouped
 from tests.tables.iceberg_tables import Lake
 
 START, HOUR = datetime(2024, 5, 1, tzinfo=UTC), timedelta(hours=1)
@@ -53,8 +54,8 @@ def both(lake: Lake, tmp_path: Path, table: pa.Table, source: Mapping[str, Any] 
     pq.write_table(table, tmp_path / "00.parquet")
     pq.write_table(table.slice(0, 0), tmp_path / "01.parquet")
     told = {"event_time": "at", **(source or {})}
-    wanted = result(tmp_path / "files", sources.files(f"{tmp_path}/{{start:%H}}.parquet", **told), **more)
-    found = result(tmp_path, sources.iceberg("lake", "shop.orders", **told), **more)
+    wanted = result(tmp_path / "files", sources.files(f"{tmp_path}/{{start:%H}}.parquet", **grouped(**told)), **more)
+    found = result(tmp_path, sources.iceberg("lake", "shop.orders", **grouped(**told)), **more)
     assert found == wanted
     return found
 

@@ -18,6 +18,7 @@ from muntin.errors import SourceError
 from muntin.jobs.check import examined
 from muntin.jobs.inspect.plan import plan
 from muntin.testing import run_here
+from tests.source_options import grouped
 from tests.tables.iceberg_tables import Lake
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -31,7 +32,7 @@ def rows(hour: int, *values: float, **more: Any) -> pa.Table:
 
 
 def hourly(**more: Any) -> Pipeline:
-    source = sources.iceberg("lake", "shop.orders", **{"event_time": "at", **more.pop("source", {})})
+    source = sources.iceberg("lake", "shop.orders", **grouped(**{"event_time": "at", **more.pop("source", {})}))
     known = {"keys": [], "windows": {"hour": windows.tumbling("1h")}, "aggregates": {"n": agg.count(), "total": agg.sum("x")}}
     return Pipeline(name="hourly", source=source, schedule="1h", **{"start": START, **known, **more})
 

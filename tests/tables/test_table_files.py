@@ -16,6 +16,7 @@ from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.sources.logged.table_files import in_full, table_files
 from muntin.sources.tables import OnChange, TableSource
+from tests.source_options import grouped
 from tests.tables.delta_tables import append, dated, without_log_before
 
 HOUR_US = 3_600_000_000
@@ -162,13 +163,13 @@ def test_no_table(tmp_path: Path) -> None:
 def test_no_column(tmp_path: Path, more: dict[str, str], what: str) -> None:
     append(tmp_path, rows(1), at(0))
     with pytest.raises(SourceError, match=f"{tmp_path}: {what} in the table; there are at, city, x; mend it"):
-        in_full(sources.table(str(tmp_path), **{"event_time": "at", **more}))  # type: ignore[arg-type]
+        in_full(sources.table(str(tmp_path), **grouped(**{"event_time": "at", **more})))  # type: ignore[arg-type]
 
 
 def test_a_zone_for_instants(tmp_path: Path) -> None:
     append(tmp_path, rows(1), at(0))
     with pytest.raises(SourceError, match="timezone='Europe/Vienna' is for times without a zone"):
-        in_full(sources.table(str(tmp_path), event_time="at", timezone="Europe/Vienna"))
+        in_full(sources.table(str(tmp_path), event_time=sources.at("at", timezone="Europe/Vienna")))
 
 
 def test_a_log_that_was_cleaned(tmp_path: Path) -> None:

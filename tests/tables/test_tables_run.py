@@ -20,6 +20,7 @@ from muntin.jobs.state.bound import bind
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.testing import run_here, windows_of
+from tests.source_options import grouped
 from tests.tables.delta_tables import append, dated, without_log_before
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -33,7 +34,7 @@ def rows(hour: int, *values: float, **more: Any) -> pa.Table:
 
 
 def hourly(table: object, **more: Any) -> Pipeline:
-    source = sources.table(str(table), **{"event_time": "at", **more.pop("source", {})})
+    source = sources.table(str(table), **grouped(**{"event_time": "at", **more.pop("source", {})}))
     known = {"keys": [], "windows": {"hour": windows.tumbling("1h")}, "aggregates": {"n": agg.count(), "total": agg.sum("x")}}
     return Pipeline(name="hourly", source=source, schedule="1h", start=START, **{**known, **more})
 

@@ -51,7 +51,7 @@ class DeltaShop:
 
     @property
     def pipeline(self) -> Pipeline:
-        source = sources.table(str(self.table), event_time="at", changes=True, id="order", changes_within=f"{self.within}h")
+        source = sources.table(str(self.table), event_time="at", changes=True, rows=sources.events(id="order", within=f"{self.within}h"))
         right: dict[str, Any] = {"name": "shop", "source": source, "schedule": "1h", "start": START, "windows": WINDOWS}
         right["limits"] = Limits(max_quarantined=None)  # of so few rows most may come too late
         return Pipeline(**(right | {"aggregates": AGGREGATES} | dict(self.more)))

@@ -24,7 +24,9 @@ class IcebergShop(DeltaShop):
 
     @property
     def pipeline(self) -> Pipeline:
-        source = sources.iceberg("lake", "shop.orders", event_time="at", changes=True, id="order", changes_within=f"{self.within}h")
+        source = sources.iceberg(
+            "lake", "shop.orders", event_time="at", changes=True, rows=sources.events(id="order", within=f"{self.within}h")
+        )
         more: dict[str, Any] = {"windows": WINDOWS, "aggregates": AGGREGATES, "limits": Limits(max_quarantined=None)}
         return Pipeline(name="shop", source=source, schedule="1h", start=START, **more)
 

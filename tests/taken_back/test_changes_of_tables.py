@@ -14,6 +14,7 @@ from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.quarantine import quarantined
 from tests.case_counts import some
 from tests.end_to_end.hourly import hour
+from tests.source_options import grouped
 from tests.tables.delta_tables import dated
 from tests.taken_back.delta_shop import DeltaShop, tell
 
@@ -75,7 +76,7 @@ def test_what_changes_a_row_too_late_is_quarantined_and_counted(tmp_path: Path) 
     shop.update(3, 1, 5.0)
     report = shop.run(0, 3)
     assert [each.rows_quarantined for each in report.batches] == [0, 0, 1, 1]
-    late = "changes an event whose first row came more than 1h before, or never (changes_within)"
+    late = "changes an event whose first row came more than 1h before, or never (within)"
     assert {row["reason"] for row in quarantined(shop.pipeline, root=tmp_path / "state").to_pylist()} == {late}
     assert values(shop) == [[1.0, 3.0]]
     shop.check(4)
@@ -155,8 +156,8 @@ def test_a_file_that_was_vacuumed_is_told_and_nothing_is_published(tmp_path: Pat
 @pytest.mark.parametrize(
     ("told", "why"),
     [
-        ({"changes": True}, "changes=True reads what a table's commits .+ give all three"),
-        ({"id": "order", "changes_within": "1d"}, "give all three"),
+        ({"changes": True}, "changes=True reads what a table's commits .+ rows=sources.events"),
+        ({"id": "order", "changes_within": "1d"}, "say changes=True, too"),
         ({"changes": True, "id": "order", "changes_within": "1d", "on_change": "skip"}, "so on_change= has no place; leave it out"),
         ({"changes": True, "id": "order", "changes_within": "1d", "arrival_order": "n"}, "so arrival_order= has no place"),
         ({"changes": True, "id": "order", "changes_within": "200d"}, "is longer than 183d"),
@@ -164,7 +165,7 @@ def test_a_file_that_was_vacuumed_is_told_and_nothing_is_published(tmp_path: Pat
 )
 def test_wrong_arguments(told: dict[str, Any], why: str) -> None:
     with pytest.raises(DefinitionError, match=why):
-        sources.table("orders", event_time="at", **told)
+        sources.table("orders", **grouped(event_time="at", **told))
 
 
 def values(shop: DeltaShop) -> list[list[float]]:

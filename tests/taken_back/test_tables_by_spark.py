@@ -76,7 +76,7 @@ def test_what_spark_changes_is_changed_in_the_batch_that_brought_it(tmp_path: Pa
     for name in tables:
         for version, at in enumerate(MADE):
             dated(tmp_path / name, hour(at), version)
-        source = sources.table(str(tmp_path / name), event_time="at", changes=True, id="id", changes_within="6h")
+        source = sources.table(str(tmp_path / name), event_time="at", changes=True, rows=sources.events(id="id", within="6h"))
         wanted = {"windows": {"hour": windows.tumbling("1h")}, "aggregates": {"all": agg.collect_sorted("x")}}
         shop = Pipeline(name=name, source=source, schedule="1h", start=START, **wanted)  # type: ignore[arg-type]
         for at in range(4):

@@ -20,6 +20,7 @@ from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.quarantine import quarantined
 from tests.case_counts import at_length, some
 from tests.end_to_end.hourly import START, Hourly, hour, times
+from tests.source_options import grouped
 from tests.taken_back.stories import HOUR, WINDOWS, Row, Shop, columns
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def test_what_nobody_can_apply_goes_to_the_quarantine_with_its_reason(tmp_path: 
     assert [(row["batch"], row["reason"]) for row in rows] == [
         (START, "operation is not known: ?"),
         (START, "takes a row back and has no id to name it"),
-        (hour(2), "changes an event whose first row came more than 1h before, or never (changes_within)"),
+        (hour(2), "changes an event whose first row came more than 1h before, or never (within)"),
     ]
     assert firsts(shop)[0] == (1, 4.0)
     shop.check()
@@ -160,7 +161,7 @@ def test_what_changes_a_row_that_nobody_knows_is_no_new_row(
     report = shop.run(0, 4)
     assert [each.rows_quarantined for each in report.batches] == refused
     rows = quarantined(shop.pipeline, root=shop.hours.root).to_pylist()
-    assert {row["reason"] for row in rows} == {"changes an event whose first row came more than 1h before, or never (changes_within)"}
+    assert {row["reason"] for row in rows} == {"changes an event whose first row came more than 1h before, or never (within)"}
     assert [row["n"] for row in shop.read("hour").to_pylist()] == counts
     shop.check()
 
@@ -305,19 +306,19 @@ RIGHT: dict[str, Any] = {"event_time": "at", "id": "order", "operation": "op", "
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"id": None}, "give all three"),
+        ({"id": None}, "name the columns that tell events apart"),
         ({"changes_within": None}, "give all three"),
         ({"operation": None}, "give all three"),
         ({"dedupe": "order"}, "leave dedupe= out"),
         ({"operation": ""}, "no column"),
         ({"changes_within": "200d"}, "longer than"),
-        ({"changes_within": "0s"}, "changes_within"),
+        ({"changes_within": "0s"}, "within: .0s. must be longer"),
         ({"id": []}, "id"),
     ],
 )
 def test_what_cannot_be_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(DefinitionError, match=said):
-        sources.files("data/{start:%H}.parquet", **(RIGHT | given))
+        sources.files("data/{start:%H}.parquet", **grouped(**(RIGHT | given)))
 
 
 def test_a_condition_that_does_not_fit_the_columns_is_told(tmp_path: Path) -> None:
@@ -329,12 +330,12 @@ def test_a_condition_that_does_not_fit_the_columns_is_told(tmp_path: Path) -> No
 
 def test_text_files_say_the_type_of_the_id() -> None:
     with pytest.raises(DefinitionError, match=r'types={"order": "VARCHAR"}'):
-        sources.files("data/{start:%H}.csv", **RIGHT)
+        sources.files("data/{start:%H}.csv", **grouped(**RIGHT))
 
 
 def test_states_are_kept_as_long_as_rows_may_change(tmp_path: Path) -> None:
     shop = Shop(tmp_path, within=30)
-    with pytest.raises(DefinitionError, match="changes_within"):
+    with pytest.raises(DefinitionError, match="within="):
         replace(shop.pipeline, retain=Retain(states=timedelta(hours=29)))
     replace(shop.pipeline, retain=Retain(states=timedelta(hours=40)))
 

@@ -12,6 +12,7 @@ from muntin.jobs.records.reports import RunReport
 from muntin.jobs.run import run
 from muntin.tasks import Local
 from tests.kafka_broker import Broker, Row
+from tests.source_options import grouped
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 FIELDS = {"amount": "DOUBLE", "shop": "VARCHAR", "at": "TIMESTAMPTZ"}
@@ -36,7 +37,7 @@ def order(amount: float, happened: float, stamped: float | None = None, *, shop:
 def topic_of(broker: Broker | str, topic: str, **settings: Any) -> KafkaSource:
     """The source."""
     address = broker if isinstance(broker, str) else broker.address
-    return sources.kafka(address, topic, **{"value": "json", "columns": FIELDS, "event_time": "at", **settings})
+    return sources.kafka(address, topic, **grouped(**{"value": "json", "columns": FIELDS, "event_time": "at", **settings}))
 
 
 def pipeline(source: Any, **settings: Any) -> Pipeline:

@@ -20,6 +20,7 @@ from muntin.extensions.kafka.topics import json_fields
 from muntin.extensions.kafka.topics.messages import MESSAGES
 from muntin.extensions.kafka.topics.values import Decoded, decoded
 from muntin.sources.exact_json import values as exact_json
+from tests.source_options import grouped
 
 fastavro = pytest.importorskip("fastavro")
 SCHEMA = {
@@ -45,7 +46,7 @@ def messages(*values: bytes | None, key: bytes | None = b"k") -> pa.Table:
 
 def of(value: str, *values: bytes | None, key: bytes | None = b"k", **settings: Any) -> Decoded:
     """What a source makes of values."""
-    source = sources.kafka("broker:9092", "orders", **{"value": value, "event_time": "kafka_timestamp", **settings})
+    source = sources.kafka("broker:9092", "orders", **grouped(**{"value": value, "event_time": "kafka_timestamp", **settings}))
     return decoded(source, messages(*values, key=key))
 
 

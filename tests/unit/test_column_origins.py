@@ -110,6 +110,6 @@ def test_openlineage_is_told_datasets_by_its_own_rules(source: Any, dataset: tup
 
 
 def test_an_upstream_is_the_table_of_its_windows() -> None:
-    above = pipeline(source=sources.windows(pipeline(), "day", at="start"), aggregates={"total": agg.sum("n")}, name="above")
+    above = pipeline(source=sources.windows(pipeline(), "day", event_time="window_start"), aggregates={"total": agg.sum("n")}, name="above")
     [(dataset, column, how)] = [each for each in inputs_of(bind(above, Path("/state")), "day")["total"] if each[1] == "n"]
     assert (dataset[0], dataset[1].startswith("/state/flights/"), column, how) == ("file", True, "n", [("DIRECT", "AGGREGATION")])

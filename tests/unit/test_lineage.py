@@ -41,7 +41,7 @@ def test_many_files_are_named_by_their_folders(told: list[Any], tmp_path: Path) 
 
 def test_windows_over_windows_read_the_table_of_the_upstream(told: list[Any], tmp_path: Path) -> None:
     below = Hourly(tmp_path, other=SHAPE).pipeline
-    over = replace(below, name="over", source=sources.windows(below, "w", at="start"), aggregates={"n": agg.sum("n")})
+    over = replace(below, name="over", source=sources.windows(below, "w", event_time="window_start"), aggregates={"n": agg.sum("n")})
     lineage.accumulated(bind(over, tmp_path / "state"), [read("/state/hourly/windows/w/part.parquet")], None)
     assert told[0][0] == [f"{tmp_path}/state/hourly/windows/w"]
 

@@ -13,6 +13,7 @@ from muntin import sources
 from muntin.errors import DefinitionError
 from muntin.sources.new_session import connect
 from muntin.sources.reading.row_times import staged, staged_batches
+from tests.source_options import grouped
 
 
 def local(text: str) -> datetime:
@@ -44,7 +45,7 @@ def read(
     rows: Sequence[tuple[Any, ...]], kind: str = "TIMESTAMP", zone: str | None = "Europe/Vienna", **options: Any
 ) -> list[datetime | None]:
     """The instants of rows with a time and a number, in the order of the numbers."""
-    source = sources.files("x.parquet", event_time="t", timezone=zone, all_files=True, **options)
+    source = sources.files("x.parquet", **grouped(event_time="t", timezone=zone, all_files=True, **options))
     values = ", ".join(f"('{t}'::{kind}, {number})" for t, number in rows)
     with connect(zone) as session:
         found = staged(source, f"(FROM (VALUES {values}) AS given(t, i))", {"t": kind, "i": "INTEGER"}, ordinal=False)
@@ -161,7 +162,9 @@ def test_two_repeated_hours_are_told_apart() -> None:
 
 
 def test_batches_that_are_read_together_are_told_apart() -> None:
-    source = sources.files("x.parquet", event_time="t", timezone="Europe/Vienna", all_files=True, ambiguous="arrival", arrival_order="i")
+    source = sources.files(
+        "x.parquet", event_time=sources.at("t", timezone="Europe/Vienna", ambiguous="arrival"), all_files=True, arrival_order="i"
+    )
     rows = [("02:10", 0, 1), ("02:40", 0, 2), ("02:20", 0, 3), ("02:30", 1, 1), ("02:50", 1, 2)]
     values = ", ".join(f"('2024-10-27 {at}'::TIMESTAMP, {number}, {batch}, {number})" for at, batch, number in rows)
     given = f"(FROM (VALUES {values}) AS given(t, i, muntin_batch, muntin_row_number))"
@@ -184,16 +187,16 @@ def test_batches_that_are_read_together_are_told_apart() -> None:
 )
 def test_what_does_not_fit_is_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(DefinitionError) as refused:
-        sources.files("x.parquet", event_time="t", all_files=True, **options)
+        sources.files("x.parquet", **grouped(event_time="t", all_files=True, **options))
     assert problem in str(refused.value)
 
 
 def test_every_kind_of_source_takes_them() -> None:
     options: dict[str, Any] = {"event_time": "t", "timezone": "Europe/Vienna", **DECIDED}
     kinds = [
-        sources.files("x.csv", all_files=True, **options),
-        sources.table("x", **options),
-        sources.spark(lambda *_: None, **options),
-        sources.kafka("broker:9092", "topic", value="json", columns={"t": "TIMESTAMP"}, **options),
+        sources.files("x.csv", **grouped(all_files=True, **options)),
+        sources.table("x", **grouped(**options)),
+        sources.spark(lambda *_: None, **grouped(**options)),
+        sources.kafka("broker:9092", "topic", **grouped(value="json", columns={"t": "TIMESTAMP"}, **options)),
     ]
     assert [(each.ambiguous, each.nonexistent) for each in kinds] == [("first", "shift")] * 4

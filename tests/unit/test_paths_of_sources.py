@@ -17,6 +17,7 @@ from muntin.extensions.airflow.place import home_of, root_of
 from muntin.files.paths import path_of
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.state_folders import state_folders
+from tests.source_options import grouped
 
 START = datetime(2024, 1, 1, 23, tzinfo=UTC)
 STORES = ("s3://bucket/data", "gs://bucket", "abfss://c@account.dfs.core.windows.net/x")
@@ -26,7 +27,7 @@ ADDRESSES = ("file:///data", "hdfs://x", "S3://b", "https://host/data", "s3:/buc
 def pipeline(path: str, schedule: str, start: datetime = START, **more: Any) -> Pipeline:
     return Pipeline(
         name="p",
-        source=sources.files(path, event_time="at", **more),
+        source=sources.files(path, **grouped(event_time="at", **more)),
         schedule=schedule,
         start=start,
         windows={"w": windows.tumbling("1h")},

@@ -13,6 +13,7 @@ from muntin.definition.remarks import of_naive_times, remarks
 from muntin.errors import DefinitionError
 from muntin.files.near import near
 from tests.properties.kind_with_holes import Doors
+from tests.source_options import grouped
 
 START, HOUR_US = datetime(2024, 5, 1, tzinfo=UTC), 3_600_000_000
 BERLINS = {"timezone": "Europe/Berlin", "start": START - timedelta(hours=2)}
@@ -87,9 +88,12 @@ BERLIN = {"utc": windows.tumbling("1d"), "w": windows.tumbling("1d", timezone="E
     ],
 )
 def test_naive_event_times_beside_a_local_clock(kind: str, said: dict[str, Any], kinds: dict[str, Any], remarked: bool) -> None:
-    remark = of_naive_times(sources.files("{start:%Y}.csv", event_time="t", **said), {"t": kind}, kinds)
+    remark = of_naive_times(sources.files("{start:%Y}.csv", **grouped(event_time="t", **said)), {"t": kind}, kinds)
     assert (remark is not None) == remarked
-    assert not remark or "windows['w'] follows the clock of Europe/Berlin; say timezone=\"Europe/Berlin\"" in remark
+    assert (
+        not remark
+        or "windows['w'] follows the clock of Europe/Berlin; say event_time=sources.at(\"t\", timezone='Europe/Berlin')" in remark
+    )
 
 
 @pytest.mark.parametrize(

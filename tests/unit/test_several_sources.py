@@ -18,7 +18,9 @@ from muntin.timeline.closing import watermarks
 from tests.several.shop import START
 
 CLICKS = sources.files("clicks/{start:%H}.parquet", event_time="at")
-ORDERS = sources.kafka("broker:9092", "orders", value="json", columns={"t": "BIGINT", "amount": "BIGINT"}, event_time="t", unit="ms")
+ORDERS = sources.kafka(
+    "broker:9092", "orders", value="json", columns={"t": "BIGINT", "amount": "BIGINT"}, event_time=sources.at("t", unit="ms")
+)
 
 
 def pipeline(**other: Any) -> Pipeline:
@@ -52,7 +54,7 @@ UPSTREAM = Pipeline(
         ({"source": {"clicks": CLICKS, "orders": sources.files("{start:%Y}.csv", event_time="t")}}, "source 'orders': path: neighbouring"),
         (
             {"source": {"clicks": CLICKS, "orders": replace(ORDERS, dedupe=("id",), dedupe_within_us=1)}},
-            r"source\['orders'\]: dedupe_within= and changes_within= are for a pipeline with one source",
+            r"source\['orders'\]: within= of rows is for a pipeline with one source",
         ),
         ({"source": {"a": ORDERS, "b": ORDERS}, "aggregates": {"n": agg.count()}}, "two sources read the topic 'orders'"),
         ({"aggregates": {"n": agg.count(), "m": agg.max("x", source="order")}}, "no source 'order'; the sources are 'clicks', 'orders'"),
@@ -111,7 +113,7 @@ def test_order_names_and_conditions_are_part_of_the_state() -> None:
 
 
 def test_a_change_is_told_source_by_source() -> None:
-    local = sources.files("clicks/{start:%H}.parquet", event_time="at", timezone="Europe/Vienna")
+    local = sources.files("clicks/{start:%H}.parquet", event_time=sources.at("at", timezone="Europe/Vienna"))
     now = pipeline(
         source={"clicks": local, "orders": ORDERS}, watermark="events", limits=Limits(idle_after="2h"), where={"clicks": "page > 1"}
     )

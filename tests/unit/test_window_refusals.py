@@ -8,6 +8,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
+from tests.source_options import grouped
 
 W = windows
 EMITTED, ROWS = W.keep(age="1h", emit=True), W.keep(rows=3)
@@ -79,7 +80,7 @@ def test_what_cannot_be_spelled() -> None:
 
 
 def define(window: object, **more: object) -> Pipeline:
-    source = sources.files("{start:%H}.csv", event_time="t", **more)
+    source = sources.files("{start:%H}.csv", **grouped(event_time="t", **more))
     return Pipeline(
         name="p", source=source, schedule="1h", start=datetime(2024, 1, 1, tzinfo=UTC), windows={"w": window}, aggregates={"n": agg.count()}
     )

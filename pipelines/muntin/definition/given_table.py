@@ -6,7 +6,7 @@ import glob
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from muntin.definition.checks import is_reserved, listed
 from muntin.definition.relative_paths import is_object_store, readable
@@ -18,6 +18,15 @@ _MEND = (
     'or sources.table("data/shifts", ...)'
 )
 _OF_BATCHES = ("dedupe", "arrival_order", "arrival_time", "ready")
+
+
+class ReadAt(Protocol):
+    """A column with times, and how they are read; `sources.at` makes it."""
+
+    @property
+    def column(self) -> str: ...
+    @property
+    def reading(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +63,18 @@ class GivenTable:
 
 def given_table(
     source: Any,  # noqa: ANN401 - whatever the user gave
-    start: object,
+    start: Any,  # noqa: ANN401 - as above
     end: object,
     keys: Sequence[str],
     columns: Sequence[str],
 ) -> GivenTable:
     """A table of spans from the arguments of `windows.given`."""
+    if hasattr(start, "reading"):
+        if isinstance(source, str | Path):
+            raise DefinitionError(
+                f"given: sources.at(...) says how a source is read; give sources.files({str(source)!r})"
+            )
+        source, start = replace(_source(source), **start.reading), start.column
     names = GivenTable(
         _source(source),
         _name("start", start),

@@ -45,8 +45,8 @@ def of_naive_times(source: Any, columns: Mapping[str, str], windows: Mapping[str
     return (
         f"event_time: {source.event_time!r} has no time zone and is read as UTC, and "
         f"windows[{zones[others[0]]!r}] follows the clock of "
-        f'{others[0]}; say timezone="{others[0]}" in {source.call} if that is the clock of these times, else '
-        'timezone="UTC"'
+        f'{others[0]}; say event_time=sources.at("{source.event_time}", timezone={others[0]!r}) in '
+        f'{source.call} if that is the clock of these times, else timezone="UTC"'
     )
 
 

@@ -126,9 +126,8 @@ def _named(name: object, number: int, source: Any) -> Source:  # noqa: ANN401 - 
         )
     if source.dedupe_within_us is not None:
         raise DefinitionError(
-            f"source[{name!r}]: dedupe_within= and changes_within= are for a pipeline with one source; "
-            "dedupe= without them compares the "
-            "rows of a batch"
+            f"source[{name!r}]: within= of rows is for a pipeline with one source; "
+            'sources.events(dedupe="event_id") without it compares the rows of a batch'
         )
     return cast("Source", replace(source, member=Member(name, number)))
 

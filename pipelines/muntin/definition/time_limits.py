@@ -30,7 +30,7 @@ def check_retention(
         raise DefinitionError(
             f"retain: states of {spell(states_us)} would be gone while their rows may still change, within "
             f"{spell(changes_us)} as "
-            "changes_within says; keep states at least so long, or let rows change for a shorter time"
+            "within= of its rows says; keep states at least so long, or let rows change for a shorter time"
         )
     _check_long_enough(retain, windows, schedule)
     unending = [name for name, window in windows.items() if isinstance(window.follows, Unending)]

@@ -85,7 +85,7 @@ def _unread(
         f"event_time: {source.event_time!r} of {paths[0]} holds {first!r}, and none of the first {_ROWS} rows"
         " has a time that "
         f"can be read: they go into the quarantine; say in {source.call} how times are written, as"
-        ' time_format="%d.%m.%Y %H:%M"'
+        f' event_time=sources.at("{source.event_time}", format="%d.%m.%Y %H:%M")'
     )
 
 

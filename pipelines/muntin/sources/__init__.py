@@ -7,14 +7,22 @@ from __future__ import annotations
 from typing import Any
 
 from muntin.registry import attribute_of, names_of
+from muntin.sources.dialect import csv, jsonl
 from muntin.sources.files import files
 from muntin.sources.reading.dimensions.lookup import lookup
+from muntin.sources.repeated_rows import changes, events
 from muntin.sources.spark_frames import spark
 from muntin.sources.tables import table
+from muntin.sources.time_arguments import at
 from muntin.sources.upstream_windows import windows
 
 __all__ = [
+    "at",
+    "changes",
+    "csv",
+    "events",
     "files",
+    "jsonl",
     "lookup",
     "spark",
     "table",

@@ -1,14 +1,22 @@
 from muntin.extensions.iceberg.source.declaration import iceberg
 from muntin.extensions.kafka.source import kafka
+from muntin.sources.dialect import csv, jsonl
 from muntin.sources.files import files
 from muntin.sources.reading.dimensions.lookup import lookup
+from muntin.sources.repeated_rows import changes, events
 from muntin.sources.spark_frames import spark
 from muntin.sources.tables import table
+from muntin.sources.time_arguments import at
 from muntin.sources.upstream_windows import windows
 
 __all__ = [
+    "at",
+    "changes",
+    "csv",
+    "events",
     "files",
     "iceberg",
+    "jsonl",
     "kafka",
     "lookup",
     "spark",

@@ -1,15 +1,13 @@
-"""How a CSV file is written, apart from its delimiter."""
+"""How files of text are written."""
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 UTF_8 = "utf-8"
 # of names and of source code, not of files
@@ -53,40 +51,79 @@ def refuse_unless(possible: object, what: str, given: object, mend: str) -> None
         raise DefinitionError(f"{what}: {given!r} is not possible; {mend}")
 
 
-def dialect(
-    quote: str | None,
-    null: str | Sequence[str] | None,
-    encoding: str | None,
-    decimal: str | None,
-    header: Sequence[str] | None,
-) -> Dialect:
-    """How a CSV file is written, of what a user says; None is what is usual."""
-    nulls = (null,) if isinstance(null, str) else None if null is None else tuple(null)
-    names = header if header is None or isinstance(header, (str, bool)) else tuple(header)
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """How files of text are written. See `csv` and `jsonl`."""
+
+    name: Literal["csv", "jsonl"]
+    delimiter: str | None = None
+    dialect: Dialect = USUAL
+
+
+def jsonl(*, encoding: str = UTF_8) -> FileFormat:
+    """JSON lines: an object a line.
+
+    Args:
+        encoding: any that Python knows, as "latin-1" or "utf-16". A byte order mark counts more.
+
+    Raises:
+        DefinitionError: an unknown encoding.
+    """
+    return FileFormat("jsonl", None, Dialect(encoding=_name(encoding)))
+
+
+def csv(
+    *,
+    delimiter: str | None = None,
+    quote: str = '"',
+    null: str | Sequence[str] = "",
+    encoding: str = UTF_8,
+    decimal: str = ".",
+    header: Sequence[str] = (),
+) -> FileFormat:
+    """CSV, with a header unless its names are given.
+
+    Args:
+        delimiter: what stands between the values: a comma, in a file `.tsv` a tab, unless given.
+        quote: what stands around a value that holds a delimiter or a line end; "" where nothing does.
+        null: the texts that are null, as ["", "NA"].
+        encoding: any that Python knows, as "latin-1", "windows-1252" or "utf-16". A byte order mark at the
+            begin of a file counts more.
+        decimal: what stands before the decimals of a number, "." or ",".
+        header: the names of the columns of files without a header.
+
+    Raises:
+        DefinitionError: what cannot be.
+
+    >>> csv(delimiter=";", decimal=",").delimiter
+    ';'
+    """
     refuse_unless(
-        quote is None or (isinstance(quote, str) and len(quote) <= 1 and quote not in ("\r", "\n")),
+        delimiter is None
+        or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n'),
+        "delimiter",
+        delimiter,
+        'give one character, as ";"',
+    )
+    refuse_unless(
+        isinstance(quote, str) and len(quote) <= 1 and quote not in ("\r", "\n"),
         "quote",
         quote,
         'give one character, as "\'", or "" where no value is quoted',
     )
+    nulls = (null,) if isinstance(null, str) else tuple(null) if isinstance(null, Sequence) else ()
+    refuse_unless(nulls and _are_texts(nulls), "null", null, 'give the texts that are null, as ["", "NA"]')
+    refuse_unless(decimal in (".", ","), "decimal", decimal, 'choose "." or ","')
+    names = tuple(header) if isinstance(header, Sequence) and not isinstance(header, str) else ()
     refuse_unless(
-        nulls is None or (nulls and _are_texts(nulls)),
-        "null",
-        null,
-        'give the texts that are null, as ["", "NA"]',
-    )
-    encoding = None if encoding is None else _name(encoding)
-    refuse_unless(decimal in (None, ".", ","), "decimal", decimal, 'choose "." or ","')
-    refuse_unless(
-        names is None or (isinstance(names, tuple) and all(names) and names and _are_texts(names)),
+        (names or header == ()) and all(names) and _are_texts(names),
         "header",
         header,
         'give the names of the columns of files that have no header, as ["at", "x"]',
     )
-    if names and len({name.lower() for name in names}) < len(names):
+    if len({name.lower() for name in names}) < len(names):
         raise DefinitionError(f"header: a name stands twice in {list(names)!r}")
-    said = {"quote": quote, "null": nulls, "encoding": encoding, "decimal": decimal, "header": names}
-    return Dialect(**{name: value for name, value in said.items() if value is not None})  # type: ignore[arg-type]
+    return FileFormat("csv", delimiter, Dialect(quote, nulls, _name(encoding), decimal, names))
 
 
 def _are_texts(given: Iterable[object]) -> bool:

@@ -43,7 +43,6 @@ class FileSource(RowSource):
     on_bad_file: OnBadFile = "error"
     ready: str | None = None
     on_schema: OnSchema = "error"
-    hidden: bool = False
     clock: str = UTC_NAME
 
     blank = None

@@ -76,7 +76,7 @@ def source_files(
         path
         for interval, paths in paths_of_interval.items()
         for path in paths
-        if not source.hidden and is_hidden(path, patterns[interval])
+        if is_hidden(path, patterns[interval])
     }
     files = {
         interval: _files([path for path in paths if path not in apart], facts)

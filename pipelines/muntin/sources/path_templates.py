@@ -74,7 +74,8 @@ def format_of(path: str) -> Format:
     """The format that a path ends in."""
     if not tells_format(path):
         raise DefinitionError(
-            f'path: cannot tell the format of {path!r} from its ending; say format="parquet", "csv" or "json"'
+            f"path: cannot tell the format of {path!r} from its ending; "
+            'say format="parquet", "csv" or "jsonl"'
         )
     return FORMATS[_ending(path)]
 

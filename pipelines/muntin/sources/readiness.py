@@ -26,7 +26,11 @@ def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFi
     `hidden`: how many files were passed over for their names.
     """
     if not files and source.missing == "error":
-        passed = f" but {hidden} whose names begin with _ or ., which hidden=True reads" if hidden else ""
+        passed = (
+            f" but {hidden} whose names begin with _ or ., read only if path says so, as _*.csv"
+            if hidden
+            else ""
+        )
         raise NotThereError(
             f"no file at {source.patterns(interval)} for the interval {interval}{passed}; bring it, "
             f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
@@ -58,21 +62,17 @@ def _folders(source: FileSource, interval: Interval, files: Sequence[SourceFile]
     """
     pattern = str(path_of(source.patterns(interval)).absolute()).rpartition("/")[0]
     if "**" not in pattern.split("/"):
-        return [[each] for each in _found(source, pattern)]
+        return [[each] for each in _found(pattern)]
     fixed = pattern.split("/")[: pattern.split("/").index("**")]
     below = [tuple(file.path.split("/")[:-1]) for file in files]
     chains = [
         ["/".join(parts[:end]) for end in range(len(parts), len(fixed) - 1, -1)]
         for parts in dict.fromkeys(below)
     ]
-    return chains or [[each] for each in _found(source, "/".join(fixed))]
+    return chains or [[each] for each in _found("/".join(fixed))]
 
 
-def _found(source: FileSource, pattern: str) -> list[str]:
+def _found(pattern: str) -> list[str]:
     """The folders that a pattern names; the pattern where there are none."""
-    folders = [
-        each
-        for each in matching(pattern)
-        if path_of(each).is_dir() and (source.hidden or not is_hidden(each, pattern))
-    ]
+    folders = [each for each in matching(pattern) if path_of(each).is_dir() and not is_hidden(each, pattern)]
     return folders or [pattern]

@@ -8,7 +8,7 @@ counts      x   x           x
 A later row may also change an earlier row, or take it back: the last row of an id counts, in the batch that
 brought the id first.
 
-batch          0            1            2             changes_within reaches back to 0
+batch          0            1            2             `within` reaches back to 0
 order 7        c, 10                     u, 12         one row of batch 0, with 12
 order 8        c, 5         d                          no row
 order 9                     c, 3         d, c, 4       one row of batch 1, with 4
@@ -18,7 +18,7 @@ brought that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import DAY_US, Duration, positive, spell
@@ -33,41 +33,169 @@ if TYPE_CHECKING:
 
 
 LONGEST_US = 366 * DAY_US
-"""The longest `dedupe_within`."""
+"""The longest `within` of `dedupe`."""
 
 
-def checked_dedupe(dedupe: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
-    """The columns that tell events apart; () where rows are not compared."""
-    names = (
-        (dedupe,) if isinstance(dedupe, str) else tuple(dedupe) if isinstance(dedupe, list | tuple) else ()
-    )
-    if dedupe is not None and (not names or not all(isinstance(name, str) and name for name in names)):
+@dataclass(frozen=True, slots=True)
+class Events:
+    """How rows become facts. See `events`."""
+
+    id: tuple[str, ...] = ()
+    operation: str | None = None
+    deletes: str | None = None
+    within: Duration | None = None
+    dedupe: tuple[str, ...] = ()
+
+
+def events(
+    *,
+    id: str | Sequence[str] | None = None,  # noqa: A002 - the word of change streams
+    operation: str | None = None,
+    deletes: str | None = None,
+    within: Duration | None = None,
+    dedupe: str | Sequence[str] | None = None,
+) -> Events:
+    """How rows become facts, where not each row is an event: rows that come twice (`dedupe`), or rows that
+    later rows change or take back (`id`).
+
+    Args:
+        id: the column, or the columns, that name a row where later rows change it, as streams of changes
+            (CDC) have them. Of all rows of an id the last to arrive counts, in the batch that brought the id
+            first, which is then read again. Of a table with `changes=True` each id is in the table once.
+        operation: the column that tells what a row is, as Debezium, Flink and Delta's change feed write it:
+            c, r, +I, insert bring a row, u, +U, update change it, d, -U, -D, delete take it back. A row with
+            another word goes to the quarantine.
+        deletes: SQL condition that tells which rows take a row back, as "op = 'D'". Such a row needs no event
+            time. Without `operation` nothing tells an update from a new row: an id of which no row came for
+            `within` is new.
+        within: with `id`, how long after its first row an id may still change, by the starts of their
+            batches, as "30d". What changes it later, or changes an id that never came, goes to the
+            quarantine. With `dedupe`, how far the event times of duplicates in two batches may lie apart: a
+            row is then a duplicate, too, if a row of an earlier batch is alike in these columns and its event
+            time differs by at most this. None: batches are not compared.
+        dedupe: the column, or the columns, that tell events apart. Of rows of a batch that are alike in them
+            the first to arrive counts; the other rows are duplicates, which the report counts. A null is like
+            no other. A batch is then read by one task.
+
+    Raises:
+        DefinitionError: what does not go together.
+
+    >>> events(dedupe="event_id", within="2d").dedupe
+    ('event_id',)
+    """
+    if id is not None and dedupe is not None:
         raise DefinitionError(
-            f'dedupe: {dedupe!r} is no column; write "event_id", or ["device", "number"] for several columns'
+            "dedupe: of rows with one id= the last counts, so none is left to compare; leave dedupe= out"
+        )
+    if operation is not None and (not isinstance(operation, str) or not operation):
+        raise DefinitionError(
+            f'operation: {operation!r} is no column; write operation="op", or a condition, as deletes="op ='
+            " 'D'\""
+        )
+    if id is None and dedupe is None:
+        raise DefinitionError(
+            'events: name the columns that tell events apart, as sources.events(dedupe="event_id"), or the '
+            "columns that name a row which later rows change, as "
+            'sources.events(id="order_id", operation="op", within="30d")'
+        )
+    if (id is not None and within is None) or (id is None and (operation is not None or deletes is not None)):
+        raise DefinitionError(_ALL_THREE)
+    rows = Events(_columns("id", id), operation, deletes, within, _columns("dedupe", dedupe))
+    _within_us(rows)
+    return rows
+
+
+def changes(
+    *,
+    id: str | Sequence[str],  # noqa: A002 - as of `events`
+    within: Duration,
+    operation: str | None = None,
+    deletes: str | None = None,
+) -> Events:
+    """Rows that later rows change or take back: `events` with an `id`."""
+    return events(id=id, operation=operation, deletes=deletes, within=within)
+
+
+_ALL_THREE = (
+    "events: id= names the row that a change is of, operation= or deletes= tells what is taken back, and "
+    "within= how long after the first row; give all three, as "
+    'sources.events(id="order_id", operation="op", within="30d")'
+)
+
+
+def _columns(what: str, names: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
+    """A column, or columns, as a tuple; () for None."""
+    columns = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, list | tuple) else ()
+    if names is not None and (not columns or not all(isinstance(name, str) and name for name in columns)):
+        raise DefinitionError(
+            f'{what}: {names!r} is no column; write "event_id", or ["device", "number"] for several columns'
             " together"
         )
-    return names
+    return columns
 
 
-def checked_within(within: Duration | None, dedupe: tuple[str, ...]) -> int | None:
-    """How far the event times of duplicates in two batches may lie apart, microseconds; None where batches
-    are not compared.
-
-    At most a leap year.
-    """
-    if within is None:
+def _within_us(rows: Events) -> int | None:
+    """How far apart rows are compared, microseconds; None: in a batch alone."""
+    if rows.within is None:
         return None
-    within_us = positive(within, "dedupe_within")
-    if not dedupe:
+    within_us, longest_us = positive(rows.within, "within"), LONGEST_CHANGES_US if rows.id else LONGEST_US
+    if within_us > longest_us:
         raise DefinitionError(
-            'dedupe_within needs dedupe, which names the columns that tell events apart, as dedupe="event_id"'
-        )
-    if within_us > LONGEST_US:
-        raise DefinitionError(
-            f"dedupe_within: {within!r} is longer than {spell(LONGEST_US)}: each batch is compared with the"
-            " ids of all batches in this time. Give the time in which a writer may deliver an event again"
+            f"within: {rows.within!r} is longer than {spell(longest_us)}: "
+            + (
+                "ids of a batch are compared over twice this time; give the time within which a row may "
+                "still change"
+                if rows.id
+                else "each batch is compared with the ids of all batches in this time. Give the time in "
+                "which a writer may deliver an event again"
+            )
         )
     return within_us
+
+
+def terms_of_rows(rows: Events | None, *, of_table: bool | None) -> dict[str, Any]:
+    """The arguments of a `RowSource` on how rows become facts.
+
+    `of_table`: whether changes of a table with a log are read; None: the source is no such table.
+    """
+    if rows is not None and not isinstance(rows, Events):
+        raise DefinitionError(
+            f'rows: {rows!r} says nothing of rows; write rows=sources.events(dedupe="event_id")'
+        )
+    if of_table:
+        _check_of_table(rows)
+    if rows is None or not rows.id:
+        names = rows.dedupe if rows else ()
+        return {"dedupe": names, "dedupe_within_us": _within_us(rows) if rows else None, "changes": None}
+    if of_table is False:
+        raise DefinitionError(
+            "rows: sources.events(id=...) of a table are what its commits update and delete; say "
+            "changes=True, too"
+        )
+    within_us = _within_us(rows) or 0
+    if of_table:
+        changed = Changes(f"({_quoted(CHANGE)} IN {TAKES_BACK})", None, within_us, of_table=True)
+    else:
+        if rows.operation is None and rows.deletes is None:
+            raise DefinitionError(_ALL_THREE)
+        condition = [_says(rows.operation, _DELETES)] if rows.operation else []
+        condition += [f"({expression(rows.deletes, 'deletes')})"] if rows.deletes is not None else []
+        changed = Changes(" OR ".join(condition), rows.operation, within_us, words=rows.deletes is None)
+    return {"dedupe": rows.id, "dedupe_within_us": 2 * within_us, "changes": changed}
+
+
+def _check_of_table(rows: Events | None) -> None:
+    if rows is None or not rows.id:
+        raise DefinitionError(
+            "changes=True reads what a table's commits update and delete; the change feed does not say which"
+            " row became which, so id= names rows, and within= says how long after its first commit a row may"
+            ' change; say them, as changes=True, rows=sources.events(id="order_id", within="7d")'
+        )
+    if given := [name for name in ("operation", "deletes") if getattr(rows, name) is not None]:
+        raise DefinitionError(
+            f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place;"
+            " leave it out"
+        )
 
 
 def identity(columns: Sequence[str]) -> str:
@@ -100,9 +228,9 @@ def once(rows: str, times: Taken, changes: Changes | None = None) -> str:
 
 
 LONGEST_CHANGES_US = 183 * DAY_US
-"""The longest `changes_within`: batches are compared over twice the time."""
+"""The longest `within` of an `id`: batches are compared over twice the time."""
 TOO_LATE = "muntin_too_late"
-"""The table of the places of a split's rows whose id is older than `changes_within`."""
+"""The table of the places of a split's rows whose id is older than `within`."""
 CHANGE = "_change_type"
 """The column of Delta's change feed that tells what a row is; null of a row that was merely added."""
 UNCHANGED, TAKEN_BACK_AGAIN = "unchanged", "D"
@@ -156,7 +284,7 @@ class Changes:
     @property
     def needs(self) -> tuple[tuple[str, str], ...]:
         """The conditions that rows must meet, as `Taken` has them."""
-        late = f"'{CHANGES_NOTHING} {spell(self.within_us)} before, or never (changes_within)'"
+        late = f"'{CHANGES_NOTHING} {spell(self.within_us)} before, or never (within)'"
         conditions = [(f"{ORDINAL} NOT IN (FROM {TOO_LATE})", late)]
         conditions.append(
             (f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'")
@@ -170,71 +298,6 @@ class Changes:
                 )
             )
         return tuple(conditions)
-
-
-def checked_changes(
-    id: str | Sequence[str] | None,  # noqa: A002 - the word of change streams
-    operation: str | None,
-    deletes: str | None,
-    changes_within: Duration | None,
-    dedupe: object,
-) -> tuple[tuple[str, ...], Changes | None]:
-    """The columns of the id, and what tells changes; ((), None) where rows are not changed."""
-    if id is None and operation is None and deletes is None and changes_within is None:
-        return (), None
-    if id is None or changes_within is None or (operation is None and deletes is None):
-        raise DefinitionError(
-            "changes: id= names the row that a change is of, operation= or deletes= tells what is taken back,"
-            ' and changes_within= how long after the first row; give all three, as id="order_id",'
-            ' operation="op", changes_within="30d"'
-        )
-    if dedupe is not None:
-        raise DefinitionError(
-            "dedupe: of rows with one id= the last counts, so none is left to compare; leave dedupe= out"
-        )
-    if operation is not None and (not isinstance(operation, str) or not operation):
-        raise DefinitionError(
-            f'operation: {operation!r} is no column; write operation="op", or a condition, as deletes="op ='
-            " 'D'\""
-        )
-    within_us = positive(changes_within, "changes_within")
-    if within_us > LONGEST_CHANGES_US:
-        raise DefinitionError(
-            f"changes_within: {changes_within!r} is longer than {spell(LONGEST_CHANGES_US)}: ids of a batch"
-            " are compared over twice this time; give the time within which a row may still change"
-        )
-    by_word = [_says(operation, _DELETES)] if operation else []
-    by_condition = [f"({expression(deletes, 'deletes')})"] if deletes is not None else []
-    takes_back = " OR ".join(by_word + by_condition)
-    return checked_dedupe(id), Changes(takes_back, operation, within_us, words=deletes is None)
-
-
-def checked_changes_of_table(
-    changes: object,
-    id: str | Sequence[str] | None,  # noqa: A002 - as for other sources
-    changes_within: Duration | None,
-    **not_together: object,
-) -> tuple[tuple[str, ...], Changes | None]:
-    """The columns of the id, and what tells changes of a Delta table.
-
-    `not_together`: arguments that cannot be given with `changes`.
-    """
-    if not changes and id is None and changes_within is None:
-        return (), None
-    if changes is not True or id is None or changes_within is None:
-        raise DefinitionError(
-            "changes=True reads what a table's commits update and delete; the change feed does not say which"
-            " row became which, so id= names rows, and changes_within= says how long after its first commit a"
-            ' row may change; give all three, as changes=True, id="order_id", changes_within="7d"'
-        )
-    if given := [name for name, value in not_together.items() if value is not None]:
-        raise DefinitionError(
-            f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place;"
-            " leave it out"
-        )
-    takes_back = f"{_quoted(CHANGE)} IN {TAKES_BACK}"
-    ids, changes_of_id = checked_changes(id, None, takes_back, changes_within, None)
-    return ids, changes_of_id and replace(changes_of_id, of_table=True)
 
 
 def _says(operation: str, words: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.function_marks import mark
 from muntin.errors import DefinitionError
+from muntin.old_names import old_names_refused
 from muntin.sources.row_source import LastingFiles, checked_terms
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
+    from muntin.sources.repeated_rows import Events
+    from muntin.sources.time_arguments import At
 
     Read: TypeAlias = Callable[[SparkSession, datetime, datetime], DataFrame]
 
@@ -56,21 +57,16 @@ class SparkSource(LastingFiles):
         return self
 
 
+@old_names_refused
 def spark(
     read: Read,
     *,
-    event_time: str,
+    event_time: str | At,
+    rows: Events | None = None,
     columns: Sequence[str] = (),
-    unit: Unit | None = None,
-    timezone: str | None = None,
-    ambiguous: Ambiguous = "quarantine",
-    nonexistent: Nonexistent = "quarantine",
     types: Mapping[str, str] | None = None,
     arrival_order: str | None = None,
     arrival_time: str | None = None,
-    time_format: str | None = None,
-    dedupe: str | Sequence[str] | None = None,
-    dedupe_within: Duration | None = None,
 ) -> SparkSource:
     """Rows of whatever Spark can read: a database by JDBC, Iceberg, Delta, Avro, ORC, BigQuery, Kafka by
     Spark's own connector.
@@ -84,49 +80,30 @@ def spark(
             datetimes in UTC. For the same
             interval it must give the same rows. Its code counts: another function, and states are made anew.
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an
-            integer.
+            integer; `at("placed", timezone=...)` says how it is read.
+        rows: how rows become facts, where not each row is an event: `events(dedupe="event_id")`.
         columns: the columns that are read, where the DataFrame has more than the definition uses; columns
             that other arguments name are read in any case. Keys must be among them.
-        unit: of an integer event time.
-        timezone: the zone of event times that have none (timestamp_ntz, text); UTC unless given. Spark's
-            session zone changes nothing.
-        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the
-            "quarantine", the "first" or the "second" showing; or by "arrival": rows in the order of
-            `arrival_order` go back once in this hour, where the second begins.
-        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or
-            "shift", moved on by as much.
         types: column -> SQL type that the column is cast to.
         arrival_order: a column that orders the rows of a batch by arrival. Without it, the order in which
             aggregates as `first` see the rows is the same in each run, and means nothing. A batch is then
             read by one task.
         arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for
             windows that go by the clock; rows are ordered by it unless `arrival_order` says otherwise.
-        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M";
-            ISO 8601 unless given.
-        dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them
-            the first counts.
-        dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
 
     Raises:
-        DefinitionError: `read` is no function, or an unknown unit or zone.
+        DefinitionError: `read` is no function.
     """
     if not callable(read):
         raise DefinitionError(
             f"read: {read!r} is no function; give one of (spark, start, end) that returns a DataFrame"
         )
-    terms = checked_terms(
-        event_time,
-        unit,
-        timezone,
-        ambiguous,
-        nonexistent,
-        types,
-        arrival_order,
-        arrival_time,
-        time_format,
-        dedupe,
-        dedupe_within,
-    )
+    if getattr(rows, "id", ()):
+        raise DefinitionError(
+            "rows: sources.events(id=...) is for files, tables and topics; of what Spark reads, "
+            'rows=sources.events(dedupe="id") finds rows that come twice'
+        )
+    terms = checked_terms(event_time, rows, types, arrival_order, arrival_time)
     if isinstance(columns, str) or not all(isinstance(name, str) and name for name in columns):
         raise DefinitionError(f'columns: {columns!r} is not a list of column names; write ["at", "amount"]')
     return SparkSource(read, tuple(columns), **terms)

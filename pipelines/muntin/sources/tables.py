@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from muntin.definition.checks import check_choice
 from muntin.definition.relative_paths import is_object_store, readable
 from muntin.errors import DefinitionError
-from muntin.sources.repeated_rows import checked_changes_of_table
+from muntin.old_names import old_names_refused
 from muntin.sources.row_source import LastingFiles, checked_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
     from muntin.sources.logged.log import Log
-    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
+    from muntin.sources.repeated_rows import Events
+    from muntin.sources.time_arguments import At
 
 OnChange = Literal["error", "skip"]
 
@@ -29,9 +29,6 @@ class TableSource(LastingFiles):
 
     path: str
     on_change: OnChange = "error"
-
-    def __post_init__(self) -> None:
-        check_choice("on_change", self.on_change, get_args(OnChange))
 
     call = "sources.table(...)"
     listing = "muntin.jobs.inputs.listings.of_tables"
@@ -60,23 +57,16 @@ class TableSource(LastingFiles):
         )
 
 
+@old_names_refused
 def table(
     path: str,
     *,
-    event_time: str | None = None,
-    unit: Unit | None = None,
-    timezone: str | None = None,
-    ambiguous: Ambiguous = "quarantine",
-    nonexistent: Nonexistent = "quarantine",
+    event_time: str | At | None = None,
+    rows: Events | None = None,
+    changes: bool = False,
     types: Mapping[str, str] | None = None,
     arrival_order: str | None = None,
     arrival_time: str | None = None,
-    time_format: str | None = None,
-    dedupe: str | Sequence[str] | None = None,
-    dedupe_within: Duration | None = None,
-    changes: bool = False,
-    id: str | Sequence[str] | None = None,  # noqa: A002 - the word of change streams
-    changes_within: Duration | None = None,
     on_change: OnChange | None = None,
 ) -> TableSource:
     """A Delta table, read by version and without Spark's own reader: a batch is what was added to the table
@@ -89,66 +79,58 @@ def table(
     Args:
         path: of the table's folder, or its address in an object store, as "s3://bucket/orders".
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an
-            integer. None of a dimension, whose rows are looked up.
-        unit: of an integer event time.
-        timezone: the zone of event times that have none; UTC unless given.
-        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the
-            "quarantine", the "first" or the "second" showing; or by "arrival": rows in the order of
-            `arrival_order` go back once in this hour, where the second begins.
-        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or
-            "shift", moved on by as much.
+            integer; `at("placed", timezone=...)` says how it is read. None of a dimension, whose rows are
+            looked up.
+        rows: how rows become facts, where not each row is an event: `events(dedupe="event_id")`; with
+            `changes`, `events(id="order_id", within="7d")`. The table must keep removed files at least as
+            long as rows may change (delta.deletedFileRetentionDuration).
+        changes: whether rows that later commits update or delete are changed and taken back in the batch that
+            brought them, which is then read again. The table's change feed (delta.enableChangeDataFeed) says
+            what is different; without it, files are compared.
         types: column -> SQL type that the column is cast to.
         arrival_order: a column that orders the rows of a batch by arrival; the order of commits, and of the
             files and rows in them, unless given. A batch is then read by one task.
         arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for
             windows that go by the clock; rows are ordered by it unless `arrival_order` says otherwise. It
             does not say which batch a row is of.
-        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M";
-            ISO 8601 unless given.
-        dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them
-            the first counts.
-        dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
-        changes: whether rows that later commits update or delete are changed and taken back in the batch that
-            brought them, which is then read again. The table's change feed (delta.enableChangeDataFeed) says
-            what is different; without it, files are compared.
-        id: the column, or the columns, that name a row of the table, where `changes` are read. Each id is in
-            the table once.
-        changes_within: how long after its first commit a row may still change, by the starts of their
-            batches, as "7d". What changes it later goes to the quarantine. The table must keep removed files
-            at least as long (delta.deletedFileRetentionDuration).
         on_change: where changes are not read, what a commit is that removes or changes rows (DELETE, UPDATE,
             MERGE, an overwrite): an "error", as windows hold rows that the table holds no more; or to "skip":
             it is passed over with all that it adds.
 
     Raises:
-        DefinitionError: an address of no object store, an unknown unit, zone or word for `on_change`; or
-            `changes`, `id` and `changes_within` that do not go together.
+        DefinitionError: an address of no object store, an unknown word for `on_change`; or `changes` and
+            `rows` that do not go together.
     """
     if not isinstance(path, str | Path) or not str(path):
         raise DefinitionError(
             f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"'
         )
-    changed = checked_changes_of_table(
-        changes,
-        id,
-        changes_within,
-        arrival_order=arrival_order,
-        arrival_time=arrival_time,
-        dedupe=dedupe,
-        on_change=on_change,
-    )
-    terms = checked_terms(
-        event_time,
-        unit,
-        timezone,
-        ambiguous,
-        nonexistent,
-        types,
-        arrival_order,
-        arrival_time,
-        time_format,
-        dedupe,
-        dedupe_within,
-        changed,
-    )
-    return TableSource(str(readable(path, "path")).rstrip("/"), on_change or "error", **terms)
+    terms = checked_table_terms(event_time, rows, changes, types, arrival_order, arrival_time, on_change)
+    return TableSource(str(readable(path, "path")).rstrip("/"), **terms)
+
+
+def checked_table_terms(
+    event_time: str | At | None,
+    rows: Events | None,
+    changes: object,
+    types: Mapping[str, str] | None,
+    arrival_order: str | None,
+    arrival_time: str | None,
+    on_change: OnChange | None,
+) -> dict[str, Any]:
+    """The arguments of a `TableSource` but for where it is, from the arguments that a user gave."""
+    if not isinstance(changes, bool):
+        raise DefinitionError(
+            f"changes: {changes!r} is neither True nor False; write changes=True, "
+            'rows=sources.events(id="order_id", within="7d")'
+        )
+    terms = checked_terms(event_time, rows, types, arrival_order, arrival_time, of_table=changes)
+    others = {"arrival_order": arrival_order, "arrival_time": arrival_time, "on_change": on_change}
+    if changes and (given := [name for name, value in others.items() if value is not None]):
+        raise DefinitionError(
+            f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place;"
+            " leave it out"
+        )
+    on_change = on_change or "error"
+    check_choice("on_change", on_change, get_args(OnChange))
+    return {**terms, "on_change": on_change}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
+from muntin.definition.checks import check_choice
 from muntin.definition.kinds import Bounded
 from muntin.errors import DefinitionError
+from muntin.old_names import old_names_refused
 from muntin.sources.row_source import LastingFiles
 
 if TYPE_CHECKING:
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Schedule
-
-At = Literal["start", "end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,6 @@ class WindowSource(LastingFiles):
 
     upstream: Pipeline = field()  # type: ignore[assignment]
     window: str
-    at: At = "end"
 
     call = "sources.windows(...)"
     listing = "muntin.jobs.inputs.listings.of_windows"
@@ -76,11 +75,15 @@ class WindowSource(LastingFiles):
             watermark, not before it.
         """
         kind = self.upstream.windows[self.window]
-        reach = kind.follows.longest_us if self.at == "start" and isinstance(kind.follows, Bounded) else 0
+        by_start = self.event_time == "window_start"
+        reach = kind.follows.longest_us if by_start and isinstance(kind.follows, Bounded) else 0
         return kind.grace_us + max(0, kind.inside_us - 1) + reach
 
 
-def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
+@old_names_refused
+def windows(
+    upstream: Pipeline, window: str, *, event_time: Literal["window_start", "window_end"] = "window_end"
+) -> WindowSource:
     """Windows over windows: each published window of another pipeline is an event.
 
     Its columns are the columns of `read`; its time is the window's end, or its start. A batch holds the
@@ -92,11 +95,11 @@ def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
     Args:
         upstream: the other pipeline; its state is below the same root.
         window: the name of one of its windows.
-        at: whether an event happens at the window's "end" or at its "start". An hour that ends at midnight
-            counts by its end in the next day; for hours by the day say "start".
+        event_time: the column that says when an event happened. An hour that ends at midnight counts by its
+            "window_end" in the next day; for hours by the day say "window_start".
 
     Raises:
-        DefinitionError: no such window; or "start" of windows that may be of any length.
+        DefinitionError: no such window; or "window_start" of windows that may be of any length.
     """
     if not hasattr(upstream, "windows") or not hasattr(upstream, "intervals"):
         raise DefinitionError(
@@ -107,12 +110,11 @@ def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
             f"sources.windows: no window {window!r} in pipeline {upstream.name!r}; there are"
             f" {', '.join(upstream.windows)}"
         )
-    if at not in get_args(At):
-        raise DefinitionError(f'at: {at!r} is not understood; say "start" or "end"')
+    check_choice("event_time", event_time, ("window_start", "window_end"))
     kind = upstream.windows[window]
-    if at == "start" and (kind.given_by is not None or not isinstance(kind.follows, Bounded)):
+    if event_time == "window_start" and (kind.given_by is not None or not isinstance(kind.follows, Bounded)):
         raise DefinitionError(
-            f"at: windows of {window!r} may be of any length, so the start of the next one is never known to"
-            ' be past; say "end"'
+            f"event_time: windows of {window!r} may be of any length, so the start of the next one is never "
+            'known to be past; say "window_end"'
         )
-    return WindowSource(upstream, window, at, event_time=f"window_{at}", arrival_order="window_end")
+    return WindowSource(upstream, window, event_time=event_time, arrival_order="window_end")

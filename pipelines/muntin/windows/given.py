@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import Duration, not_negative, positive
-from muntin.definition.given_table import GivenTable, given_table
+from muntin.definition.given_table import GivenTable, ReadAt, given_table
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Reaching
 from muntin.engine.assignment import Assignment
@@ -123,7 +123,7 @@ class Given(Plain):
 def given(
     source: Any,  # noqa: ANN401 - a path, or a source
     *,
-    start: str,
+    start: str | ReadAt,
     end: str,
     keys: Sequence[str] = (),
     columns: Sequence[str] = (),
@@ -140,9 +140,9 @@ def given(
 
     Args:
         source: the path of a file or a glob of files that does not depend on the batch, as "data/shifts.csv";
-            or `sources.files(...)` with `all_files=True`, `sources.table(...)` or `sources.iceberg(...)`,
-            which say types, units and zones.
-        start: the column with the first instant of a span.
+            or `sources.files(...)`, `sources.table(...)` or `sources.iceberg(...)`, without an event time.
+        start: the column with the first instant of a span; `sources.at("begins", timezone=...)` says how
+            both columns are read.
         end: the column with the first instant behind a span.
         keys: the columns with the key of a span, each a key of the pipeline; a span is of every key with its
             values. Without keys each span is of every key.

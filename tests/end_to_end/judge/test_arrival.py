@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin import Pipeline, aggregates, read, run, sources, windows
+from tests.source_options import grouped
 from tests.storage.three_batches import HERE
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -14,7 +15,7 @@ STEP = timedelta(minutes=1)
 
 
 def pipeline(folder: Path, **more: object) -> Pipeline:
-    source = sources.files(f"{folder}/{{start:%H%M}}*.parquet", event_time="t", **more.pop("source", {}))  # type: ignore[arg-type]
+    source = sources.files(f"{folder}/{{start:%H%M}}*.parquet", **grouped(event_time="t", **more.pop("source", {})))  # type: ignore[arg-type]
     return Pipeline(
         name="arrival",
         source=source,

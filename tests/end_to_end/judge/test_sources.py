@@ -20,6 +20,7 @@ from tests.catalogue.kinds import JUDGED, called
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenarios import AHEAD, MEASURES, TYPES, Scenario, scenario
 from tests.end_to_end.judge.verdict import accounted, differences, truth
+from tests.source_options import grouped
 from tests.storage.three_batches import HERE
 
 Lines = Sequence[Mapping[str, Any]]
@@ -100,7 +101,7 @@ def test_the_format_makes_no_difference(clothes: str, tmp_path: Path) -> None:
     for batch in case.batches:
         if batch.rows:
             dress(tmp_path, f"{face.instant(batch.start):{face.NAME}}", batch.rows)
-    pipeline = dressed(case, sources.files(str(tmp_path / file), event_time="t", missing="empty", **more))
+    pipeline = dressed(case, sources.files(str(tmp_path / file), **grouped(event_time="t", missing="empty", **more)))
     first, last = case.batches[0].start, case.batches[-1].end
     report = run(pipeline, root=str(root), start=face.instant(first), end=face.instant(last), spark=HERE)
     assert accounted(case, report.batches) == []

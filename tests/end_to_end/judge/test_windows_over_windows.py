@@ -158,7 +158,7 @@ def test_impossible_stages_are_refused(tmp_path: Path) -> None:
     source = sources.windows(two, "twenty")
     for problem, definition in {
         "no window 'none' in pipeline 'one'; there are five, three": lambda: sources.windows(one, "none"),
-        "may be of any length": lambda: sources.windows(one, "three", at="start"),
+        "may be of any length": lambda: sources.windows(one, "three", event_time="window_start"),
         "no aggregate 'none' upstream; there are held, n": lambda: Pipeline(source=source, aggregates={"x": agg.merge("none")}, **same),
         "give both the same": lambda: Pipeline(source=source, aggregates={"x": agg.count()}, **{**same, "schedule": "1h"}),
         "merge combines the states of upstream windows; give sources.windows": lambda: Pipeline(

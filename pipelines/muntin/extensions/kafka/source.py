@@ -14,10 +14,11 @@ from muntin.extensions.kafka.topics.checks import (
     checked_fields,
 )
 from muntin.extensions.kafka.topics.ranges import Range, is_address, parsed
+from muntin.old_names import old_names_refused
 from muntin.sources.dialect import USUAL
 from muntin.sources.listing import SourceFile
-from muntin.sources.repeated_rows import checked_changes
 from muntin.sources.row_source import RowSource, checked_terms
+from muntin.sources.time_arguments import as_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
     from fsspec import AbstractFileSystem
 
-    from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
+    from muntin.sources.repeated_rows import Events
     from muntin.sources.source import Content, OnBadFile, OnSchema
+    from muntin.sources.time_arguments import At
 
 Value = Literal["json", "avro", "protobuf", "text", "raw"]
 Key = Literal["text", "raw"]
@@ -117,27 +118,18 @@ class KafkaSource(RowSource):
         return
 
 
+@old_names_refused
 def kafka(
     broker: str,
     topic: str,
     *,
     value: Value,
-    event_time: str | None = None,
+    event_time: str | At | None = None,
+    rows: Events | None = None,
     columns: Mapping[str, str] | None = None,
-    unit: Unit | None = None,
-    timezone: str | None = None,
-    ambiguous: Ambiguous = "quarantine",
-    nonexistent: Nonexistent = "quarantine",
-    time_format: str | None = None,
     key: Key = "text",
     arrival_order: str | None = None,
     arrival_time: str | None = None,
-    dedupe: str | Sequence[str] | None = None,
-    dedupe_within: Duration | None = None,
-    id: str | Sequence[str] | None = None,  # noqa: A002 - the word of change streams
-    operation: str | None = None,
-    deletes: str | None = None,
-    changes_within: Duration | None = None,
     connection: str | None = None,
     registry: str | None = None,
     schema: object = None,
@@ -157,33 +149,20 @@ def kafka(
         broker: its address, as "broker:9092"; several with commas between.
         topic: its name.
         value: what values are: "json", "avro" or "protobuf" with fields, "text" in UTF-8, or "raw" bytes.
-        event_time: the column that says when an event happened: a field, or "kafka_timestamp". None of a
-            dimension, whose rows are looked up.
+        event_time: the column that says when an event happened: a field, or "kafka_timestamp"; `at("placed",
+            unit="ms")` says how it is read. None of a dimension, whose rows are looked up.
+        rows: how messages become facts, where not each message is an event: `events(dedupe="event_id")`, or
+            `events(id="order_id", operation="op", within="30d")` of messages that later messages change.
         columns: field -> SQL type, of values with fields: {"amount": "DOUBLE", "at": "TIMESTAMPTZ"}. A value
             may lack a field, which is
             null then, and have further fields, which are not read. A message with a field of another type is
                 a row of the quarantine: in
             JSON a number is no text, and a text no number.
-        unit: of an integer event time.
-        timezone: the zone of event times that have none; UTC unless given.
-        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the
-            "quarantine", the "first" or the "second" showing; or by "arrival": rows in the order of
-            `arrival_order` go back once in this hour, where the second begins.
-        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or
-            "shift", moved on by as much.
-        time_format: how event times are written where they are text, as strptime takes it; ISO 8601 unless
-            given.
         key: whether keys are "text" or "raw" bytes.
         arrival_order: a column that orders the rows of a batch by arrival; partition and offset unless given.
             A batch is then read by one task.
         arrival_time: the column that says when a row arrived, for windows that go by the clock, as
             "kafka_timestamp".
-        dedupe: the column, or the columns, that tell events apart, as for `files`.
-        dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
-        id: the column, or the columns, that name a row where later messages change it, as for `files`.
-        operation: the column that tells what a message does to the row, as for `files`.
-        deletes: SQL condition that tells which messages take a row back, as for `files`.
-        changes_within: how long after its first message an id may still change, as for `files`.
         connection: the name of a connection of type kafka with the credentials: in the variable
             AIRFLOW_CONN_<NAME>, or in Airflow.
         registry: the address of a schema registry, by which messages of Avro and Protobuf name their schema.
@@ -196,28 +175,14 @@ def kafka(
     check_address(broker, topic)
     check_choice("value", value, get_args(Value))
     check_choice("key", key, get_args(Key))
-    fields = checked_fields(value, columns)
+    fields, time = checked_fields(value, columns), as_at(event_time)
     for what, name in (
-        ("event_time", event_time),
+        ("event_time", time and time.column),
         ("arrival_order", arrival_order),
         ("arrival_time", arrival_time),
     ):
         if name is not None:
             check_column(what, name, (*(fields or (VALUE,)), *OWN))
-    changed = checked_changes(id, operation, deletes, changes_within, dedupe)
-    terms = checked_terms(
-        event_time,
-        unit,
-        timezone,
-        ambiguous,
-        nonexistent,
-        fields,
-        arrival_order,
-        arrival_time,
-        time_format,
-        dedupe,
-        dedupe_within,
-        changed,
-    )
+    terms = checked_terms(time, rows, fields, arrival_order, arrival_time)
     check_schema(value, registry, schema)
     return KafkaSource(broker, topic, value, key, fields, connection, registry, schema, **terms)

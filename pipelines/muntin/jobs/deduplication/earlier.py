@@ -1,6 +1,6 @@
 """The ids of the batches that came before, and the rows that repeat them.
 
-event time of a row of batch 5        12:00, dedupe_within = 1h
+event time of a row of batch 5        12:00, within = 1h
 the id in batch 3, at         10:59   11:00   13:00   13:01
 a duplicate                   no      yes     yes     no
 

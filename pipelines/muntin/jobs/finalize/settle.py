@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 _TRIES = 4
 _WHY = {
     False: (
-        "other rows of it are duplicates than when it was read (dedupe_within): an earlier batch came later,"
-        " or was replaced"
+        "other rows of it are duplicates than when it was read (within= of rows): an earlier batch came "
+        "later, or was replaced"
     ),
-    True: "rows of later batches change rows of it or take them back (changes_within)",
+    True: "rows of later batches change rows of it or take them back (within= of rows)",
 }
 
 

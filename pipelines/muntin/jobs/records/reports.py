@@ -107,7 +107,7 @@ class BatchReport:
         windows_missed: window -> how many of them its rows came too late for, summed over rows.
         source_changed: whether its files or their content differ from the last run.
         rows_duplicate: rows that were left out since an earlier row has the same event (`dedupe` and
-            `dedupe_within` of the source).
+            `within` of its rows).
         sources: name -> the rows that came from this source, where the pipeline has several.
         files_hidden: files that were passed over, as their names begin with `_` or `.` (`hidden` of
             `sources.files`).

@@ -105,7 +105,7 @@ def _guess(source: Source, path: str, time: tuple[str, str], column: str, kind: 
     name, text = time
     mend = f'types={{"{column}": "{kind}"}}, and take it apart in SQL'
     if name == source.event_time:
-        mend = 'time_format="%d.%m.%Y %H:%M", as it is written'
+        mend = f'event_time=sources.at("{name}", format="%d.%m.%Y %H:%M"), as it is written'
     return (
         f"{path}: column {name!r} holds {text!r}: which number is the day would be a guess; say in"
         f" sources.files(...) {mend}"

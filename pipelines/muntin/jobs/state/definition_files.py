@@ -46,6 +46,7 @@ _OTHER_WORDS = {
     "json": "files",
     "delta": "table",
 }
+_MODULES = ("sources", "windows", "aggregates")
 _ONE = RLock()  # a file is run with names of `muntin` replaced, which threads share
 
 
@@ -176,15 +177,25 @@ def _near(wrong: BaseException) -> str:
             "; the path of a source is a plain text, without an f before its quotes:"
             ' "data/{start:%Y-%m-%d}.csv"'
         )
-    if isinstance(wrong, NameError) and re.search(
-        rf"\.\w+\([^\"']*\b{wrong.name}\b", extract_tb(wrong.__traceback__)[-1].line or ""
-    ):
+    line = extract_tb(wrong.__traceback__)[-1].line or ""
+    if isinstance(wrong, NameError) and (home := _home(str(wrong.name))) and f"{wrong.name}(" in line:
+        return f"; {home}"
+    if isinstance(wrong, NameError) and re.search(rf"\.\w+\([^\"']*\b{wrong.name}\b", line):
         return f'; if {wrong.name} is a column, or SQL over columns, it stands in quotes: "{wrong.name}"'
     match = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
     arguments = _arguments(match[1]) if match else []
-    return (
-        (_meant(match[2], arguments) or f"; it takes {', '.join(arguments)}") if match and arguments else ""
-    )
+    meant = _meant(match[2], arguments) or f"; it takes {', '.join(arguments)}" if match and arguments else ""
+    files = "; sources.csv says how files are written: sources.files(path, format=sources.csv())"
+    return files if match and match[1] == "csv" and "event_time" in text else meant
+
+
+def _home(name: str) -> str:
+    """How a function or value of Muntin's is reached; "" of other names."""
+    muntin = sys.modules["muntin"]
+    if name in muntin.__all__:
+        return f"write from muntin import {name}"
+    modules = (each for each in _MODULES if name in getattr(muntin, each).__all__)
+    return next((f"it is {each}.{name}" for each in modules), "")
 
 
 def _near_import(wrong: ImportError, match: re.Match[str] | None) -> str:
@@ -218,7 +229,8 @@ def _arguments(function: str) -> list[str]:
     muntin = sys.modules["muntin"]
     functions = [
         Pipeline,
-        *(getattr(getattr(muntin, module), name, None) for module in ("sources", "windows", "aggregates")),
+        *(getattr(muntin, each) for each in ("Limits", "Renamed", "Retain")),
+        *(getattr(getattr(muntin, module), name, None) for module in _MODULES),
     ]
     return [
         each

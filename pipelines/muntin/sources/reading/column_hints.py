@@ -48,10 +48,11 @@ def _of_csv(names: Sequence[str], source: Source) -> str:
         each for each in _DELIMITERS if each != source.separator and len(names) == 1 and each in names[0]
     ]
     if other:
-        return f"; say delimiter={other[0]!r}"
+        return f"; say format=sources.csv(delimiter={other[0]!r})"
     values = sum(bool(_VALUE.fullmatch(name)) for name in names)
     return (
-        '; if the first line is a row and has no names, say header=["...", ...] with a name for each column'
+        "; if the first line is a row and has no names, say "
+        'format=sources.csv(header=["...", ...]) with a name for each column'
         if values
         else ""
     )

@@ -201,8 +201,9 @@ def reason(source: Source, what: str, local: str, lacks: str) -> str:
             f"; rows in the order of {source.arrival_order} do not go back in this hour exactly once, so that"
             " the order does not tell"
         )
-    twice = f' comes twice in {source.timezone}, where {unclear}; say ambiguous="first" or "second"'
-    never = f' never was in {source.timezone}, where clocks are set forward; say nonexistent="shift"'
+    there, say = source.timezone, "say sources.at(..., "
+    twice = f' comes twice in {there}, where {unclear}; {say}ambiguous="first") or "second"'
+    never = f' never was in {there}, where clocks are set forward; {say}nonexistent="shift")'
     return " ".join(
         f"WHEN {lacks} AND {odd(local)} = {sign} THEN {literal(f'{what} ')} ||"
         f" make_timestamp({local})::VARCHAR || {literal(text)}"

@@ -93,7 +93,7 @@ def instant(source: Source, name: str, what: str, columns: Columns) -> str:
             else instant_us
         )
     mend = (
-        f'say unit="s", "ms", "us" or "ns" in {source.call}'
+        f'say unit="s", "ms", "us" or "ns", as event_time=sources.at("{source.event_time}", unit="s")'
         if kind in INTEGERS
         else "name a timestamp, an integer or a text column"
     )

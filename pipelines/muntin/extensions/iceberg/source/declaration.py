@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.extensions.iceberg.catalogs import check_address
-from muntin.sources.repeated_rows import checked_changes_of_table
-from muntin.sources.row_source import checked_terms
-from muntin.sources.tables import TableSource
+from muntin.old_names import old_names_refused
+from muntin.sources.tables import TableSource, checked_table_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from muntin.definition.durations import Duration
     from muntin.sources.logged.log import Log
     from muntin.sources.logged.numbered_fields import NumberedField
-    from muntin.sources.row_source import Ambiguous, Nonexistent, Unit
+    from muntin.sources.repeated_rows import Events
     from muntin.sources.tables import OnChange
+    from muntin.sources.time_arguments import At
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +49,17 @@ class IcebergSource(TableSource):
         return self
 
 
+@old_names_refused
 def iceberg(
     catalog: str,
     table: str,
     *,
-    event_time: str | None = None,
-    unit: Unit | None = None,
-    timezone: str | None = None,
-    ambiguous: Ambiguous = "quarantine",
-    nonexistent: Nonexistent = "quarantine",
+    event_time: str | At | None = None,
+    rows: Events | None = None,
+    changes: bool = False,
     types: Mapping[str, str] | None = None,
     arrival_order: str | None = None,
     arrival_time: str | None = None,
-    time_format: str | None = None,
-    dedupe: str | Sequence[str] | None = None,
-    dedupe_within: Duration | None = None,
-    changes: bool = False,
-    id: str | Sequence[str] | None = None,  # noqa: A002 - the word of change streams
-    changes_within: Duration | None = None,
     on_change: OnChange | None = None,
 ) -> IcebergSource:
     """A table of Iceberg, read by snapshot and without Spark: a batch is what was added to the table in its
@@ -78,7 +70,7 @@ def iceberg(
     lack are null there.
 
     The other arguments are as of `table`. With `changes=True` the files count that snapshots add and remove
-    (copy-on-write), and the table must keep snapshots longer than `changes_within`.
+    (copy-on-write), and the table must keep snapshots longer than rows may change.
 
     Args:
         catalog: the name of a catalog, as pyiceberg's configuration has it; or of an Airflow connection, as
@@ -95,28 +87,5 @@ def iceberg(
     'table shop.orders of catalog lake'
     """
     check_address("sources.iceberg", catalog, table, '"shop.orders"')
-    changed = checked_changes_of_table(
-        changes,
-        id,
-        changes_within,
-        arrival_order=arrival_order,
-        arrival_time=arrival_time,
-        dedupe=dedupe,
-        on_change=on_change,
-    )
-    terms = checked_terms(
-        event_time,
-        unit,
-        timezone,
-        ambiguous,
-        nonexistent,
-        types,
-        arrival_order,
-        arrival_time,
-        time_format,
-        dedupe,
-        dedupe_within,
-        changed,
-    )
-    named = f"table {table} of catalog {catalog}"
-    return IcebergSource(named, on_change or "error", catalog=catalog, table=table, **terms)
+    terms = checked_table_terms(event_time, rows, changes, types, arrival_order, arrival_time, on_change)
+    return IcebergSource(f"table {table} of catalog {catalog}", catalog=catalog, table=table, **terms)

@@ -62,8 +62,8 @@ def check_fields(source: TableSource, metadata: TableMetadata) -> None:
     )
     if kept_us < within_us:
         raise SourceError(
-            f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps"
-            f" snapshots for {spell(kept_us)} ({_KEPT}); say a shorter changes_within=, or let the table keep"
+            f"{source.path}: rows may change for {spell(within_us)} (within= of rows), and the table keeps"
+            f" snapshots for {spell(kept_us)} ({_KEPT}); say a shorter within=, or let the table keep"
             f" them some days longer: ALTER TABLE ... SET TBLPROPERTIES ('{_KEPT}' ="
             f" '{(-(-within_us // DAY_US) + 2) * _DAY_MS}')"
         )

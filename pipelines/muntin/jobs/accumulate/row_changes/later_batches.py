@@ -79,7 +79,7 @@ def later_batch(interval: Interval, files: Sequence[SourceFile]) -> Later:
     )
 
 
-WHY = "rows of later batches change rows of it or take them back (changes_within)"
+WHY = "rows of later batches change rows of it or take them back (within= of rows)"
 
 
 def foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Interval, str]:

@@ -158,6 +158,6 @@ def _text(name: str, kind: str) -> str:
     if kind == "BLOB":
         return f"hex({column})"
     raise SourceError(
-        f"dedupe_within: {name} is {kind}, whose values may be written in several ways; say another type:"
+        f"within: {name} is {kind}, whose values may be written in several ways; say another type:"
         f' types={{"{name}": "VARCHAR"}}'
     )

@@ -158,9 +158,9 @@ def _check_kept(source: TableSource, table_layout: Layout, within_us: int) -> No
         kept_us = _interval_us(table_layout.settings.get(name, usual))
         if kept_us is not None and kept_us < within_us:
             raise SourceError(
-                f"{source.path}: rows may change for {spell(within_us)} (changes_within), and the table keeps"
-                f" for {spell(kept_us)} what it takes to read their batches again ({name}); say a shorter"
-                " changes_within=, or let the table keep it some days longer: ALTER TABLE ... SET"
+                f"{source.path}: rows may change for {spell(within_us)} (within= of rows), and the table "
+                f"keeps for {spell(kept_us)} what it takes to read their batches again ({name}); say a "
+                "shorter within=, or let the table keep it some days longer: ALTER TABLE ... SET"
                 f" TBLPROPERTIES ('{name}' = 'interval {-(-within_us // DAY_US) + 2} days')"
             )
 

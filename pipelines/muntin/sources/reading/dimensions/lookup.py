@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from muntin.errors import DefinitionError
 from muntin.sources.file_source import FileSource
 from muntin.sources.spark_frames import SparkSource
 from muntin.sources.tables import TableSource
+from muntin.sources.time_arguments import At, as_at, check_local_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,7 @@ def lookup(
     source: Source,
     *,
     keys: Sequence[str] | Mapping[str, str],
-    since: str,
+    since: str | At,
     until: str | None = None,
     columns: Sequence[str] | None = None,
     required: bool = False,
@@ -90,10 +91,10 @@ def lookup(
             counts.
         keys: the columns that events and dimension have in common; or column of the events -> column of the
             dimension.
-        since: the column with the first instant at which a row holds, read as `unit`, `timezone` and
-            `time_format` of the source say.
-        until: the column with the first instant at which it holds no more, null where that is open; None:
-            until the next row of the key.
+        since: the column with the first instant at which a row holds; `at("valid_from", timezone=...)` says
+            how it is read.
+        until: the column with the first instant at which it holds no more, read in the same way, null where
+            that is open; None: until the next row of the key.
         columns: the columns that expressions may use; all columns but keys, `since` and `until` unless given.
         required: whether an event without a row is refused, into the quarantine; else `rates` is null for it.
         of: where a pipeline has several sources, the names of the sources whose rows look up; all unless
@@ -117,15 +118,15 @@ def lookup(
         )
     if source.changes is not None:
         raise DefinitionError(
-            "lookup: a dimension is its rows as they are now, so id=, operation=, deletes=, changes= and"
-            " changes_within= have no place in its source; leave them out"
+            "lookup: a dimension is its rows as they are now, so changes= and rows=events(id=...) have no "
+            "place in its source; leave them out"
         )
     if isinstance(source, FileSource) and not source.all_files:
         raise DefinitionError(
             f"lookup: {source.path!r} is a path of batches, and a dimension has none; name all its files, as "
             "sources.files('rates/*.csv'), without event_time="
         )
-    if not isinstance(since, str) or not since:
+    if not since:
         raise DefinitionError(
             f"lookup: since={since!r}: name the column that says from when on a row holds, as"
             " since='valid_from'. Without versions an event would get the latest row at the time of the run,"
@@ -138,10 +139,17 @@ def lookup(
             "lookup: keys: none; name the columns that events and dimension have in common, as"
             " keys=['currency']"
         )
+    begin = cast("At", as_at(since, "since"))
+    timed: Any = source
+    if isinstance(since, At):
+        timed = replace(timed, **begin.reading)
+        check_local_times(
+            begin, None, {name: timed.types.get(name) for name in (begin.column, until) if name}
+        )
     return Lookup(
-        source,
+        timed,
         keys_of_events,
-        since,
+        begin.column,
         _name("until", until) if until is not None else None,
         None if columns is None else tuple(_names("columns", columns)),
         bool(required),
