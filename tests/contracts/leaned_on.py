@@ -33,7 +33,7 @@ DOCUMENTED = {
 }  # fmt: skip
 """Modules of these libraries that their reference has."""
 DOCUMENTED_ATTRIBUTES = {
-    "__file__", "__qualname__", "__module__",  # of a module and of a function
+    "__file__", "__init__", "__qualname__", "__module__",  # of a module, a class and a function
     "_exit", "_replace",  # of os, and of a named tuple
     "daemon", "propagate", "text", "unraisablehook",  # threading, logging, ElementTree, sys
     "filters", "globals", "muntin_reader",  # Jinja's environment; Starlette's `request.state`
@@ -51,7 +51,7 @@ DOCUMENTED_TEXTS = {
     "spark.master", "spark.pyspark.python", "spark.remote", "spark.sql.execution.arrow.maxRecordsPerBatch",
     "spark.sql.catalog.spark_catalog", "spark.sql.catalogImplementation",  # of Delta's and of Spark's pages on metastores of Hive
     "spark.sql.shuffle.partitions", "spark.ui.enabled", "spark.ui.showConsoleProgress",
-    "__init__", "__version__", "__main__", "__pycache__",
+    "__version__", "__main__", "__pycache__",
     "__file__", "__name__", "__dict__", "__eq__", "__path__", "__module__", "__qualname__",  # Python's
     "__HIVE_DEFAULT_PARTITION__", "__extra__", "__arrow_c_stream__",  # Hive; Airflow's connections in the environment; Arrow's interface
 }  # fmt: skip
