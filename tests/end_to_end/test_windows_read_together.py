@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin import Pipeline, read, run, sources, windows
+from muntin import Pipeline, Retain, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.jobs.accumulate import accumulate_task, shares_of_sources
@@ -61,7 +61,7 @@ def defined(source: Any, name: str, kinds: Mapping[str, Any], aggregates: Mappin
 def both(folder: Path, window: str, over: str) -> tuple[Pipeline, Pipeline]:
     files = sources.files(str(folder / "data/{start:%Y%m%dT%H%M}.parquet"), event_time="at")
     below = defined(files, "below", UPSTREAM, {"n": agg.count(), "total": agg.sum("v"), "mean": agg.mean("v")})
-    below = replace(below, keep_states=True)
+    below = replace(below, retain=Retain(states_in_windows=True))
     return below, defined(sources.windows(below, window), "over", OVER[over], MERGED if over == "merged" else AGGREGATES, KEYS[over])
 
 
