@@ -15,7 +15,7 @@ from muntin.sources import casts
 from muntin.sources.casts import tells_instant
 from muntin.sources.reading import column_types
 from muntin.sources.sessions import plain_text
-from muntin.sources.sessions.file_facts_cache import FileFactsCache
+from muntin.sources.sessions.file_facts_cache import answered_once
 from tests.end_to_end.hourly import Hourly
 
 LINES = {
@@ -62,10 +62,10 @@ def test_a_run_unpacks_a_large_file_once(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_file_that_was_written_is_asked_about_anew(tmp_path: Path) -> None:
-    once, path = FileFactsCache(), tmp_path / "a"
+    path = tmp_path / "a"
 
     def size() -> int:
-        return once.answer("size", [str(path)], lambda: path.stat().st_size)
+        return answered_once("size", [str(path)], lambda: path.stat().st_size)
 
     with pytest.raises(FileNotFoundError):
         size()

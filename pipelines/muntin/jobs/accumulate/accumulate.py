@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,38 +53,38 @@ _TRIES = 5
 
 
 def accumulate(
-    bound: Bound,
-    runner: Runner,
-    intervals: Sequence[Interval],
-    *,
-    allow_missing: bool = False,
-    tries: int = _TRIES,
+    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool = False
 ) -> list[Accumulated]:
     """Read the source of some intervals and replace their states.
 
     Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done,
-    or reads again, `tries` times at most, if what it sees is not what it read. `allow_missing`: batches that
+    or reads again, some times at most, if what it sees is not what it read. `allow_missing`: batches that
     were read before and have no file any more become empty; else they are an error.
     """
-    check_no_lost_commits(bound)
-    bound = with_dimensions(bound, written=True)
-
-    def read_once() -> tuple[Hashed, list[Accumulated]]:
-        bound_with_forgotten = with_forgotten(bound)
-        return bound_with_forgotten.forgotten, _accumulated(
-            bound_with_forgotten, runner, intervals, allow_missing=allow_missing, tries=tries
-        )
-
-    # files with rows of a key go as soon as it is forgotten
-    left_out, batch_summaries = beside_forgetting(bound, read_once)
-    if with_forgotten(bound).forgotten.has_more_than(left_out):
-        return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
-    return batch_summaries
+    summaries_of_batches: list[Accumulated] = []
+    left = list(intervals)
+    for _ in range(_TRIES):
+        check_no_lost_commits(bound)
+        current = with_dimensions(bound, written=True)
+        # files with rows of a key go as soon as it is forgotten
+        read_once = partial(_accumulated, current, runner, left, allow_missing=allow_missing)
+        left_out, more, again = beside_forgetting(current, read_once)
+        if not with_forgotten(current).forgotten.has_more_than(left_out):
+            summaries_of_batches, left = summaries_of_batches + more, again
+        if not left:
+            return sorted(summaries_of_batches, key=lambda each: each.interval)
+    raise ConflictError(
+        f"{', '.join(map(str, left))}: other runs keep replacing these batches; run again when they are done"
+    )
 
 
 def _accumulated(
-    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int
-) -> list[Accumulated]:
+    bound: Bound, runner: Runner, intervals: list[Interval], *, allow_missing: bool
+) -> tuple[Hashed, list[Accumulated], list[Interval]]:
+    """The forgotten keys that were left out, the summaries of batches, and the batches to be read once more,
+    as another run wrote something else of them meanwhile.
+    """
+    bound = with_forgotten(bound)
     check_kept(bound, intervals)
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
@@ -94,7 +95,7 @@ def _accumulated(
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     written = task_files.files
     if not commit_refused(bound, refused_base, starts, written[QUARANTINE]):
-        return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
+        return bound.forgotten, [], intervals
     if bound.source.dedupe_within_us is not None:
         commit_ids(bound, starts, written[IDS])
     if bound.pipeline.lookups:
@@ -117,22 +118,7 @@ def _accumulated(
         )
     again = [interval for interval in intervals if interval.start_us in lost]
     own = [interval for interval in intervals if interval not in again]
-    out = summaries(bound, batches, own, task_files, noticed, given.hidden)
-    if again:
-        out += _again(bound, runner, again, allow_missing=allow_missing, tries=tries)
-    return sorted(out, key=lambda one: one.interval) if again else out
-
-
-def _again(
-    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int
-) -> list[Accumulated]:
-    """Read batches once more, as another run wrote something else of them meanwhile."""
-    if tries <= 1:
-        raise ConflictError(
-            f"{', '.join(map(str, intervals))}: other runs keep replacing these batches; run again when they"
-            " are done"
-        )
-    return accumulate(bound, runner, intervals, allow_missing=allow_missing, tries=tries - 1)
+    return bound.forgotten, summaries(bound, batches, own, task_files, noticed, given.hidden), again
 
 
 def _commit_states(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -60,7 +59,7 @@ def accumulate_rows(
     by_file, compared, every = split_rows.by_file(first.read), None, split_rows.rows
     if source.dedupe:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(every, times, source.changes)}")
-        split_rows = replace(split_rows, rows=ONCE)
+        split_rows = split_rows._replace(rows=ONCE)
         if source.dedupe_within_us is not None:
             compared = without_repeated(session, share, split, ONCE, split_rows.columns, times)
         if compared and compared.late:

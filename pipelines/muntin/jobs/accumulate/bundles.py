@@ -5,8 +5,7 @@ The rules for bundles; nothing is read here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ of the rows.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """A split, and what is known of its files before their rows are read.
 
     Attributes:
@@ -54,8 +52,7 @@ class Seen:
         return sum(file.size for file in self.files) if self.share is None else self.share
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(NamedTuple):
     """Splits that are read together.
 
     All have files with the same columns; each is the only one of its batch; batches ascend.

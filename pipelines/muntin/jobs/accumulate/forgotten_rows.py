@@ -96,7 +96,7 @@ def left_out(session: DuckDBPyConnection, bound: Bound, rows: str, columns: Colu
     gone = f"EXISTS (FROM {_TABLE} WHERE {same} AND {EVENT_TIME} < {_UNTIL})"
     counts = f"count(*) FILTER ({gone}), count(*) FILTER (EXISTS (FROM {_TABLE} WHERE {same}))"
     left, every = session.execute(f"SELECT {counts} {accepted}").fetchall()[0]
-    return LeftOut(replace(times, forgotten=gone), left, bound.forgotten.number if every > left else 0)
+    return LeftOut(times._replace(forgotten=gone), left, bound.forgotten.number if every > left else 0)
 
 
 def refused_left(bound: Bound, refused: pa.Table) -> pa.Table:

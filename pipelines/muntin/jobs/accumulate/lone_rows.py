@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -93,7 +92,7 @@ def _lone(
     for frames in share.bound.frame_sets:
         for first in range(1, last + 1, _AT_ONCE):
             some = f"(FROM {KEPT} WHERE {ORDINAL} BETWEEN {first} AND {first + _AT_ONCE - 1})"
-            typed = _typed(session, share, split, frames, replace(rows, rows=some), fault_places)
+            typed = _typed(session, share, split, frames, rows._replace(rows=some), fault_places)
             yield from ((each, typed) for each in share.bound.fields if each.seal is not None)
 
 

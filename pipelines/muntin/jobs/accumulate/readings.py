@@ -13,9 +13,9 @@ No rows of a source have its columns and their types, so that all splits have st
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
@@ -53,8 +53,7 @@ if TYPE_CHECKING:
     Pieces = Sequence[Sequence[str]]  # paths of the files of each split
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSplits:
+class SourceSplits(NamedTuple):
     """The splits of one source, and how they are read.
 
     Attributes:

@@ -5,7 +5,6 @@ or computed.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
@@ -48,8 +47,7 @@ MOST_COLUMNS = 64
 """With more, to take a footer apart may take longer than to count the rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class SplitRows:
+class SplitRows(NamedTuple):
     """The rows of a split.
 
     Attributes:

@@ -14,7 +14,7 @@ from muntin.errors import SourceError
 from muntin.sources.casts import OFFSET, YEAR_FIRST
 from muntin.sources.reading.column_types import as_text, times_in
 from muntin.sources.reading.scan import quoted, texts
-from muntin.sources.sessions.file_facts_cache import told_once
+from muntin.sources.sessions.file_facts_cache import answered_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ def _first_times(
     file = texts(source, path, {column: as_text(kind) for column, kind in time_types.items()})
 
     def answer(rows: str) -> list[tuple[str]]:
-        return told_once().answer(rows, [path], lambda: session.execute(rows).fetchall())
+        return answered_once(rows, [path], lambda: session.execute(rows).fetchall())
 
     for column, kind in time_types.items():
         for name, values in times_in(column, kind, quoted(column)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from muntin.errors import SourceError
 from muntin.sources.repeated_rows import CHANGE
@@ -37,8 +37,7 @@ class Added:
     format: str = "PARQUET"
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """The changes of a commit to a table.
 
     Attributes:

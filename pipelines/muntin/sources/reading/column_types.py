@@ -28,7 +28,7 @@ from muntin.sources.reading.scan import (
     scan,
 )
 from muntin.sources.sessions.duckdb_session import described
-from muntin.sources.sessions.file_facts_cache import told_once
+from muntin.sources.sessions.file_facts_cache import answered_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,12 +77,12 @@ def column_types(
         )
     read_as = _of_text(session, source, paths, used) if source.format in ("csv", "json") else UNTOLD
     rows = f"FROM {scan(source, paths, read_as)}"
-    return FileColumns(read_as, {**told_once().answer(rows, paths, lambda: described(session, rows))})
+    return FileColumns(read_as, {**answered_once(rows, paths, lambda: described(session, rows))})
 
 
 def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], used: Used) -> Reading:
     rows = f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}"
-    guessed = told_once().answer(rows, paths, lambda: described(session, rows))
+    guessed = answered_once(rows, paths, lambda: described(session, rows))
     column_types = {
         name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf)
         for name, kind in guessed.items()
@@ -190,7 +190,7 @@ def check_numbers(
                     raise SourceError(f"{', '.join(paths)}: {lost[0]} holds {lost[1]}, {NO_DOUBLE}")
 
     if fractions:
-        told_once().answer(f"numbers of {[*fractions]} in {lines}", paths, check)
+        answered_once(f"numbers of {[*fractions]} in {lines}", paths, check)
 
 
 def _lines(source: Source, paths: Sequence[str]) -> str:

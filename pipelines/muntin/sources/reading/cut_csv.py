@@ -8,7 +8,7 @@ not the rest of the file.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from muntin.definition.spelling import many
 from muntin.sources.dialect import USUAL, Dialect
@@ -19,8 +19,7 @@ _BEHIND = "text stands behind a closing quote"
 _RETURN = "a carriage return stands alone outside of quotes"
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """A row: where it ends, without its line end; where the next begins; its number of cells; what is wrong
     with it.
     """
@@ -31,8 +30,7 @@ class _Row:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Marks:
+class _Marks(NamedTuple):
     """The patterns that cut rows.
 
     `quote`: a line end where nothing is quoted; no row has one inside. `ends`: the end of a cell.

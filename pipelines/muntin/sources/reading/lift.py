@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.sources.reading.row_times import is_event_time
@@ -104,8 +103,7 @@ def states(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RowStates:
+class RowStates(NamedTuple):
     """States that are rows, as files hold them.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from muntin.sources.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class BadRow:
+class BadRow(NamedTuple):
     """A row that cannot be read, or a whole file, which counts as one row.
 
     Attributes:

@@ -7,9 +7,8 @@ row groups   [    |      |   ] [    ] [  |     ]
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,8 +22,7 @@ ROW = "file_row_number"
 """DuckDB's name for the number of a row in its Parquet file, from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part of a file: `number`, from 0, of `of` neighbouring parts of about the same size in bytes."""
 
     number: int

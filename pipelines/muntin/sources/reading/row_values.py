@@ -4,7 +4,6 @@ SQL of the rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.aggregates.lifts import Narrowed
@@ -40,8 +39,7 @@ class Of(NamedTuple):
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RowValue:
+class RowValue(NamedTuple):
     """A column of states, and the SQL of the value of a row that it is made of; `by`: of what decides between
     rows, cast.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from muntin.definition.durations import spell
 from muntin.states.columns import EVENT_TIME
@@ -10,8 +10,7 @@ from muntin.states.columns import EVENT_TIME
 EARLIEST, BEYOND = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """The times that are taken; no row without a time is.
 
     Attributes:

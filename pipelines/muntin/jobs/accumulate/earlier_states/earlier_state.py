@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -132,8 +131,7 @@ def _take(bound: Bound, earlier: AnyPath, table: str) -> None:
         bound.store.commit(table, now, Change(theirs.schema, theirs.files, [], [f"adopt {table}"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(NamedTuple):
     """A state under an earlier definition that has the rows of a new one, but not all fields.
 
     Attributes:

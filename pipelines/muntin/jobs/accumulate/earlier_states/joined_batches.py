@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from muntin.timeline.batches import Batches
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """Some files of a table of states: its folder, the files of some batches, by batch and split, and the
     columns of all files.
     """
@@ -53,8 +52,7 @@ class Part:
         return every.filter(pc.is_in(every[BATCH].cast(pa.int64()), pa.array(starts)))
 
 
-@dataclass(frozen=True, slots=True)
-class Joining:
+class Joining(NamedTuple):
     """The batches and tables that one task joins.
 
     Attributes:

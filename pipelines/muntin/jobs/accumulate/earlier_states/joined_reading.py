@@ -163,7 +163,7 @@ def _items(bound: Bound, earlier: Earlier, table: str, new: Part, starts: Ints) 
     of_old, of_new = _by_batch(folder, snapshot.files, starts), _by_batch(new.folder, new.files, starts)
     for near in _stretches(starts, of_old):
         old = Part(folder, _together(of_old, near), snapshot.schema or pa.schema([]))
-        yield Joining(bound, table, near, old, replace(new, files=_together(of_new, near)))
+        yield Joining(bound, table, near, old, new._replace(files=_together(of_new, near)))
 
 
 def _by_batch(folder: AnyPath, files: Sequence[File], starts: Ints) -> Mapping[int, list[File]]:

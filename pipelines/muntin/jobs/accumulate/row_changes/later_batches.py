@@ -46,7 +46,7 @@ def with_later(bound: Bound, readings: Sequence[SourceSplits]) -> list[SourceSpl
         return list(readings)
     _, later = later_of(bound, {split.batch_us for reading in readings for split in reading.splits})
     return [
-        replace(reading, splits=[replace(split, later=later[split.batch_us]) for split in reading.splits])
+        reading._replace(splits=[replace(split, later=later[split.batch_us]) for split in reading.splits])
         for reading in readings
     ]
 

@@ -11,7 +11,6 @@ run.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
@@ -75,13 +74,13 @@ def changed(
             if split_rows.met is not None and met is not None
             else split_rows.met
         )
-        split_rows = replace(split_rows, columns=columns, met=looked_up)
+        split_rows = split_rows._replace(columns=columns, met=looked_up)
     changes = share.bound.source.changes
     assert changes is not None, "rows change others"  # noqa: S101 - asked before
     taken_back = f"{changes.takes_back} AND {taken(share.bound, split).condition}"
     for table in (ONCE, *([REPEATED] if compared.repeated else [])):
         session.execute(f"DELETE FROM {table} WHERE {taken_back}")
-    return split_rows, replace(compared, decided=together(compared.decided, names))
+    return split_rows, compared._replace(decided=together(compared.decided, names))
 
 
 def _changing(session: duckdb.DuckDBPyConnection, share: Share, later: Later, own: pa.Table | None) -> Ids:

@@ -8,8 +8,7 @@ ids, two share a hash with a probability of n^2 / 2^129: of ten billion ids 1.5e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,8 +36,7 @@ REPEATED = "muntin_repeated"
 _PLACES = "muntin_places"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRows:
+class ComparedRows(NamedTuple):
     """The result of the comparison.
 
     Attributes:

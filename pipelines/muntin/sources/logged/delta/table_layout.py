@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from muntin.definition.durations import DAY_US, spell
@@ -68,8 +68,7 @@ _PART = re.compile(r"(\d+) (week|day|hour|minute|second)s?")
 _SECOND, _THIRD = 2, 3  # protocols: with column mapping; with features, by name
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """The columns of a table, by its newest version.
 
     Attributes:

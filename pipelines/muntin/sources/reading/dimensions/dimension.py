@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -119,8 +119,7 @@ def _check(dimension: Dimension, source: Source, columns: Columns) -> None:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(NamedTuple):
     """The versions of a dimension, ascending by key and time.
 
     Attributes:
