@@ -25,7 +25,7 @@ from benchmarks.events import EPOCH_US, event_files
 from benchmarks.workloads import EPOCH, SESSIONS, SLIDING
 from muntin import Pipeline, as_of, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.lookups.as_of_files import as_of_files
+from muntin.jobs.lookups.as_of import as_of_files
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.state.bound import bind
 from muntin.states.columns import INSTANT

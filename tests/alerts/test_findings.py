@@ -8,7 +8,7 @@ import pytest
 from muntin.extensions.alerts import to
 from muntin.extensions.alerts.facts import Run
 from muntin.extensions.alerts.findings import Finding, findings
-from muntin.extensions.alerts.recovery import recovered
+from muntin.extensions.alerts.problems import recovered
 from tests.alerts.made import batch, check, hole, hours, report, row, run
 
 EXPECTED = "window day: expect_column_values_to_be_between(column='total', min_value=0)"

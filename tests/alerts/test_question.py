@@ -13,7 +13,7 @@ from muntin.extensions.alerts.facts import Run
 from muntin.extensions.alerts.findings import masked_report
 from muntin.extensions.alerts.message import not_fresh, silence
 from muntin.jobs.records.attempts import begun, note
-from muntin.quality.verdict_lines import verdict_lines
+from muntin.quality.report import verdict_lines
 from tests.alerts.made import check, hours, report, row, run
 from tests.alerts.receivers import Webhook
 from tests.alerts.test_well_again import ALERTS, Desk, well

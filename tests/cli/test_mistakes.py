@@ -311,7 +311,7 @@ def test_a_window_is_known_before_a_state_is_looked_for(new: New) -> None:
 )
 def test_a_java_that_cannot_start_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[Path], None], words: str) -> None:
     from muntin.errors import MissingPackageError
-    from muntin.spark.java import check_java
+    from muntin.spark.session import check_java
 
     made(tmp_path / "java")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))

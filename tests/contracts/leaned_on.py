@@ -62,7 +62,7 @@ ONLY_SHOWN = {
     "app", "batch_reports", "contents", "delivery", "diagnosis", "definition_fit", "derive_expressions", "gathered",
     "tables", "log_check", "log_checkpoint", "options",
     "attempts", "overview", "parquet", "path_templates", "read_split", "send",
-    "source_columns", "written", "apprise_channel", "odd_cells", "printable",
+    "source_columns", "written", "apprise_channel", "fitting_files", "printable",
     "registry", "spark", "traces",  # of ours, also from a task to the driver
     "table", "rows", "misfits", "sink_topic", "client",  # of psycopg and confluent-kafka, which document errors
     "sink",  # of redis-py and PyMySQL

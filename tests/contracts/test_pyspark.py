@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from muntin.cli.failure import _JAVA, explained
-from muntin.extensions.zygote.unpacked import without_archives
+from muntin.extensions.zygote.quick_answers import without_archives
 from muntin.jobs.inputs.materialised.materialise import _reported
 from muntin.quality.gx import _brief
 from muntin.quality.spark_frame import NO_GLOB
 from muntin.spark.workers_python import about_python
-from muntin.tasks.memory import lack_of_memory
+from muntin.tasks.runner import lack_of_memory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from muntin.extensions.alerts.declaration import Alerts
 from muntin.extensions.alerts.facts import Batch, Run
 from muntin.extensions.alerts.findings import findings
 from muntin.extensions.alerts.message import message, silence, summary
-from muntin.extensions.alerts.recovery import recovered
+from muntin.extensions.alerts.problems import recovered
 from tests.alerts.made import check, hours, report
 
 PAGE = Path(__file__).parents[2] / "docs/alerts.md"

@@ -10,7 +10,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import sources
 from muntin.errors import DefinitionError, MuntinError, SourceError
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 from tests.source_options import grouped

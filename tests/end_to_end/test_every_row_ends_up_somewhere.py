@@ -10,7 +10,7 @@ import pytest
 from muntin import Limits, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, MuntinError, SourceError
-from muntin.jobs.inspect.quarantine import quarantined, to_retry
+from muntin.jobs.inspect.late import quarantined, to_retry
 from muntin.jobs.state.fingerprint import fingerprint
 from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly, hour, times

@@ -14,8 +14,7 @@ from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.inspect.explain import explain
-from muntin.jobs.published.kept_states import are_gone
-from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.pending import are_gone, pending_window
 from muntin.jobs.state.bound import bind
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.properties.equal_values import bitwise

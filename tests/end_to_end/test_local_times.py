@@ -16,7 +16,7 @@ import pytest
 from muntin import Limits, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import SourceError
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.tasks import Local
 from tests.source_options import grouped

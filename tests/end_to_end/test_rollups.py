@@ -22,7 +22,7 @@ from muntin.jobs.inspect.status import status
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.jobs.upkeep.vacuum import vacuum
-from muntin.quality.errors import ExpectationsFailed, SuiteError
+from muntin.quality.suite import ExpectationsFailed, SuiteError
 from tests.end_to_end.hourly import START, hour, times
 from tests.storage.three_batches import HERE
 

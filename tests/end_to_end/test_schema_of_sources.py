@@ -11,7 +11,7 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.accumulate import readings
-from muntin.jobs.inspect.quarantine import quarantined, to_retry
+from muntin.jobs.inspect.late import quarantined, to_retry
 from muntin.jobs.schema_check import source_columns
 from tests.end_to_end.test_columns_that_come_later import at, write
 from tests.end_to_end.test_types_that_widen import DAY, HERE, START

@@ -9,7 +9,7 @@ import pytest
 from muntin import Pipeline, Retain, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour, times
 

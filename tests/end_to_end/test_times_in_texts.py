@@ -10,7 +10,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, sources
 from muntin.errors import DefinitionError
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from tests.end_to_end.exact_values import exact, says
 from tests.end_to_end.hourly import Hourly
 from tests.end_to_end.written_by import AT

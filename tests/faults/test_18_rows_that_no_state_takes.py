@@ -12,7 +12,7 @@ from muntin import windows
 from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import SourceError
 from muntin.jobs.accumulate import lone_rows
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from tests.end_to_end.hourly import Hourly, times
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from muntin import Limits, windows
 from muntin.errors import DefinitionError
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
 from tests.end_to_end.hourly import START, Hourly, hour
 

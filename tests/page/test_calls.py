@@ -9,8 +9,8 @@ import pytest
 from muntin.definition.instants import instant_us
 from muntin.definition.time_limits import Freshness
 from muntin.extensions.page.installation import Place
-from muntin.extensions.page.views.around import NOTHING, Around, Dead
 from muntin.extensions.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
+from muntin.extensions.page.views.held import NOTHING, Around, Dead
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
 from muntin.jobs.records.attempts import Attempt
 from muntin.jobs.records.batch_states import BatchState, State

@@ -18,8 +18,8 @@ from muntin.definition.instants import instant_us
 from muntin.extensions.page.answers import TABS, answer
 from muntin.extensions.page.commands.timeline import plain_timeline, text_timeline
 from muntin.extensions.page.installation import Place
-from muntin.extensions.page.views.around import NOTHING
 from muntin.extensions.page.views.explained import no_runs
+from muntin.extensions.page.views.held import NOTHING
 from muntin.extensions.page.views.seen import chosen_key, seen
 from muntin.extensions.page.views.timeline import timeline
 from muntin.jobs.inspect.open_windows import open_count

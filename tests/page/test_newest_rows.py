@@ -8,7 +8,7 @@ import pyarrow.dataset as ds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muntin.jobs.inspect.newest_rows import newest_rows
+from muntin.jobs.inspect.some_windows import newest_rows
 from muntin.states.columns import INSTANT
 from muntin.store.parquet import write_named
 from muntin.store.store import File, Snapshot

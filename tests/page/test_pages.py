@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from muntin.definition.instants import spell_instant
-from muntin.extensions.page.views.around import Around, Dead
 from muntin.extensions.page.views.explained import Run
+from muntin.extensions.page.views.held import Around, Dead
 from muntin.jobs.records.attempts import Attempt
 from tests.page.conftest import NOW_US, Get, client_of
 from tests.page.sensors import SCRIPT, Sensors

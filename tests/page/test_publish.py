@@ -12,7 +12,7 @@ from muntin.cli.place import load_pipeline
 from muntin.definition.schedule import Interval
 from muntin.errors import ExpectationsError
 from muntin.extensions.page.commands.ui import publish
-from muntin.extensions.page.views.around import Around
+from muntin.extensions.page.views.held import Around
 from muntin.jobs.publish.held import held_windows
 from muntin.jobs.records.attempts import Attempt, begun, note
 from muntin.jobs.state.bound import bind

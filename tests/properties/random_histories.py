@@ -13,7 +13,7 @@ from muntin.definition.kinds import Carried, Chained, Kind
 from muntin.definition.schedule import Schedule
 from muntin.definition.several_sources import Watermarking
 from muntin.engine.arrival.reading import note_after
-from muntin.engine.tallies import tallies
+from muntin.engine.merged_states import tallies
 from muntin.engine.windows import Combined, combine_arranged, still_open
 from muntin.jobs.published.pending import Pending
 from muntin.jobs.published.staged_windows import new_entries, note_of
@@ -25,10 +25,9 @@ from muntin.store.store import Snapshot
 from muntin.timeline.batches import Batches
 from muntin.timeline.carried import first_part, part_behind
 from muntin.timeline.closing import closing, watermarks
-from muntin.timeline.history import history
+from muntin.timeline.history import Work, history
 from muntin.timeline.ledger import Entries, Ledger
 from muntin.timeline.reconcile import reconcile, settled_us
-from muntin.timeline.work import Work
 from tests.properties.combining import arranged, lifted
 from tests.properties.equal_values import bitwise
 from tests.properties.naive_lift import AGGREGATES, FIELDS, Rows, positioned

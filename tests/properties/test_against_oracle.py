@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.tallies import tallies
+from muntin.engine.merged_states import tallies
 from muntin.engine.windows import Combined, combine_arranged
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 from muntin.engine.versions import met, valid_versions
-from muntin.jobs.deduplication.changed_rows import Homes, homes, names_of_changes
+from muntin.jobs.deduplication.earlier import Homes, homes, names_of_changes
 from muntin.jobs.deduplication.event_ids import Ids
-from muntin.jobs.inputs.dimensions.compared_versions import differing, otherwise
+from muntin.jobs.inputs.dimensions.read_dimensions import differing, otherwise
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.sources.reading.dimensions.dimension import FOREVER, Versions
 from muntin.states.columns import INSTANT

@@ -16,7 +16,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.tallies import tallies
+from muntin.engine.merged_states import tallies
 from muntin.engine.windows import Combined
 from muntin.timeline.closing import closing
 from muntin.windows.right_closed import RightClosed

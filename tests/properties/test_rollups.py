@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from muntin.states.sorted import Arranged, arrange
-from muntin.timeline.work import Work
+from muntin.timeline.history import Work
 from tests.case_counts import random_seeds
 from tests.catalogue.kinds import DRAWS
 from tests.properties.equal_values import bitwise

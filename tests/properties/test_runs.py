@@ -13,8 +13,7 @@ import pytest
 
 from muntin.aggregates.counting import shared_fields
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.merged_states import runs
-from muntin.engine.tallies import tallies
+from muntin.engine.merged_states import runs, tallies
 from muntin.engine.windows import Combined
 from muntin.states.checkpoint import frame_range
 from muntin.timeline.closing import closing

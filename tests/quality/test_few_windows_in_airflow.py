@@ -15,7 +15,7 @@ from muntin.extensions.airflow.publishing import publish
 from muntin.extensions.airflow.spark import LateRunner
 from muntin.jobs.publish.held import held_in
 from muntin.jobs.state.bound import bind
-from muntin.quality.errors import SuiteError
+from muntin.quality.suite import SuiteError
 from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour
 

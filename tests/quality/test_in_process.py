@@ -12,10 +12,9 @@ import pytest
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
 from muntin.quality import few_rows, validate
-from muntin.quality.errors import SuiteError
+from muntin.quality.pandas_rules import needs_spark
 from muntin.quality.report import QualityReport
-from muntin.quality.spark_alone import needs_spark
-from muntin.quality.suite import Suite
+from muntin.quality.suite import Suite, SuiteError
 from tests.quality.conftest import INSTANT, Stage, SuiteOf, hour
 from tests.quality.test_flights_suite import SHIPPED
 
@@ -35,7 +34,7 @@ def test_it_needs_no_spark(stage: Stage) -> None:
 import sys
 sys.modules.update(dict.fromkeys(["pyspark", "py4j", "grpc"]))  # importing any of them is an error
 from muntin.quality import load_suite, validate
-from muntin.quality.spark_alone import needs_spark
+from muntin.quality.pandas_rules import needs_spark
 suite = load_suite({str(SHIPPED)!r})
 assert needs_spark(suite) is None
 assert "great_expectations" not in sys.modules and "pyarrow" not in sys.modules

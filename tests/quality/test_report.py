@@ -9,9 +9,8 @@ from decimal import Decimal
 import pytest
 
 from muntin.errors import ExpectationsError
-from muntin.quality.errors import ExpectationsFailed
 from muntin.quality.report import Check, QualityReport
-from muntin.quality.suite import Severity
+from muntin.quality.suite import ExpectationsFailed, Severity
 
 BETWEEN = "expect_column_values_to_be_between"
 KOLKATA = timezone(timedelta(hours=5, minutes=30))

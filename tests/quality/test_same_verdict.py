@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from muntin.quality import validate
 from muntin.quality.column_limits import kind_of
-from muntin.quality.errors import SuiteError
 from muntin.quality.gx import imported
-from muntin.quality.pandas_rules import LEFT_TO_SPARK, RULES
-from muntin.quality.spark_alone import needs_spark
-from muntin.quality.suite import Expectation, Suite
+from muntin.quality.pandas_rules import LEFT_TO_SPARK, RULES, needs_spark
+from muntin.quality.suite import Expectation, Suite, SuiteError
 from tests import case_counts
 from tests.quality.conftest import INSTANT, NEW_YEAR, hour
 

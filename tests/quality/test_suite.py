@@ -8,8 +8,7 @@ import pytest
 
 from muntin.errors import DefinitionError
 from muntin.quality import load_suite
-from muntin.quality.errors import SuiteError
-from muntin.quality.suite import Expectation, Suite
+from muntin.quality.suite import Expectation, Suite, SuiteError
 
 SHIPPED = Path(__file__).parents[2] / "expectations" / "flights_last_6_hours.json"
 

@@ -6,9 +6,8 @@ import pyarrow as pa
 import pytest
 
 from muntin.quality import validate
-from muntin.quality.errors import ExpectationsFailed, SuiteError
 from muntin.quality.report import QualityReport
-from muntin.quality.suite import Suite
+from muntin.quality.suite import ExpectationsFailed, Suite, SuiteError
 from tests.quality.conftest import Stage, SuiteOf, hour
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import zstandard
 from muntin import sources
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.sources.sessions import fetched_files, plain_text
 from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly

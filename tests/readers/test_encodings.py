@@ -11,7 +11,7 @@ from muntin import aggregates as agg
 from muntin import read, sources
 from muntin.errors import DefinitionError, SourceError
 from muntin.files.paths import path_of
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.sources.sessions.plain_text import in_utf_8
 from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from muntin import aggregates as agg
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.state.bound import bind
 from muntin.sources.reading.cut_rows import LONGEST, Cut, is_text
 from tests.case_counts import at_length

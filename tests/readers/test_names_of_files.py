@@ -15,7 +15,7 @@ from muntin import Limits, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import StorageError
 from muntin.files.paths import options_of, path_of, table_address
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.sources.source import Source
 from muntin.tasks import Local
 from tests.end_to_end.hourly import START, hour

@@ -12,7 +12,7 @@ from muntin import aggregates as agg
 from muntin import sources
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.sources.reading.bad_files import check_pages
 from tests.end_to_end.hourly import Hourly, hour
 from tests.source_options import grouped

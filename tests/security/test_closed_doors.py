@@ -10,7 +10,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, OutOfMemoryError, SourceError
-from muntin.jobs.schema_check.definition_sql import check_sql
+from muntin.jobs.schema_check.source_columns import check_sql
 from muntin.sources import new_session
 from muntin.sources.new_session import connect
 from muntin.sources.sessions.duckdb_session import any_session, closed_session, kept_session

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from muntin.extensions.alerts import to
+from muntin.extensions.alerts.channels.addresses import ChannelError, notify
 from muntin.extensions.alerts.channels.apprise_channel import send
-from muntin.extensions.alerts.channels.errors import ChannelError
-from muntin.extensions.alerts.channels.notifiers import notify
 from muntin.extensions.alerts.findings import findings
 from muntin.extensions.alerts.message import Message, message
 from tests.alerts.made import check, report, run

@@ -22,12 +22,12 @@ from muntin.jobs.finalize import finalize
 from muntin.jobs.housekeeping import compact
 from muntin.jobs.inputs.listings import of_files
 from muntin.jobs.publish import finish, publish
-from muntin.jobs.published import ledger_segments, promotion, staged_windows, table_texts, window_files
+from muntin.jobs.published import ledger_segments, promotion, staged_windows, window_files
 from muntin.jobs.quarantine import refused_rows_kept
 from muntin.jobs.records import batch_reports
 from muntin.jobs.state import bound, notes, state_folders
 from muntin.jobs.upkeep import vacuum
-from muntin.store import batch_facts, footers, parquet, shared_files, state
+from muntin.store import batch_facts, parquet, shared_files, state
 from muntin.store import contents as store_contents
 from muntin.store import disk as store_disk
 from muntin.store.store import Snapshot, Texts
@@ -122,7 +122,7 @@ class Log:
 @lru_cache(maxsize=4096)
 def table_of(text: str | bytes) -> pa.Table:
     """The product's; a text is read once."""
-    return footers.table_of(text)
+    return parquet.table_of(text)
 
 
 def _sleep(_seconds: float) -> None:
@@ -184,10 +184,9 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (publish, "make_tiers", lambda _bound: False),
         (publish, "texts", _texts),
         (promotion, "texts", _texts),
-        (table_texts, "texts", _texts),
         (bound, "derivation", _derivation),
         (tenacity.nap, "time", SimpleNamespace(sleep=_sleep)),
-        (footers, "_WRITTEN", pa.ipc.IpcWriteOptions(use_threads=False)),
+        (parquet, "_WRITTEN", pa.ipc.IpcWriteOptions(use_threads=False)),
         (ledger_segments, "table_of", table_of),
         (staged_windows, "table_of", table_of),
     )

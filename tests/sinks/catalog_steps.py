@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from deltalake import DeltaTable
 
 from muntin import Pipeline, read, sinks
-from muntin.extensions.catalog.register import register
+from muntin.extensions.catalog.registered import register
 from muntin.jobs.inspect.contracts.contract import contract
-from muntin.jobs.sending.patience import Patience
+from muntin.jobs.sending.notes import Patience
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.sinks.addresses import of_environment

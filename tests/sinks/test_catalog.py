@@ -12,7 +12,7 @@ import pytest
 
 from muntin import sinks
 from muntin.errors import DefinitionError
-from muntin.extensions.airflow.sending import sent_to_sinks
+from muntin.extensions.airflow.publishing import sent_to_sinks
 from muntin.extensions.airflow.spark import LateRunner
 from muntin.extensions.catalog.registered import Registered
 from muntin.jobs.publish.spark_needed import spark_needed

@@ -11,7 +11,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from muntin.extensions.postgres.copy_text import copy_text
+from muntin.extensions.postgres.rows import copy_text
 from muntin.extensions.postgres.sql import type_of
 
 INSTANT = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)

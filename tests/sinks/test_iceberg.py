@@ -15,8 +15,8 @@ from pyiceberg.catalog import load_catalog
 from muntin import Pipeline, read, run, sinks
 from muntin import aggregates as agg
 from muntin.extensions.forgetting.forget import forget, plan_forget
-from muntin.extensions.iceberg.mirrors.bounds import CUT
-from muntin.extensions.iceberg.mirrors.named_files import named_files
+from muntin.extensions.iceberg.mirrors.columns import CUT
+from muntin.extensions.iceberg.mirrors.found_tables import named_files
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote, rollback

@@ -11,8 +11,8 @@ import pytest
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException, ServiceUnavailableError
 
 from muntin.extensions.iceberg.mirrors.follow import mirror
-from muntin.extensions.iceberg.mirrors.named_files import named_files
-from muntin.jobs.sending.patience import Patience
+from muntin.extensions.iceberg.mirrors.found_tables import named_files
+from muntin.jobs.sending.notes import Patience
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.sinks.addresses import of_environment

@@ -9,7 +9,7 @@ import pytest
 
 from muntin.extensions.mysql import table as mysql_table
 from muntin.extensions.redis import keys as redis_keys
-from muntin.jobs.sending.patience import Patience
+from muntin.jobs.sending.notes import Patience
 from tests.case_counts import paired
 from tests.sinks.places import PLACES, Keys, MariaTable, Place
 from tests.sinks.shop import Shop, differences

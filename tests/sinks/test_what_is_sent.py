@@ -12,8 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from muntin.jobs.sending.notes import standings
-from muntin.jobs.sending.patience import Patience
+from muntin.jobs.sending.notes import Patience, standings
 from muntin.jobs.sending.send import send
 from tests.case_counts import long, paired
 from tests.sinks.places import PLACES, REACH, Place, Table

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.store.delta import DeltaStore
 from muntin.store.store import Change, Snapshot
 from tests.properties.equal_values import bitwise

@@ -14,8 +14,7 @@ from muntin.files.paths import path_of, remove_folder
 from muntin.files.readable import readable
 from muntin.store import delta, seen_tables
 from muntin.store.delta import DeltaStore
-from muntin.store.footers import footer
-from muntin.store.parquet import write_named
+from muntin.store.parquet import footer, write_named
 from muntin.store.seen_tables import open_table
 from muntin.store.store import Change, File, Snapshot
 

@@ -7,7 +7,7 @@ import pytest
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.state.bound import bind
 from muntin.store.paths import QUARANTINE

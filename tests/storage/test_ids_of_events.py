@@ -17,8 +17,7 @@ from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError, StateError
 from muntin.extensions.kafka.source import kafka
 from muntin.jobs.deduplication import kept_decisions
-from muntin.jobs.deduplication.kept_decisions import NAME
-from muntin.jobs.deduplication.known import facts_of_ids
+from muntin.jobs.deduplication.kept_decisions import NAME, facts_of_ids
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
 from muntin.jobs.housekeeping import compact as compaction

@@ -16,8 +16,9 @@ from muntin import run, windows
 from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import SourceError
 from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
-from muntin.jobs.inspect.quarantine import quarantined
-from muntin.states import key_dictionary, slot_tables
+from muntin.jobs.inspect.late import quarantined
+from muntin.states import keys as key_dictionary
+from muntin.states import slot_tables
 from muntin.tasks import Local
 from tests.storage.lifted_rows import AGGREGATES, START, definition, slots_made, write_rows, written
 

@@ -7,7 +7,7 @@ import pytest
 
 from muntin import read as published
 from muntin import windows
-from muntin.store import footers, seen_tables
+from muntin.store import parquet, seen_tables
 from tests.end_to_end.hourly import Hourly, hour
 
 MANY = 100
@@ -19,7 +19,7 @@ def test_a_log_is_read_once_however_many_windows_there_are(tmp_path: Path, monke
     case.write("01.parquet", {"at": [hour(1)], "k": ["a"]})
     case.run(0)
     opened, read = Counter[Path](), Counter[str]()
-    open_table, footer = seen_tables.open_table, footers.footer
+    open_table, footer = seen_tables.open_table, parquet.footer
 
     def counted(path: Path, version: int | None = None):
         opened[path] += "windows" in path.parts

@@ -22,9 +22,9 @@ from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.housekeeping import expire as expiry
 from muntin.jobs.inspect.explain import explain
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.inspect.status import status
-from muntin.jobs.published.kept_states import expired_to
+from muntin.jobs.published.pending import expired_to
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import bind

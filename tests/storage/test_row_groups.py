@@ -16,7 +16,7 @@ from muntin import aggregates as agg
 from muntin.errors import SourceError
 from muntin.jobs.accumulate import read_split
 from muntin.jobs.accumulate.shares import manifest_of_batch
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.state.bound import bind
 from muntin.sources import listing
 from muntin.sources.reading import row_groups

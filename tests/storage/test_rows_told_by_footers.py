@@ -18,7 +18,7 @@ from muntin import aggregates as agg
 from muntin.definition.kinds import Cycle
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.sources import listing
 from muntin.states.rows_in_slots import Extent, rows_in_slots
 from muntin.states.slot_tables import Dense, Layout, Lifted, Linked

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from muntin import plan, read, sources
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.inspect.explain import explain
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from tests.case_counts import some
 from tests.end_to_end.hourly import hour
 from tests.source_options import grouped

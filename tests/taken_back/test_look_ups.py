@@ -8,7 +8,7 @@ import pytest
 
 from muntin import RunReport, plan, read, run
 from muntin.jobs.inspect.explain import explain
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from tests.case_counts import seeds
 from tests.end_to_end.hourly import START, hour
 from tests.taken_back.rated_shop import RatedShop, RatedTable

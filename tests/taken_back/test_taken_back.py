@@ -15,9 +15,9 @@ from muntin import Pipeline, Retain, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.finalize import settle
+from muntin.jobs.finalize import finalize
 from muntin.jobs.inspect.explain import explain
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from tests.case_counts import at_length, some
 from tests.end_to_end.hourly import START, Hourly, hour, times
 from tests.source_options import grouped
@@ -64,7 +64,7 @@ def test_batch_by_batch_in_any_order_is_as_at_once(tmp_path: Path, hours: Sequen
 def test_only_batches_whose_rows_changed_are_read_again_as_plan_foresees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop, again = Shop(tmp_path, within=6, kinds=HOUR), list[int]()
     shop.tell({at: [("c", at, 60 * at, 1.0)] for at in range(6)})
-    reading = settle._read_again
+    reading = finalize._read_again
 
     def read_again(bound: Any, runner: Any, wrong: Sequence[Interval]) -> None:
         again.extend(datetime.fromtimestamp(each.start_us / 1e6, UTC).hour for each in wrong)
@@ -74,7 +74,7 @@ def test_only_batches_whose_rows_changed_are_read_again_as_plan_foresees(tmp_pat
         every = plan(shop.pipeline, root=shop.hours.root, start=hour(first), end=hour(last + 1)).batches
         return [(each.interval_start.hour, each.reading) for each in every]
 
-    monkeypatch.setattr(settle, "_read_again", read_again)
+    monkeypatch.setattr(finalize, "_read_again", read_again)
     assert planned(0, 1) == [(0, "new"), (1, "new")]
     shop.run(0, 5)
     assert planned(5, 5) == [(5, "unchanged")]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import muntin
-from muntin.tasks import by_value
+from muntin.tasks import runner
 
 
 @pytest.mark.parametrize(
@@ -21,5 +21,5 @@ from muntin.tasks import by_value
     ],
 )
 def test_what_travels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, travels: bool) -> None:
-    monkeypatch.setattr(by_value, "_folders", {tmp_path / "project", Path("/")} if file.startswith("/") else {tmp_path / "project"})
-    assert by_value._is_of_a_definition((tmp_path / "project" / file).resolve()) is travels
+    monkeypatch.setattr(runner, "_folders", {tmp_path / "project", Path("/")} if file.startswith("/") else {tmp_path / "project"})
+    assert runner._is_of_a_definition((tmp_path / "project" / file).resolve()) is travels

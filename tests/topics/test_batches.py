@@ -17,10 +17,10 @@ import pytest
 from muntin import Limits, Pipeline, aggregates, sources
 from muntin.errors import SourceError
 from muntin.extensions.kafka import borders as kept_borders
-from muntin.extensions.kafka.topics import first_messages, ranges
+from muntin.extensions.kafka.topics import checks, first_messages
 from muntin.extensions.kafka.topics.messages import messages
 from muntin.jobs.accumulate import accumulate
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.inspect.read import read
 from muntin.jobs.upkeep.outdated import outdated
 from tests.kafka_broker import Broker, Row
@@ -148,7 +148,7 @@ def test_transactions_leave_gaps_in_the_offsets(kafka: Broker) -> None:
     kafka.in_transaction(topic, [order(1000, 0.3)], commit=False)
     kafka.in_transaction(topic, [order(4, 0.4)])
     for low, high, offsets in ((0, 7, [0, 1, 5]), (0, 6, [0, 1, 5]), (2, 5, []), (1, 4, [1]), (6, 7, [])):
-        found = messages(topic_of(kafka, topic), ranges.Range(topic, 0, low, high))
+        found = messages(topic_of(kafka, topic), checks.Range(topic, 0, low, high))
         assert found["kafka_offset"].to_pylist() == offsets
 
 
@@ -218,7 +218,7 @@ def _after_compaction(kafka: Broker, topic: str) -> int:
     """How many messages are left; all, if the broker takes its time."""
     for _ in range(20):
         kafka.produce(topic, {0: [order(16, 5, shop="z")]})
-        left = len(messages(topic_of(kafka, topic), ranges.Range(topic, 0, 0, 4)))
+        left = len(messages(topic_of(kafka, topic), checks.Range(topic, 0, 0, 4)))
         if left < 4:
             return left
         time.sleep(0.25)
@@ -293,7 +293,7 @@ def test_random_histories_equal_the_same_rows_in_files(seed: int, kafka: Broker,
     topic, of = kafka.topic(partitions := dice.randint(1, 3)), None
     of = pipeline(topic_of(kafka, topic), keys=["shop"])
     sent, number, wanted = [], 0, set(range(hours))
-    with patch.object(ranges, "PIECE", dice.choice([3, 50_000])):
+    with patch.object(checks, "PIECE", dice.choice([3, 50_000])):
         for _ in range(10):
             messages = list(_messages(dice, hours, number))
             number += len(messages)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from muntin.jobs.inspect.explain import explain
-from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.late import quarantined
 from tests.kafka_broker import Broker, Row
 from tests.topics.orders import hour, ms, pipeline, ran, topic_of, totals
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.timeline.batches import Batches
-from muntin.timeline.closing import Closing
-from muntin.timeline.compared import Compared
+from muntin.timeline.closing import Closing, Compared
 from muntin.timeline.ledger import NOTES, Entries, no_entries
 
 SLACK = 1

@@ -1,6 +1,6 @@
 """Results are kept while all together weigh no more than a limit."""
 
-from muntin.store.kept import kept
+from muntin.store.local_files import kept
 
 
 def counted(most: int):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muntin.extensions.airflow.killed import end_when_killed
+from muntin.extensions.airflow.tasks import end_when_killed
 from muntin.spark.stopping import stop_jobs
 
 

@@ -10,7 +10,7 @@ import pytest
 from muntin.engine.assignment import Assignment
 from muntin.engine.lists.members import members, pieces, sizes_of
 from muntin.engine.ordered_lists import at_places, counted, put_together, united
-from muntin.engine.reduce.python_objects import Algebra, combinations
+from muntin.engine.reduce.fold import Algebra, combinations
 from muntin.errors import SourceError
 
 

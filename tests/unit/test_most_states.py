@@ -6,7 +6,7 @@ import pytest
 
 from muntin import windows
 from muntin.errors import StateError
-from muntin.jobs.finalize.most_states import check_states
+from muntin.jobs.finalize.tiers import check_states
 from tests.end_to_end.hourly import Hourly, times
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from muntin.timeline.batches import Batches
 from muntin.timeline.carried import carried_work, first_part, notes_after, part_behind
+from muntin.timeline.history import Work
 from muntin.timeline.ledger import NOTES, Entries, Ledger
-from muntin.timeline.work import Work
 
 COUNT = 10
 NOTED = {1: ("n1",), 4: ("n4",), 7: ("n7",)}

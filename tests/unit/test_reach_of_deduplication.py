@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.timeline.batches import Batches
-from muntin.timeline.deduplication import compared, decided, first_in_reach
+from muntin.timeline.batches import Batches, compared, decided, first_in_reach
 
 WITHIN = 10
 

@@ -11,7 +11,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.jobs.state.bound import Bound
-from muntin.jobs.tiles.rows_of_tiles import Made, rows_of_tiles, schema_of_tiles
+from muntin.jobs.tiles.new_tiles import Made, rows_of_tiles, schema_of_tiles
 from muntin.states.columns import INSTANT
 from muntin.states.keys import buckets
 

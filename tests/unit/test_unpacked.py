@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin.extensions.zygote.unpacked import use_folders, without_archives
+from muntin.extensions.zygote.quick_answers import use_folders, without_archives
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from muntin.extensions.zygote.alive import has_children, is_running, started_at
-from muntin.extensions.zygote.zygote import LENGTH
+from muntin.extensions.zygote.zygote import LENGTH, has_children, is_running, started_at
 from tests.cluster.standalone import eventually
 
 CHECKOUT = Path(__file__).parents[2]

@@ -52,7 +52,7 @@ def funnel(*steps: str, within: Duration, where: str | None = None, **about: Unp
 
 def _furthest(steps: int, within_us: int) -> Callable[..., pa.Array]:
     def found(time: pa.Array, met: pa.Array) -> pa.Array:
-        from muntin.engine.lists.counted import furthest
+        from muntin.engine.lists.groups import furthest
 
         return furthest(time, met, steps, within_us)
 

@@ -63,7 +63,7 @@ def mode(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggrega
 
 
 def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
-    from muntin.engine.lists.counted import most_frequent
+    from muntin.engine.lists.groups import most_frequent
 
     return most_frequent(values, counts)
 
@@ -121,7 +121,7 @@ def fraction(name: str, q: object) -> float:
 
 def _quantile(q: float) -> Callable[..., pa.Array]:
     def quantile(values: pa.Array, counts: pa.Array) -> pa.Array:
-        from muntin.engine.lists.counted import interpolated
+        from muntin.engine.lists.groups import interpolated
 
         return interpolated(values, counts, q)
 

@@ -40,7 +40,7 @@ class Objects:
     ordered = False
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from muntin.engine.reduce.python_objects import Algebra, combinations
+        from muntin.engine.reduce.fold import Algebra, combinations
 
         algebra = Algebra(self.read, self.write, self.combine, self.deduct)
         return {

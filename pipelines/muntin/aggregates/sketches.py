@@ -52,7 +52,7 @@ class Sketches:
         return [KINDS[self.name].states(lists, self.size)]
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from muntin.engine.reduce.python_objects import combinations
+        from muntin.engine.reduce.fold import combinations
         from muntin.engine.reduce.sketch_bytes import KINDS
 
         kind = KINDS[self.name]

@@ -31,7 +31,7 @@ def mean_distinct(x: str) -> Aggregate:
 
 
 def _total(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-    from muntin.engine.lists.counted import summed
+    from muntin.engine.lists.groups import summed
 
     return summed(values)
 

@@ -17,7 +17,7 @@ from muntin.errors import (
     StorageError,
 )
 from muntin.printable import make_printable, printable
-from muntin.tasks.memory import MEND, lack_of_memory
+from muntin.tasks.runner import MEND, lack_of_memory
 
 USAGE = 2
 UNEXPECTED = 3

@@ -122,7 +122,7 @@ def quarantine(
     """
     with working() as tell:
         pipeline, folder = placed(file, name, root) if retry else inspected(file, name, root)
-        from muntin.jobs.inspect import quarantine as jobs
+        from muntin.jobs.inspect import late as jobs
 
         rows = jobs.quarantined(pipeline, root=folder, start=since, end=until)
         if retry:

@@ -78,7 +78,7 @@ def as_of(
     """
     with working():
         pipeline, folder = inspected(file, name, root)
-        from muntin.jobs.lookups.as_of_files import as_of_files
+        from muntin.jobs.lookups.as_of import as_of_files
         from muntin.tasks.choice import runner_for
 
         how = {"root": folder, "known": known, "within": within, "provisional": provisional}

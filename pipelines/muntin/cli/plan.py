@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.inspect.diff import Difference
     from muntin.jobs.inspect.plan import Plan
-    from muntin.jobs.inspect.planned_windows import PlannedWindows
-    from muntin.jobs.inspect.redefined import Redefined
+    from muntin.jobs.inspect.planned_windows import PlannedWindows, Redefined
 
 _SHOWN, _ROWS = 40, 5
 Rows = Annotated[

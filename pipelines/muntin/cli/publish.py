@@ -120,7 +120,7 @@ def _say_held(held: "list[HeldWindows]", pipeline: "Pipeline", *, as_json: bool)
 
 def _lines(each: "HeldWindows") -> "Iterator[str]":
     """The windows that a verdict holds, for people."""
-    from muntin.quality.verdict_lines import verdict_lines
+    from muntin.quality.report import verdict_lines
 
     first, last = spell_instant(each.starts[0]), spell_instant(each.starts[-1])
     span = first if first == last else f"{first} .. {last}"

@@ -151,7 +151,7 @@ def summary(report: "RunReport") -> list[str]:
 
         lines += [line for window, parts in report.changed.items() for line in change_lines(window, parts)]
     if report.quality:
-        from muntin.quality.verdict_lines import verdict_lines
+        from muntin.quality.report import verdict_lines
     for one in report.quality:
         first, *rest = verdict_lines(one)
         lines += [f"expectations: {first}", *rest]

@@ -34,7 +34,7 @@ def selected(
     changed since.
     """
     from muntin.jobs.inspect.read import read
-    from muntin.jobs.inspect.unknown import no_window
+    from muntin.jobs.inspect.selection import no_window
     from muntin.jobs.state.state_folders import bind_existing
 
     if window not in pipeline.windows:

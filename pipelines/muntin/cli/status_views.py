@@ -129,7 +129,7 @@ def where(
       muntin status --paths dags/flights.py day --root state
     """
     with working():
-        from muntin.jobs.inspect.unknown import no_window
+        from muntin.jobs.inspect.selection import no_window
         from muntin.store.state import WINDOWS
 
         pipeline, folder = placed(file, name, root)

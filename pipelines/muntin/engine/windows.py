@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.engine.assignment import Assignment
-from muntin.engine.past import Past, nothing_before
+from muntin.engine.past import Past, exploded, nothing_before
 from muntin.engine.protocols import Aggregate, Assigner, Closing, Field
-from muntin.engine.rows_out import exploded
 from muntin.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
 from muntin.states.frames import Frames, Ints, is_among, run_starts
 from muntin.states.keys import contiguous

@@ -29,8 +29,7 @@ from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.given_spans import tables_read
 from muntin.jobs.state.needed_packages import check_packages
 from muntin.jobs.state.source_note import noted
-from muntin.quality.errors import SuiteError
-from muntin.quality.suite import load_suite
+from muntin.quality.suite import SuiteError, load_suite
 from muntin.sources.file_source import FileSource
 from muntin.sources.listing import splits
 from muntin.sources.spark_frames import SparkSource

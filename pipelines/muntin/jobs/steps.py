@@ -16,8 +16,8 @@ from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.accumulate.earlier_states.earlier_state import adopt
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
-from muntin.jobs.inputs.source_changes import source_changes
-from muntin.jobs.published.given_tables import copies
+from muntin.jobs.inputs.inputs import source_changes
+from muntin.jobs.published.as_defined import copies
 from muntin.jobs.records import metrics, telemetry
 from muntin.jobs.records.approved_reports import with_approvals
 from muntin.jobs.records.batch_reports import batch_reports

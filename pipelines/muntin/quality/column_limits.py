@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from muntin.quality.errors import SuiteError
-from muntin.quality.pandas_rules import NAN, NO_VALUE, NULLS, RULES, SUM
-from muntin.quality.spark_alone import sentences, type_reason
+from muntin.quality.pandas_rules import NAN, NO_VALUE, NULLS, RULES, SUM, sentences, type_reason
+from muntin.quality.suite import SuiteError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

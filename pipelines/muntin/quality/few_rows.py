@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import types
 
-from muntin.files.pages import opened
-from muntin.files.readable import readable_footer
+from muntin.files.readable import opened, readable_footer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

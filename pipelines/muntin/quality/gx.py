@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from muntin.quality.errors import SuiteError
 from muntin.quality.frame import ROW_NUMBER
 from muntin.quality.later import imported_later
-from muntin.quality.suite import near
+from muntin.quality.suite import SuiteError, near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

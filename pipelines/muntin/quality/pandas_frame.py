@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from muntin.errors import StateError
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.quality.column_limits import check_columns
 
 if TYPE_CHECKING:

@@ -91,8 +91,7 @@ def _read(spark: SparkSession, files: Sequence[str]) -> DataFrame:
     import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    from muntin.files.pages import opened
-    from muntin.files.readable import readable_footer
+    from muntin.files.readable import opened, readable_footer
 
     schema = _plain(pq.read_schema(readable_footer(files[0])).remove_metadata())
 

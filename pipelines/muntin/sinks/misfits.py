@@ -3,29 +3,80 @@ to stop.
 
 The sink itself is the judge: rows are sent together; where it refuses them for their values, each half is
 sent again, down to one row.
+
+The table of a sink as it is in a database: whether it is still the table that was filled.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.definition.spelling import many
 from muntin.sinks.delivery import Misfit
-from muntin.sinks.errors import BlockedError, RefusedError
-from muntin.sinks.json_values import plain_rows
+from muntin.sinks.errors import BlockedError, RefusedError, plain_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from muntin.sinks.declaration import OnUnsupported
     from muntin.sinks.delivery import Delivery
+COUNTED = 100_000
+"""Rows that are counted at most, so that the question stays cheap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A table.
+
+    Attributes:
+        oid: what tells it from another table of the same name.
+        columns: their types, as the catalog of the database spells them.
+        rows: how many there are, `COUNTED` at most.
+    """
+
+    oid: int | str
+    columns: Mapping[str, str]
+    rows: int
+
+    def noted(self, given: Mapping[str, str]) -> str:
+        """The table as text for the ledger: the columns that are ours, each with its type and the type that
+        the windows have.
+        """
+        columns = {name: [self.columns[name], kind] for name, kind in given.items()}
+        return json.dumps({"oid": self.oid, "rows": self.rows, "columns": columns})
+
+
+def is_same(noted: str, now: Target) -> bool:
+    """Whether a table is the one that was noted, whatever became of its rows and columns."""
+    return bool(noted) and json.loads(noted)["oid"] == now.oid
+
+
+def lost_since(noted: str, now: Target | None, table: str) -> str:
+    """Why a table does not hold any more what it held when it was noted; "": it does, as far as its rows and
+    columns tell.
+    """
+    if now is None:
+        return f"table {table} was dropped"
+    before: dict[str, Any] = json.loads(noted)
+    if before["oid"] != now.oid:
+        return f"table {table} was made again"
+    for name, (kind, _) in before["columns"].items():
+        if (there := now.columns.get(name)) != kind:
+            return f"column {name} of table {table} was {kind}, and is {there or 'gone'}"
+    return (
+        f"table {table} has {now.rows:,} of {many(before['rows'], 'row')}"
+        if now.rows < before["rows"]
+        else ""
+    )
+
 
 MOST = 100
 """Misfits of one delivery at most: if there are more, the table is wrong rather than values."""
-
 _WHY = 200
 _NEVER_REPLACED = ("window_start", "window_end", "revision", "change")
 

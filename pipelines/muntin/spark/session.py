@@ -1,30 +1,75 @@
-"""The Spark session of a run, and the check that the Spark packages fit together."""
+"""The Spark session of a run, and the check that the Spark packages fit together.
+
+The Java that a local Spark starts with, and what is wrong with it:
+
+Spark's own scripts would only say that it exited.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import socket
 import sys
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from muntin.definition.extras import need
-from muntin.errors import DefinitionError, StateError
+from muntin.errors import DefinitionError, MissingPackageError, StateError
 from muntin.registry import NoExtensionError, extension
-from muntin.spark.java import check_java, name_java
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import SparkSession
+LEAST = 17
+MEND = "install Java 17 or newer and set JAVA_HOME to its folder"
+_VERSION = re.compile(r'^JAVA_VERSION="(\d+)', re.MULTILINE)
+
+
+def name_java() -> None:
+    """Let the environment name the Java of `make setup`, unless it names a Java already."""
+    java_home_file = Path(sys.prefix, "java-home")
+    if java_home_file.is_file():
+        os.environ.setdefault("JAVA_HOME", java_home_file.read_text(encoding="utf-8").strip())
+
+
+def java_fault(environment: Mapping[str, str]) -> str:
+    """Why Spark cannot start with the Java of an environment; "" where nothing is known to be wrong."""
+    home = environment.get("JAVA_HOME")
+    if not home:
+        return (
+            ""
+            if shutil.which("java", path=environment.get("PATH"))
+            else "JAVA_HOME is not set, and there is no java on the PATH"
+        )
+    if not os.access(Path(home, "bin", "java"), os.X_OK):
+        return f"JAVA_HOME is {home}, where there is no bin/java"
+    release = Path(home, "release")
+    match = (
+        _VERSION.search(release.read_text(encoding="utf-8", errors="replace")) if release.is_file() else None
+    )
+    return f"JAVA_HOME is {home}, which is Java {match[1]}" if match and int(match[1]) < LEAST else ""
+
+
+def check_java() -> None:
+    """Refuse a machine without a Java that Spark can start with; the error names the package that was
+    searched.
+    """
+    if fault := java_fault(os.environ):
+        raise MissingPackageError(f"a local Spark needs Java {LEAST} or newer: {fault}; {MEND}")
+
 
 _NAME = "muntin"
 _PORT = 15002
 _PATIENCE_S = 10
-
 EVERYWHERE = {"spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false"}
+
+
 # A local driver listens on ports of the machine: on loopback, and for who has the secret, which Java makes
 # and keeps to itself.
 CLOSED = {
@@ -40,6 +85,8 @@ LOCAL = {
     "spark.driver.memory": "1g",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
 }
+
+
 # Java that only hands out tasks gains nothing from a second compiler and a collector with threads of its own.
 # The first flag leaves out both, and gives way to a collector that the user names; with it Java would begin
 # with 8 MB.

@@ -19,8 +19,7 @@ from muntin.definition.expressions import LISTS, What
 from muntin.states.columns import FRAME
 from muntin.states.derived_columns import row_count
 from muntin.states.frames import Ints
-from muntin.states.key_dictionary import DistinctValues, KeyDictionary
-from muntin.states.keys import numbered_keys
+from muntin.states.keys import DistinctValues, KeyDictionary, numbered_keys
 from muntin.states.listed_slots import AtExtreme, empty_lists, widened_slots
 from muntin.states.slot_tables import Layout, Lifted, RowsAtHand, SlotColumn
 

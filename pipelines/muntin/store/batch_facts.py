@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.store.contents import damaged
-from muntin.store.footers import footer, table_of, text_of
+from muntin.store.parquet import footer, table_of, text_of
 from muntin.store.paths import SharedPath, StatesPath, digest_of, parse_states_path, version_of
 from muntin.timeline.batches import Batches
 

@@ -18,16 +18,15 @@ from muntin.files.object_stores import refusal
 from muntin.files.paths import names_in, remove_folder, side_by_side
 from muntin.states.column_ranges import stats
 from muntin.store.column_commits import commit_columns, only_files
-from muntin.store.disk import refused, refused_through
-from muntin.store.durable import sync
+from muntin.store.disk import refused, refused_through, sync
 from muntin.store.log_append import append
 from muntin.store.log_check import commit_path, newest_commits
 from muntin.store.log_checkpoint import shorten
-from muntin.store.log_end import LogEnd
 from muntin.store.parquet import checked_footer
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import (
     Known,
+    LogEnd,
     check_opened,
     listed,
     newest,

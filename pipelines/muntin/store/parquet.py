@@ -1,7 +1,11 @@
-"""Parquet files that are named by their content: write them, check them."""
+"""Parquet files that are named by their content: write them, check them.
+
+Tables in the footers of Parquet files: facts that ride in the commit of the rows they tell of.
+"""
 
 from __future__ import annotations
 
+import base64
 import os
 from dataclasses import dataclass
 from functools import singledispatch
@@ -12,8 +16,7 @@ import pyarrow.parquet as pq
 
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
-from muntin.files.pages import opened
-from muntin.files.readable import size_and_footer
+from muntin.files.readable import opened, readable_footer, size_and_footer
 from muntin.states.column_ranges import RANGES, named_without_nan, ranges_of
 from muntin.states.derived_columns import optional, required_where_whole
 from muntin.store.contents import digest_of_file, problem_of
@@ -25,12 +28,46 @@ if TYPE_CHECKING:
 
     from muntin.files.paths import AnyPath
 
+
+# to wait for threads takes longer than a small table
+_WRITTEN = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
+_READ = pa.ipc.IpcReadOptions(use_threads=False)
+
+
+def text_of(table: pa.Table) -> str:
+    """A table as text for a footer:
+
+    Arrow's stream format, in base64, since readers take footers for UTF-8.
+    """
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=_WRITTEN) as stream:
+        stream.write_table(table)
+    return base64.b64encode(sink.getvalue()).decode()
+
+
+def table_of(text: str | bytes) -> pa.Table:
+    """The table from the text of `text_of`."""
+    return pa.ipc.open_stream(base64.b64decode(text), options=_READ).read_all()
+
+
+def footer(path: str) -> dict[str, str]:
+    """The texts in the footer of a file.
+
+    Raises:
+        OSError: the file is gone or damaged.
+    """
+    texts = pq.read_metadata(readable_footer(path)).metadata or {}
+    return {key.decode(): value.decode(errors="replace") for key, value in texts.items()}
+
+
 ROW_GROUP = 2**16
 STATES_IN_A_GROUP = 2**14
 """A task of finalize reads, of every file of states, the row groups that hold its keys. The more files a
 batch has, the fewer rows of each are a task's: large groups would hold mostly those of others.
 """
 COMPRESSION = "snappy"
+
+
 # bytes of a table that is not encoded in memory; bytes that are written at once
 _LARGE, _BUFFER = 2**24, 2**20
 

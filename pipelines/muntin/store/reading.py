@@ -20,8 +20,7 @@ from pyarrow import fs
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.files.object_path import ObjectPath
-from muntin.files.pages import form
-from muntin.files.readable import footer_end
+from muntin.files.readable import footer_end, form
 from muntin.states.derived_columns import following, footer_of, together
 from muntin.store.contents import check_once, damaged, fetched, problem_of_size
 

@@ -1,4 +1,7 @@
-"""The tables that a process has seen, so that a process which makes many runs reads no log twice."""
+"""The tables that a process has seen, so that a process which makes many runs reads no log twice.
+
+The end of a table's log: two files show whether a snapshot is still the newest.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,52 @@ from muntin.errors import StateError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import options_of, table_address
 from muntin.store.log_check import problems_of_end
-from muntin.store.log_end import LogEnd
 from muntin.store.store import File, Snapshot
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.store.store import Change
+
+    # inode or ETag, size, time of the last change: another file under the same name is another one
+    CommitFile = tuple[int | str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The commit that was the last one of a Delta log
+    (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries).
+
+    Attributes:
+        path: of the commit.
+        after: of the commit that would follow: versions have no holes.
+        file: the commit's file as it was; None if there was none, as after a clean-up of the log.
+    """
+
+    path: AnyPath
+    after: AnyPath
+    file: CommitFile | None
+
+    @staticmethod
+    def of(table: AnyPath, version: int) -> LogEnd:
+        """The end of a table's log at a version."""
+        path, after = (table / "_delta_log" / f"{number:020d}.json" for number in (version, version + 1))
+        return LogEnd(path, after, _file(path))
+
+    def is_still_the_end(self) -> bool:
+        """Whether the commit is there, the same, and no commit follows. False if in doubt."""
+        return self.is_there() and not self.after.is_file()
+
+    def is_there(self) -> bool:
+        """Whether the commit is there, and the same. False if in doubt."""
+        return self.file is not None and _file(self.path) == self.file
+
+
+def _file(path: AnyPath) -> CommitFile | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 @dataclass(slots=True)
@@ -37,6 +80,8 @@ class Known:
 
 _KEPT = threading.local()  # a table of deltalake must not be changed by two threads at once
 _UNKNOWN = re.compile(r"Unsupported.*|.*not yet supported by the deltalake.*")
+
+
 # of these, files are read as they are
 _FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "appendOnly", "invariants"}
 _COLUMN_MAPPING = 2  # the version of readers that came with it

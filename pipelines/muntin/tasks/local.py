@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.spelling import many
-from muntin.tasks.memory import in_memory
+from muntin.tasks.runner import in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

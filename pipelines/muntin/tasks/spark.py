@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from muntin import errors
 from muntin.spark.stopping import java_is_gone
 from muntin.spark.workers_python import about_python
-from muntin.tasks.by_value import register
-from muntin.tasks.memory import in_memory, killed_task
+from muntin.tasks.runner import in_memory, killed_task, register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -19,7 +19,6 @@
 [{'city': 'Graz', 'orders': 2, 'spent': 11}]
 """
 
-from muntin.testing.of_files import pipeline_of, run_here
-from muntin.testing.trial import report_of, windows_of
+from muntin.testing.trial import pipeline_of, report_of, run_here, windows_of
 
 __all__ = ["pipeline_of", "report_of", "run_here", "windows_of"]

@@ -16,8 +16,8 @@ import numpy as np
 from muntin.definition.instants import AFTER_ALL
 from muntin.states.frames import Ints
 from muntin.timeline.batches import Batches
+from muntin.timeline.history import NOTHING, Stops, Work
 from muntin.timeline.ledger import RECENT, Ledger
-from muntin.timeline.work import NOTHING, Stops, Work
 
 NOTES = 8  # about so many notes are made by a run over some batches, more by one over thousands
 

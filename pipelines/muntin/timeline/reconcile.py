@@ -22,10 +22,9 @@ from muntin.definition.kinds import Bounded, Carried, Chained, Kind, Unending
 from muntin.states.frames import Ints
 from muntin.timeline.batches import Batches
 from muntin.timeline.carried import carried_work
-from muntin.timeline.closing import Closing, closing
-from muntin.timeline.compared import Compared, Span
+from muntin.timeline.closing import Closing, Compared, Span, closing
+from muntin.timeline.history import NOTHING, Work
 from muntin.timeline.ledger import Entries, Ledger
-from muntin.timeline.work import NOTHING, Work
 
 LONG_OPEN = 16  # a note is worth reading where a window has been open for more than so many margins
 

@@ -82,7 +82,7 @@ class Carrying:
         windows: Assignment = self.window.assign_between(frames, floor, after_us, until_us)
         if not self.window.dense or not len(frames) or floor[-1] == BEFORE_ALL:
             return windows
-        from muntin.engine.event_time.added_windows import with_reached
+        from muntin.engine.event_time.prefixes import with_reached
 
         known_us = int(floor[-1]) + self.window.grace_us + self.window.inside_us
         return with_reached(windows, frames, self.window, self.behind_us, (after_us, until_us), known_us)

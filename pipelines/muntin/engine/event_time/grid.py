@@ -16,7 +16,7 @@ from numba import njit
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.engine.assignment import Assignment
-from muntin.engine.event_time.added_windows import with_late_states
+from muntin.engine.event_time.prefixes import with_late_states
 from muntin.engine.repeats import repeated
 from muntin.states.frames import Frames, Ints, run_numbers, run_starts
 

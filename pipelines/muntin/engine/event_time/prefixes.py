@@ -7,18 +7,140 @@ its steps     |     b0     |     b1     |     b2   |     b0, b1, b2: the borders
 windows       [ lo=mid  hi )                             rows 0..2
               [ lo=mid               hi )                rows 0..3
               [ lo=mid                          hi )     rows 0..4
+
+Windows added to an assignment: of late states, and windows that values of earlier events last to.
+
+frames        [ a )            [ b )        of one key
+reach         |-------------|  |-------------|
+windows       [   )[   )[   )[ . )[   )[   )     all that begin in a reach; with events they exist anyhow
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from muntin.engine.assignment import Assignment
-from muntin.engine.event_time.added_windows import with_late_states
 from muntin.engine.repeats import repeated
 from muntin.states.frames import Frames, Ints, run_numbers, run_starts
+from muntin.states.order import sorted_order
+
+
+def with_late_states(
+    windows: Assignment, groups: Ints, pair_row: Ints, pair_start: Ints, pair_end: Ints
+) -> Assignment:
+    """The windows and the windows of late states, each window once; late states become pairs (window, row).
+
+    `windows`: without late pairs. `groups`: the group of every row of the frames. `pair_row`, `pair_start`,
+    `pair_end`: a late state, and the bounds of a window that it counts in.
+    """
+    all_windows, late_window = with_windows(windows, groups[pair_row], pair_start, pair_end)
+    pairs = np.lexsort((pair_row, late_window))
+    return replace(all_windows, late_window=late_window[pairs], late_row=pair_row[pairs])
+
+
+def with_windows(windows: Assignment, group: Ints, start: Ints, end: Ints) -> tuple[Assignment, Ints]:
+    """The windows and further windows, each window once; and the number that each of the further windows has
+    among all.
+
+    A window that is in no range has an empty range: `lo = mid = hi = 0`. The kind has no columns of its own.
+
+    `windows`: sorted by (group, start, end). `group`, `start`, `end`: of the further windows, which may be
+    among the windows.
+    """
+    groups, starts, ends = (
+        np.append(windows.group, group),
+        np.append(windows.start, start),
+        np.append(windows.end, end),
+    )
+    order = sorted_order(groups, starts, ends)
+    is_first = run_starts(groups[order], starts[order], ends[order])
+    number = np.empty(
+        len(order), np.int64
+    )  # of the window that each entry of `groups`, `starts`, `ends` stands for
+    number[order] = np.cumsum(is_first) - 1
+    firsts = order[is_first]
+    lo, mid, hi = np.zeros((3, len(firsts)), np.int64)
+    own_numbers = number[: len(windows.group)]
+    lo[own_numbers], mid[own_numbers], hi[own_numbers] = windows.lo, windows.mid, windows.hi
+    all_windows = replace(
+        windows,
+        group=groups[firsts],
+        start=starts[firsts],
+        end=ends[firsts],
+        lo=lo,
+        mid=mid,
+        hi=hi,
+        late_window=own_numbers[windows.late_window],
+    )
+    return all_windows, number[len(windows.group) :]
+
+
+_FAR = 1000
+"""Frames between two stretches of time: windows of shorter gaps are computed and not used."""
+
+
+def with_reached(
+    windows: Assignment,
+    frames: Frames,
+    kind: Any,  # noqa: ANN401 - of any class
+    behind_us: int,
+    ends: tuple[int, int],
+    known_us: int,
+) -> Assignment:
+    """The windows, and windows that begin less than `behind_us` after the start of a frame of their group.
+
+    `windows`: that hold events. `frames`: the states. `kind`: of the windows: it has a grid.
+    `behind_us`: see above. `ends`: the windows that end after the first instant and up to the second are
+    wanted. `known_us`: no wanted window begins at this instant or later.
+    """
+    low, high = (
+        np.maximum(frames.start, ends[0] - kind.follows.longest_us),
+        np.minimum(frames.start + behind_us, min(ends[1], known_us)),
+    )
+    start, end = _grid(kind, low, high)
+    wanted = (end > ends[0]) & (end <= ends[1]) & (start < known_us)
+    start, end = start[wanted], end[wanted]
+    first = np.searchsorted(start, frames.start - kind.outside_us, side="right")
+    last = np.searchsorted(start, frames.start + behind_us)
+    goes_on = ~run_starts(frames.group)
+    first[goes_on] = np.maximum(first, np.roll(last, 1))[
+        goes_on
+    ]  # what a frame before it reaches is there already
+    row, nth = repeated(np.arange(len(frames)), np.maximum(last - first, 0))
+    at = first[row] + nth
+    return with_windows(windows, frames.group[row], start[at], end[at])[0]
+
+
+def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
+    """The windows of the grid around stretches of time, each once, sorted; `low` and `high` may cross."""
+    some = low < high
+    lows, highs = np.sort(low[some]), np.sort(high[some])
+    apart = np.ones(len(lows) + 1, np.bool_)
+    apart[1:-1] = (
+        lows[1:] - _FAR * kind.frame_us(0) > highs[:-1]
+    )  # nothing lies over this gap, and it is long
+    parts = [
+        _between(kind, *stretch)
+        for stretch in zip(lows[apart[:-1]].tolist(), highs[apart[1:]].tolist(), strict=True)
+    ]
+    if not parts:
+        return low[:0], low[:0]
+    windows = np.unique(
+        np.column_stack([np.concatenate(column) for column in zip(*parts, strict=True)]), axis=0
+    )
+    return np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
+
+
+def _between(kind: Any, low_us: int, high_us: int) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
+    """The windows of the grid from the holders of an instant to the holders of another."""
+    first, last = kind.windows_for(low_us), kind.windows_for(high_us)
+    on_grid: tuple[Ints, Ints] = kind.grid(first[0][0] if first else low_us, last[-1][1] if last else high_us)
+    return on_grid
+
 
 Bounds = Callable[[Ints], tuple[Ints, Ints]]
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from datasketches import NO_FALSE_NEGATIVES, frequent_strings_sketch
 
 from muntin.engine.ordered_lists import lengths_of, settled
-from muntin.engine.reduce.python_objects import Algebra
+from muntin.engine.reduce.fold import Algebra
 from muntin.errors import SourceError
 
 

@@ -9,8 +9,7 @@ Importing this package does not import Airflow; a call of these does. The tasks 
 Expectations and the engine.
 """
 
-from muntin.extensions.airflow.assets.partitions import by_batch, by_window
-from muntin.extensions.airflow.assets.window_assets import window_asset
+from muntin.extensions.airflow.assets.partitions import by_batch, by_window, window_asset
 from muntin.extensions.airflow.dag import airflow_dag
 from muntin.extensions.airflow.forget_dag import forget_dag
 from muntin.extensions.airflow.group import muntin_tasks

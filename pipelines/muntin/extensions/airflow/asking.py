@@ -27,7 +27,7 @@ from muntin.errors import ConflictError
 from muntin.extensions.airflow.alerting import host
 from muntin.extensions.airflow.noting import noted_as_asked
 from muntin.jobs.records.batch_states import ASK
-from muntin.quality.verdict_lines import verdict_lines
+from muntin.quality.report import verdict_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

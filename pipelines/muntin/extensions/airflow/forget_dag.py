@@ -87,7 +87,7 @@ def _forget_new(
     A `StateError` if something is left, or a sink does not have what is published.
     """
     from muntin.extensions.airflow.place import located
-    from muntin.extensions.airflow.sending import connections_of
+    from muntin.extensions.airflow.publishing import connections_of
     from muntin.registry import extension
     from muntin.sinks.delivery import Reach
 

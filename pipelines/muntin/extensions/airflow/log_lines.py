@@ -8,7 +8,7 @@ from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.printable import printable
-from muntin.quality.verdict_lines import verdict_lines
+from muntin.quality.report import verdict_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

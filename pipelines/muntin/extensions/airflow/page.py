@@ -82,8 +82,13 @@ def _made() -> Any:  # noqa: ANN401 - an application
     from airflow.configuration import conf
 
     from muntin.definition.instants import instant_us
-    from muntin.extensions.airflow.web.page_facts import definition_files, runs_that_published
-    from muntin.extensions.airflow.web.page_rights import enter, may_see, may_see_forgotten
+    from muntin.extensions.airflow.web.page_facts import (
+        definition_files,
+        enter,
+        may_see,
+        may_see_forgotten,
+        runs_that_published,
+    )
     from muntin.extensions.airflow.web.page_runs import around
     from muntin.jobs.records.reports_table import utc_now
     from muntin.registry import extension

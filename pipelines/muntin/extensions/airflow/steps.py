@@ -105,7 +105,7 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
     """
     from muntin.jobs.publish.publish import is_stale
     from muntin.jobs.published.staged_windows import load_staged
-    from muntin.quality.errors import ExpectationsFailed
+    from muntin.quality.suite import ExpectationsFailed
 
     check_same(place, staged)
     if staged["folder"] is None:
@@ -146,7 +146,7 @@ def _judged(place: Place, runner: Runner, staged: Staged) -> list[dict[str, Any]
     alone judges.
     """
     from muntin.jobs.publish.validate import validate_staged
-    from muntin.quality.errors import SuiteError
+    from muntin.quality.suite import SuiteError
     from muntin.tasks import Local
 
     if sum(file["rows"] for window in staged.windows for file in window.files) <= FEW_ROWS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.durations import spell
 from muntin.definition.instants import spell_instant
 from muntin.errors import DefinitionError
-from muntin.extensions.airflow.assets.window_assets import window_asset
+from muntin.extensions.airflow.assets.partitions import window_asset
 from muntin.sources.upstream_windows import WindowSource
 
 if TYPE_CHECKING:

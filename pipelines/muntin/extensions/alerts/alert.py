@@ -15,8 +15,7 @@ from muntin.extensions.alerts.delivery import Sender, deliver
 from muntin.extensions.alerts.findings import findings
 from muntin.extensions.alerts.message import kept_held, message, summary
 from muntin.extensions.alerts.outbox import Outbox
-from muntin.extensions.alerts.problems import Problems
-from muntin.extensions.alerts.recovery import approved, recovered
+from muntin.extensions.alerts.problems import Problems, approved, recovered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,10 +13,8 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import MissingPackageError
-from muntin.extensions.alerts.channels.addresses import of_environment
+from muntin.extensions.alerts.channels.addresses import ChannelError, notify, of_environment
 from muntin.extensions.alerts.channels.apprise_channel import send
-from muntin.extensions.alerts.channels.errors import ChannelError
-from muntin.extensions.alerts.channels.notifiers import notify
 from muntin.extensions.alerts.outbox import Letter
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from muntin.jobs.published.window_tables import published as published_windows
 from muntin.jobs.records.attempts import first_line
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.forgotten import forgotten
-from muntin.quality.errors import ExpectationsFailed
+from muntin.quality.suite import ExpectationsFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

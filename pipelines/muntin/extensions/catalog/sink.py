@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from muntin.jobs.sending.catch_up import Sent
-    from muntin.jobs.sending.patience import Patience
+    from muntin.jobs.sending.notes import Patience
     from muntin.jobs.state.bound import Bound
     from muntin.sinks.delivery import Reach
 
@@ -60,7 +60,7 @@ class CatalogSink(Declared):
 
     def follow(self, bound: Bound, reach: Reach, patience: Patience, *, anew: bool) -> Sent:
         """Let the name lead to the table of its window."""
-        from muntin.extensions.catalog.register import register
+        from muntin.extensions.catalog.registered import register
 
         return register(bound, self, reach, patience, anew=anew)
 

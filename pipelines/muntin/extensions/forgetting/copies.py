@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muntin.extensions.forgetting.table_files import other_values
-from muntin.files.pages import opened
 from muntin.files.paths import sizes_below
+from muntin.files.readable import opened
 from muntin.jobs.housekeeping.without_keys import rows_among
 from muntin.store.paths import DIMENSIONS, GIVEN
 

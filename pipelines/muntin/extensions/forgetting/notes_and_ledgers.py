@@ -18,7 +18,7 @@ from muntin.jobs.published.window_tables import commit_segment, published, windo
 from muntin.states.forgotten_keys import among
 from muntin.store.parquet import read_parquet, write_named
 from muntin.store.paths import NOTES
-from muntin.store.retries import after_conflicts
+from muntin.store.store import after_conflicts
 from muntin.timeline.ledger import NOTES as FILES
 
 if TYPE_CHECKING:

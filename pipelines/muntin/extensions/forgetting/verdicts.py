@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.extensions.forgetting.texts import without
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.jobs.records.verdicts_table import TABLE, write_verdicts
 from muntin.store.reading import read_files
-from muntin.store.retries import after_conflicts
-from muntin.store.store import Change
+from muntin.store.store import Change, after_conflicts
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath

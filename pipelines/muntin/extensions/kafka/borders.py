@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.errors import SourceError
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.states.columns import INSTANT
 from muntin.store.parquet import write_named
 from muntin.store.paths import batches_of_windows, windows_path

@@ -17,11 +17,11 @@ from muntin.extensions.kafka.batch_checks import (
 from muntin.extensions.kafka.borders import keep as note
 from muntin.extensions.kafka.borders import kept
 from muntin.extensions.kafka.topics.broker import Broker
+from muntin.extensions.kafka.topics.checks import Range
 from muntin.extensions.kafka.topics.first_messages import first_messages
-from muntin.extensions.kafka.topics.ranges import Range
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.sources.listing import SourceFile
-from muntin.store.retries import after_conflicts
+from muntin.store.store import after_conflicts
 from muntin.timeline.batches import between_neighbours
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.extras import need
 from muntin.files.connections import CONNECTION, without
 from muntin.sinks.addresses import VARIABLE, variable
-from muntin.sinks.errors import BlockedError, RefusedError, SinkError
-from muntin.sinks.json_values import as_json, plain_rows, widest
+from muntin.sinks.errors import BlockedError, RefusedError, SinkError, as_json, plain_rows, widest
 from muntin.sinks.misfits import Fitted
 
 if TYPE_CHECKING:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from muntin.definition.checks import check_choice
 from muntin.extensions.kafka.topics.checks import (
     VALUE,
+    Range,
     check_address,
     check_column,
     check_schema,
     checked_fields,
+    is_address,
+    parsed,
 )
-from muntin.extensions.kafka.topics.ranges import Range, is_address, parsed
 from muntin.old_names import old_names_refused
 from muntin.sources.dialect import USUAL
 from muntin.sources.listing import SourceFile

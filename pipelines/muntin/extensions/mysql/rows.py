@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from muntin.extensions.mysql import sql
-from muntin.sinks.errors import RefusedError
-from muntin.sinks.json_values import plain_rows, widest
+from muntin.sinks.errors import RefusedError, plain_rows, widest
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.extensions.mysql.sink import ID
-from muntin.sinks.errors import RefusedError
-from muntin.sinks.json_values import as_json, is_bytes
+from muntin.sinks.errors import RefusedError, as_json, is_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

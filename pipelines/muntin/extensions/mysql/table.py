@@ -18,8 +18,7 @@ from muntin.extensions.mysql.rows import Rows
 from muntin.extensions.mysql.sink import ID
 from muntin.sinks.delivery import Position, sliced
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
-from muntin.sinks.misfits import Fitted
-from muntin.sinks.targets import COUNTED, Target, lost_since
+from muntin.sinks.misfits import COUNTED, Fitted, Target, lost_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

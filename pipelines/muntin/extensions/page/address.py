@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from muntin.definition.instants import label, of_label
 from muntin.errors import DefinitionError
-from muntin.jobs.inspect.newest_rows import Place
+from muntin.jobs.inspect.some_windows import Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

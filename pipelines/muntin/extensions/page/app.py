@@ -22,19 +22,18 @@ from starlette.exceptions import HTTPException
 from muntin.errors import DefinitionError, MuntinError
 from muntin.extensions.page import answers
 from muntin.extensions.page.answers import FORGOTTEN, TABS
-from muntin.extensions.page.html import page
-from muntin.extensions.page.views.around import no_airflow
+from muntin.extensions.page.html import page, show_as_asked
 from muntin.extensions.page.views.explained import no_runs
+from muntin.extensions.page.views.held import no_airflow
 from muntin.extensions.page.views.overview import RECENT, overview
-from muntin.extensions.page.zone import show_as_asked
 from muntin.store.state import DAG_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muntin.extensions.page.installation import Installation, Place
-    from muntin.extensions.page.views.around import Around
     from muntin.extensions.page.views.explained import Runs
+    from muntin.extensions.page.views.held import Around
 
 _SAFE = {
     "Content-Security-Policy": (

@@ -2,7 +2,7 @@
 
 from muntin.extensions.page.app import page_app
 from muntin.extensions.page.installation import Installation
-from muntin.extensions.page.views.around import Around, Dead
 from muntin.extensions.page.views.explained import Run
+from muntin.extensions.page.views.held import Around, Dead
 
 __all__ = ["Around", "Dead", "Installation", "Run", "page_app"]

@@ -3,19 +3,26 @@
 <schema>.<table>         a row for each window: identity columns (unique, nulls alike), bounds, results,
 revision <schema>.muntin_ledger   a row for each pipeline, window and table: how far the table is, what it
 looked like, what does not fit into it
+
+The table of a sink as it is in PostgreSQL: its columns and rows.
+
+A table that is dropped and made again has another oid.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from muntin.sinks.json_values import is_bytes
+from muntin.sinks.errors import is_bytes
+from muntin.sinks.misfits import COUNTED, Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import psycopg
 LEDGER = "muntin_ledger"
 ROWS = "muntin_rows"
 """The temporary table that rows come through."""
@@ -24,7 +31,6 @@ SETTINGS = (
     "SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '60s'; SET LOCAL TimeZone"
     " = 'UTC'"
 )
-
 _TYPES = {
     pa.int8(): "smallint",
     pa.int16(): "smallint",
@@ -172,3 +178,54 @@ def _listed(names: Sequence[str]) -> str:
 def _quoted(name: str) -> str:
     """The name of a column, which may hold dots."""
     return f'"{name.replace(chr(34), chr(34) * 2)}"'
+
+
+_COLUMNS = (
+    "SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
+    "WHERE a.attrelid = to_regclass(%s)::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
+)
+_CONSTRAINED = (
+    "SELECT a.attname FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY"
+    " (c.conkey) WHERE c.conrelid = to_regclass(%s)::oid AND c.conname = %s ORDER BY a.attnum"
+)
+
+
+def given_types(noted: str) -> dict[str, str]:
+    """The columns whose type was given by Muntin, and that type."""
+    columns: dict[str, tuple[str, str]] = json.loads(noted or "{}").get("columns", {})
+    return {name: there for name, (there, given) in columns.items() if there == given}
+
+
+def found(connection: psycopg.Connection, table: str) -> Target | None:
+    """The table that a name stands for now; None: there is no such table."""
+    if (oid := oid_of(connection, quoted(table))) is None:
+        return None
+    rows = _first(connection, f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table)} LIMIT {COUNTED}) counted")
+    return Target(oid, types_of(connection, table), rows)
+
+
+def types_of(connection: psycopg.Connection, table: str) -> dict[str, str]:
+    """The columns of a table and their types."""
+    return dict(connection.execute(_COLUMNS, [quoted(table)]).fetchall())
+
+
+def has_rows(connection: psycopg.Connection, table: str) -> bool:
+    """Whether a table has a row."""
+    return bool(_first(connection, f"SELECT EXISTS (SELECT 1 FROM {quoted(table)})"))
+
+
+def oid_of(connection: psycopg.Connection, name: str) -> int | None:
+    """The oid of the table of a quoted name; None: there is no such table."""
+    return _first(connection, "SELECT to_regclass(%s)::oid::bigint", name)
+
+
+def constrained(connection: psycopg.Connection, table: str, constraint: str) -> str:
+    """The columns of a constraint."""
+    return ", ".join(
+        name for (name,) in connection.execute(_CONSTRAINED, [quoted(table), constraint]).fetchall()
+    )
+
+
+def _first(connection: psycopg.Connection, statement: str, *values: str) -> Any:  # noqa: ANN401 - whatever was asked for
+    row = connection.execute(statement, values or None).fetchone()
+    return row[0] if row else None

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.extras import need
 from muntin.extensions.postgres import sql
 from muntin.extensions.postgres.rows import Rows
-from muntin.extensions.postgres.target import found, oid_of
+from muntin.extensions.postgres.sql import found, oid_of
 from muntin.files.connections import without
 from muntin.sinks.delivery import Position, sliced
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
-from muntin.sinks.misfits import Fitted
-from muntin.sinks.targets import is_same, lost_since
+from muntin.sinks.misfits import Fitted, is_same, lost_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from muntin.extensions.postgres.sink import PostgresSink
     from muntin.sinks.declaration import OnUnsupported
     from muntin.sinks.delivery import Delivery, Reach
-    from muntin.sinks.targets import Target
+    from muntin.sinks.misfits import Target
 
 CONNECT_S = 5
 CHUNK = 5_000

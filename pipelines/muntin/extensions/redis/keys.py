@@ -19,8 +19,15 @@ from uuid import uuid4
 
 from muntin.extensions.redis.ledger import Ledger, Standing
 from muntin.sinks.delivery import sliced
-from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, RefusedError
-from muntin.sinks.json_values import as_json, plain_rows, widest
+from muntin.sinks.errors import (
+    AllNeededError,
+    BlockedError,
+    MovedError,
+    RefusedError,
+    as_json,
+    plain_rows,
+    widest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

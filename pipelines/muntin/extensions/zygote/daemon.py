@@ -77,8 +77,8 @@ def work() -> None:
 
 def main() -> None:
     """Be the daemon of a session, or have a Python be it that has imported already."""
+    from muntin.extensions.zygote.quick_answers import use_folders
     from muntin.extensions.zygote.shared import is_of_a_session, key, run
-    from muntin.extensions.zygote.unpacked import use_folders
 
     use_folders()
     if is_of_a_session() and os.environ.get("MUNTIN_ZYGOTE") != "off":

@@ -26,8 +26,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
-from muntin.extensions.zygote.alive import has_children, started_at
-from muntin.extensions.zygote.zygote import ask, become_zygote
+from muntin.extensions.zygote.zygote import ask, become_zygote, has_children, started_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -4,6 +4,8 @@
 A client sends, over a socket: the length of its request, with its streams 0, 1 and 2; then JSON of its
 environment, folder, words of the command line and paths of modules. It gets the number of the fork. The
 connection is open as long as the fork and its workers run.
+
+Whether a process still runs. Its number alone does not say so: numbers are given again.
 """
 
 from __future__ import annotations
@@ -16,13 +18,44 @@ import socket
 import struct
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
-
-from muntin.extensions.zygote.alive import is_running, started_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+
+def started_at(pid: int) -> str:
+    """When a process started, in the kernel's ticks, as text; "" if it has ended, or where the system does
+    not tell (macOS).
+    """
+    try:
+        state, *fields = (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        )
+    except (OSError, ValueError):
+        return ""
+    return fields[18] if state != "Z" else ""
+
+
+def is_running(pid: int, started: str) -> bool:
+    """Whether the process that started then still runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return started_at(pid) == started
+
+
+def has_children(pid: int) -> bool:
+    """Whether a process has children; True where the system does not tell."""
+    try:
+        return bool(Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8"))
+    except OSError:
+        return True
+
 
 LENGTH = struct.Struct("!I")
 _POLL_S = 1.0

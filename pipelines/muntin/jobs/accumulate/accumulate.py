@@ -15,14 +15,13 @@ from muntin.jobs.accumulate.earlier_states.joined_reading import read
 from muntin.jobs.accumulate.forgotten_rows import with_forgotten
 from muntin.jobs.accumulate.summaries import check_share, summaries
 from muntin.jobs.accumulate.wider_states import common_schema, in_types
-from muntin.jobs.deduplication.kept_decisions import keep_of_one
-from muntin.jobs.deduplication.known import commit_ids
+from muntin.jobs.deduplication.kept_decisions import commit_ids, keep_of_one
 from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions
 from muntin.jobs.inputs.dimensions.lookup_log import commit_met
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.materialised.materialise import inputs_of_run
-from muntin.jobs.published.kept_states import check_kept
 from muntin.jobs.published.lost_commits import check_no_lost_commits
+from muntin.jobs.published.pending import check_kept
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_others
 from muntin.jobs.schema_check.same_versions import note_versions
 from muntin.jobs.state.beside_forgetting import beside_forgetting
@@ -31,9 +30,8 @@ from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
 from muntin.states.derived_columns import has_types, whole_schema
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, source_of
-from muntin.store.retries import after_conflicts
 from muntin.store.shared_files import others, replacement, within
-from muntin.store.store import Change, File, Snapshot
+from muntin.store.store import Change, File, Snapshot, after_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

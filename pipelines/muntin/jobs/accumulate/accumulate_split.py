@@ -15,7 +15,7 @@ from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED, wit
 from muntin.jobs.accumulate.shares import SplitResult, counted_split, taken
 from muntin.jobs.accumulate.slot_lift import slot_lift
 from muntin.jobs.accumulate.split_rows import Counted
-from muntin.jobs.deduplication.changed_rows import together
+from muntin.jobs.deduplication.earlier import together
 from muntin.jobs.inputs.dimensions.lookup_log import name_of_met, write_met
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files

@@ -27,9 +27,8 @@ from muntin.sources.sessions.fetched_files import fetched_once
 from muntin.sources.sessions.listed_files import let_read
 from muntin.sources.sessions.time_limit import in_time
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
-from muntin.store.retries import again_after
-from muntin.store.store import File
-from muntin.tasks.memory import in_memory
+from muntin.store.store import File, again_after
+from muntin.tasks.runner import in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

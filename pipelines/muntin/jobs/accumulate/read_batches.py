@@ -19,7 +19,7 @@ from muntin.jobs.accumulate.row_changes.later_batches import with_later
 from muntin.jobs.accumulate.shares import manifest_of_batch
 from muntin.jobs.accumulate.shares_of_sources import accumulate_shares, dealt
 from muntin.jobs.deduplication.event_ids import SCHEMA
-from muntin.jobs.deduplication.known import decided_of_nothing, earlier_ids, known_ids
+from muntin.jobs.deduplication.kept_decisions import decided_of_nothing, earlier_ids, known_ids
 from muntin.jobs.inputs.dimensions.lookup_log import write_met
 from muntin.jobs.quarantine.refused_places import REFUSED
 from muntin.jobs.schema_check.same_versions import say_other_workers

@@ -23,8 +23,7 @@ from muntin.jobs.inputs.dimensions.lookup_log import write_met
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
 from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits
 from muntin.jobs.schema_check.contradictions import reported as contradicted
-from muntin.jobs.schema_check.fitting_files import fitting
-from muntin.jobs.schema_check.odd_cells import with_odd_cells
+from muntin.jobs.schema_check.fitting_files import fitting, with_odd_cells
 from muntin.sources.reading.bad_files import check_whole
 from muntin.sources.reading.column_hints import lacks_types
 from muntin.sources.reading.mended import Mended

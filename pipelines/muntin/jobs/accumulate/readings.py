@@ -24,10 +24,9 @@ from muntin.jobs.accumulate.shares import split_batch
 from muntin.jobs.inputs.listings.listing import listing
 from muntin.jobs.inputs.listings.of_several import telling
 from muntin.jobs.schema_check.definition_fit import check_aggregates
-from muntin.jobs.schema_check.definition_sql import check_sql
 from muntin.jobs.schema_check.first_files import columns_of, first_columns, first_with_rows
 from muntin.jobs.schema_check.fitting_files import fitting
-from muntin.jobs.schema_check.source_columns import bound_types
+from muntin.jobs.schema_check.source_columns import bound_types, check_sql
 from muntin.jobs.state.source_note import noted
 from muntin.sources.common_types import common_type
 from muntin.sources.reading.row_times import without_rows

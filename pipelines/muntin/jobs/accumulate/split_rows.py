@@ -12,10 +12,18 @@ import pyarrow.parquet as pq
 
 from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.shares import keeps_order, taken
-from muntin.jobs.quarantine.refused_places import BAD, KEPT, REFUSED, placed, rows_by_file, with_lines
-from muntin.jobs.quarantine.row_faults import Fault, first_fault, row_faults
-from muntin.jobs.schema_check.names_of_columns import check_names
-from muntin.jobs.schema_check.times_of_files import check_times
+from muntin.jobs.quarantine.refused_places import (
+    BAD,
+    KEPT,
+    REFUSED,
+    Fault,
+    first_fault,
+    placed,
+    row_faults,
+    rows_by_file,
+    with_lines,
+)
+from muntin.jobs.schema_check.first_files import check_names, check_times
 from muntin.sources.logged.table_changes import in_order, with_steps
 from muntin.sources.reading.column_types import check_numbers, column_types
 from muntin.sources.reading.dimensions.answers import TIMED, with_answers

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.jobs.accumulate.shares import COUNTS, manifest_of_batch
 from muntin.jobs.records.refusals import spelled_share
 from muntin.jobs.records.reports import Accumulated, ReadFile, SourceRows

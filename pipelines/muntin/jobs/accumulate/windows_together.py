@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from muntin.aggregates.objects import runs_code
 from muntin.errors import SourceError
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Seen
 from muntin.sources.listing import source_file
 from muntin.sources.reading.row_times import staged_batches

@@ -10,14 +10,11 @@ import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL, spell_instant
 from muntin.errors import StateError
-from muntin.jobs.deduplication.changed_rows import Homes, names_of_changes, together
-from muntin.jobs.deduplication.earlier import Earlier
+from muntin.jobs.deduplication.earlier import Earlier, Homes, names_of_changes, together
 from muntin.jobs.deduplication.event_ids import Ids
-from muntin.jobs.deduplication.kept_decisions import keep, kept
-from muntin.jobs.deduplication.known import compared_ids, facts_of_ids
+from muntin.jobs.deduplication.kept_decisions import compared_ids, facts_of_ids, keep, kept
 from muntin.store.paths import IDS, parse_states_path
-from muntin.timeline.batches import UNDECIDED, Batches
-from muntin.timeline.deduplication import decided
+from muntin.timeline.batches import UNDECIDED, Batches, decided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

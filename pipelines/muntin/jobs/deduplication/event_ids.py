@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, ID_TIME, INSTANT
 from muntin.states.sorted import instants
 from muntin.store.contents import whole_content

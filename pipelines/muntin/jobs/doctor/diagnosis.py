@@ -17,9 +17,8 @@ from muntin.definition.spelling import many
 from muntin.definition.time_limits import PUBLISH_DESPITE
 from muntin.errors import ConflictError, StateError
 from muntin.files.paths import path_of, remove_folder
-from muntin.jobs.doctor.bad_files import without
 from muntin.jobs.doctor.examine import damaged_logs, examine
-from muntin.jobs.doctor.finding import Damage, Finding
+from muntin.jobs.doctor.finding import Damage, Finding, without
 from muntin.jobs.doctor.set_aside import unmarked
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.batch_states import NEED_A_PERSON, spelled, stretches

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL, instant_us
-from muntin.jobs.doctor.bad_files import bad_files, logs_of, without
-from muntin.jobs.doctor.finding import Damage
+from muntin.jobs.doctor.finding import Damage, bad_files, logs_of, without
 from muntin.jobs.published.lost_commits import lost_commits
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
@@ -16,15 +15,15 @@ from muntin.jobs.records.lost_publications import lost_publications
 from muntin.jobs.records.reports_table import TABLE, last_accumulated
 from muntin.store.commits import committed_ms
 from muntin.store.contents import problem_of
-from muntin.store.expired_marks import expired_before
 from muntin.store.log_check import problems_of_log
 from muntin.store.paths import NOTES, QUARANTINE, batches_of_windows, parse_states_path
+from muntin.store.tier_files import expired_before
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from muntin.files.paths import AnyPath
-    from muntin.jobs.doctor.bad_files import Bad
+    from muntin.jobs.doctor.finding import Bad
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import File

@@ -13,12 +13,12 @@ from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.doctor.bad_files import paths_of, without
 from muntin.jobs.doctor.examine import damaged_logs, examine, gone_back
+from muntin.jobs.doctor.finding import paths_of, without
 from muntin.jobs.doctor.set_aside import mended_log, reclaim, taken_out
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
-from muntin.jobs.published.given_tables import copies
+from muntin.jobs.published.as_defined import copies
 from muntin.jobs.published.lost_commits import lost_commits, table_versions
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.window_tables import commit_segment, published

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.doctor.bad_files import Bad
+    from muntin.jobs.doctor.finding import Bad
     from muntin.jobs.state.bound import Bound
     from muntin.store.store import File
 

@@ -14,13 +14,12 @@ import pyarrow as pa
 from muntin.definition.instants import instant_us
 from muntin.definition.kinds import Carried, Chained, RowStates
 from muntin.engine.arrival.reading import note_after
-from muntin.engine.tallies import tallies
+from muntin.engine.merged_states import tallies
 from muntin.engine.windows import combine_arranged, results, still_open
 from muntin.errors import DefinitionError
 from muntin.jobs.finalize.states import in_order, own_buckets, read_states
 from muntin.jobs.published.window_files import stretches, write_windows
-from muntin.jobs.schema_check.derive_expressions import derived
-from muntin.jobs.schema_check.having import shown
+from muntin.jobs.schema_check.derive_expressions import derived, shown
 from muntin.sources.sessions.duckdb_session import closed_session, said
 from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH

@@ -10,10 +10,9 @@ import numpy as np
 
 from muntin.definition.kinds import Carried
 from muntin.definition.schedule import Interval
-from muntin.jobs.finalize.most_states import check_states
-from muntin.jobs.finalize.tiers import tiers_of
+from muntin.jobs.finalize.tiers import check_states, tiers_of
 from muntin.store.paths import parse_states_path
-from muntin.timeline.work import Work
+from muntin.timeline.history import Work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from muntin.aggregates.objects import runs_code
 from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import StateError
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from muntin.states.frames import run_starts
 from muntin.states.keys import BUCKETS, buckets, contiguous, odd_floats

@@ -19,8 +19,7 @@ import pyarrow.compute as pc
 
 from muntin.errors import ConflictError, StateError
 from muntin.jobs.housekeeping.compact import MANY, Unit, units
-from muntin.jobs.published.kept_states import expired_to
-from muntin.jobs.published.pending import accumulated, pending_windows
+from muntin.jobs.published.pending import accumulated, expired_to, pending_windows
 from muntin.jobs.published.window_files import MOST_BATCHES, windows_from
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records import reports_table, verdicts_table
@@ -30,11 +29,11 @@ from muntin.states.columns import BATCH
 from muntin.states.derived_columns import whole_schema
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
-from muntin.store.expired_marks import marks, write_mark
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, batches_of_windows
 from muntin.store.reading import read_files, read_states
 from muntin.store.shared_files import write_shared
 from muntin.store.store import Change
+from muntin.store.tier_files import marks, write_mark
 from muntin.timeline.batches import Batches
 from muntin.timeline.history import as_if_replaced, expirable, first_retained
 from muntin.timeline.reconcile import open_when, reconcile

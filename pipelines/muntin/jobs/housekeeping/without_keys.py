@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.jobs.housekeeping.compact import units
 from muntin.jobs.published.window_files import shard_of, write_windows
 from muntin.jobs.published.window_tables import is_of_windows
@@ -28,9 +28,8 @@ from muntin.store.contents import check_whole
 from muntin.store.parquet import read_parquet
 from muntin.store.paths import QUARANTINE, TIERS, batches_of_windows
 from muntin.store.reading import read_states
-from muntin.store.retries import after_conflicts
 from muntin.store.shared_files import write_shared
-from muntin.store.store import Change
+from muntin.store.store import Change, after_conflicts
 from muntin.store.tier_files import file_of_rows, files_of_rows
 
 if TYPE_CHECKING:

@@ -13,17 +13,16 @@ from muntin.definition.instants import BEFORE_ALL, label, spell_instant
 from muntin.definition.schedule import Interval
 from muntin.errors import StateError
 from muntin.jobs.published.as_defined import check_as_defined
-from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.ledger_segments import read_ledger
-from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.pending import accumulated, readable
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.listing import SourceFile
 from muntin.sources.upstream_windows import WindowSource
-from muntin.store.expired_marks import expired_before
 from muntin.store.paths import batches_of_windows
+from muntin.store.tier_files import expired_before
 from muntin.timeline.batches import positions_of, spelled
 from muntin.timeline.ledger import Entries, no_entries
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import AnyPath
-from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.inspect.selection import no_window
 from muntin.jobs.published.changes import Changes, compared
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.window_tables import Published, current, published
@@ -22,7 +22,7 @@ from muntin.store.delta import DeltaStore
 from muntin.store.paths import folder_of
 from muntin.store.reading import read_files
 from muntin.store.state import NO_STATES, OWNER_FILE
-from muntin.timeline.work import Work
+from muntin.timeline.history import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

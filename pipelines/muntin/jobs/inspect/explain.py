@@ -13,10 +13,9 @@ from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.accumulate.row_changes.later_batches import told_changes
 from muntin.jobs.inputs.dimensions.looked_up import looked_up, met_rows
 from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
-from muntin.jobs.inspect.unknown import no_window
-from muntin.jobs.published.given_tables import as_readers_know
-from muntin.jobs.published.kept_states import are_gone, expired_to, refusal
-from muntin.jobs.published.pending import pending_window
+from muntin.jobs.inspect.selection import no_window
+from muntin.jobs.published.as_defined import as_readers_know
+from muntin.jobs.published.pending import are_gone, expired_to, pending_window, refusal
 from muntin.jobs.state.state_folders import bind_existing
 
 if TYPE_CHECKING:

@@ -24,14 +24,14 @@ import pyarrow.dataset as ds
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Carried, Chained, Unending
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.jobs.finalize.shard import shards
 from muntin.states.columns import BATCH, FRAME, INSTANT
 from muntin.store.paths import parse_states_path
 from muntin.store.reading import dataset_of
 from muntin.timeline.carried import from_note
 from muntin.timeline.closing import closing
-from muntin.timeline.work import Work
+from muntin.timeline.history import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,10 +13,9 @@ from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.inputs import difference, inputs_of_each
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.of_spark import UNKNOWN
-from muntin.jobs.inspect.planned_windows import PlannedWindows, planned_windows
-from muntin.jobs.inspect.redefined import Redefined, redefined
-from muntin.jobs.published.kept_states import expired_to, refusal, without_states
+from muntin.jobs.inspect.planned_windows import PlannedWindows, Redefined, planned_windows, redefined
 from muntin.jobs.published.lost_commits import check_no_lost_commits
+from muntin.jobs.published.pending import expired_to, refusal, without_states
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.outdated import versions

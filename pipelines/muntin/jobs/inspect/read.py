@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.errors import DefinitionError
-from muntin.jobs.inspect.selection import Selection
-from muntin.jobs.inspect.unknown import no_window
-from muntin.jobs.inspect.unpublished_work import unpublished_work
-from muntin.jobs.published.as_defined import check_as_defined, check_live
+from muntin.jobs.inspect.one_key import unpublished_work
+from muntin.jobs.inspect.selection import Selection, no_window
+from muntin.jobs.published.as_defined import as_readers_know, check_as_defined, check_live
 from muntin.jobs.published.changes_since import at_version, changes_since
-from muntin.jobs.published.given_tables import as_readers_know
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.revisions import CHANGE, REVISION

@@ -1,4 +1,7 @@
-"""Some of a window table: columns, a stretch of time, keys."""
+"""Some of a window table: columns, a stretch of time, keys.
+
+Errors for names that a pipeline does not have.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,14 @@ from muntin.states.columns import INSTANT
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+
+
+def no_window(pipeline: Pipeline, name: str) -> DefinitionError:
+    """There is no window of this name."""
+    there, near = ", ".join(pipeline.windows), did_you_mean(name, pipeline.windows)
+    return DefinitionError(f"no window {name!r} in pipeline {pipeline.name!r}; there are {there}{near}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import duckdb
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.read import columns_of, read
-from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.inspect.selection import no_window
 from muntin.sources.new_session import connect
 from muntin.sources.sessions.duckdb_session import said
 from muntin.sources.sessions.single_expressions import OF_VALUES, nodes, own_tables

@@ -23,9 +23,9 @@ from muntin.jobs.state.forgotten import forgotten
 from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
-from muntin.store.expired_marks import expired_before
 from muntin.store.paths import QUARANTINE, folder_of
 from muntin.store.reading import read_files
+from muntin.store.tier_files import expired_before
 from muntin.timeline.batches import Batches
 from muntin.timeline.ledger import no_entries
 

@@ -15,15 +15,13 @@ import pyarrow.dataset as ds
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, spell_instant
 from muntin.errors import StateError
-from muntin.jobs.finalize.most_states import check_states
 from muntin.jobs.finalize.shard import SHARD_ROWS, Shard
 from muntin.jobs.finalize.states import read_states
-from muntin.jobs.finalize.tiers import Tiers
+from muntin.jobs.finalize.tiers import Tiers, check_states
 from muntin.jobs.inspect.one_key import value_of
 from muntin.jobs.inspect.selection import Selection, several
 from muntin.jobs.lookups.range_tiles import tiles_of_ranges
-from muntin.jobs.published.kept_states import refusal
-from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.pending import accumulated, refusal
 from muntin.jobs.published.promotion import superseded
 from muntin.jobs.published.window_tables import current
 from muntin.states.columns import BUCKET

@@ -5,10 +5,13 @@ batches           0        1        2
 published         a b      c        d
 at, of a row                  *           a, b and c were known
 open then                     e           derived from the states of batches 0 and 1 alone
+
+Windows sorted by key, to find the last window of a key that was known at an instant.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,21 +20,132 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from muntin.errors import StateError
+from muntin.engine.versions import last_row_at, settled
+from muntin.errors import DefinitionError, StateError
+from muntin.jobs.inspect.one_key import unpublished_work
 from muntin.jobs.inspect.read import columns_of, published_windows, shaped, unpublished
-from muntin.jobs.inspect.unpublished_work import unpublished_work
-from muntin.jobs.lookups.key_index import KeyIndex
-from muntin.jobs.published.kept_states import expired_to, refusal
+from muntin.jobs.published.pending import expired_to, refusal
 from muntin.states.columns import INSTANT
+from muntin.states.derived_columns import storable_type
+from muntin.states.frames import Ints, run_starts
+from muntin.states.keys import contiguous, key_codes
+from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
+from muntin.tasks.local import cores
+from muntin.timeline.batches import positions_of
 from muntin.timeline.closing import Publications, closing
 from muntin.timeline.history import missing_states
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
     from muntin.timeline.closing import Knowledge
     from muntin.windows.kind import Window
+_FAMILIES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+
+
+class KeyIndex:
+    """Windows by key and, within a key, by the place that a kind gives them.
+
+    Attributes:
+        windows: the columns of published windows; `rows` of `last` are rows of it.
+        place: of each window, an integer by which windows of a key follow each other: its index, or its end.
+    """
+
+    def __init__(self, windows: pa.Table, keys: Sequence[str], known_us: Ints | None = None) -> None:
+        """Sort the windows. `known_us`: when each of them was known, microseconds; None: at its end."""
+        self.windows = windows = _in_one_piece(windows)
+        self.place = place_of(windows)
+        columns, end_us = [contiguous(windows[key]) for key in keys], instants(windows["window_end"])
+        self._order, key, place = _ordered(
+            key_codes(columns, len(windows)), self.place, instants(windows["window_start"])
+        )
+        heads = np.flatnonzero(run_starts(key)) if len(windows) else np.empty(0, np.int64)
+        self._begins = np.append(heads, len(windows)).astype(np.int64)
+        # then windows are known in their order
+        is_end = known_us is None and np.shares_memory(self.place, end_us)
+        self._settled = (
+            place
+            if is_end
+            else settled(self._begins, (end_us if known_us is None else known_us)[self._order])
+        )
+        firsts = pa.array(self._order[heads])
+        self._keys = [column.take(firsts) for column in columns]
+
+    def last(self, keys: Sequence[pa.Array], at_us: Ints) -> Ints:
+        """The row of the last window of each key that was known at an instant; -1 if none was.
+
+        `keys`: as `comparable` gives them.
+        """
+        places = last_row_at(self._begins, self._settled, self._group(keys, len(at_us)), at_us)
+        return np.where(places >= 0, self._order[places], -1) if len(self._order) else places
+
+    def _group(self, keys: Sequence[pa.Array], rows: int) -> Ints:
+        """The number of each key among the keys of the windows; -1 where no window has it."""
+        count = len(self._begins) - 1
+        both = [
+            pa.concat_arrays([window_key.cast(asked.type), asked])
+            for window_key, asked in zip(self._keys, keys, strict=True)
+        ]
+        codes = key_codes(both, count + rows)
+        return positions_of(codes[count:], codes[:count])
+
+
+def _in_one_piece(windows: pa.Table) -> pa.Table:
+    """The same rows, each column in one piece; several columns at once."""
+    with ThreadPoolExecutor(cores()) as threads:
+        return pa.Table.from_arrays([*threads.map(contiguous, windows.columns)], schema=windows.schema)
+
+
+def _ordered(codes: Ints, place: Ints, start_us: Ints) -> tuple[Ints, Ints, Ints]:
+    """The order by key, place and start, and the keys and places in it.
+
+    Batches come in order, so that to sort by key is often enough.
+    """
+    order = sorted_order(codes)
+    key, then = codes[order], place[order]
+    if not ((key[1:] > key[:-1]) | (then[1:] > then[:-1])).all():
+        order = sorted_order(codes, place, start_us)
+        key, then = codes[order], place[order]
+    return order, key, then
+
+
+def place_of(windows: pa.Table) -> Ints:
+    """The integer by which windows of a key follow each other: `window_index` by arrival, else the end."""
+    if "window_index" in windows.column_names:
+        return contiguous(windows["window_index"]).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return instants(windows["window_end"])
+
+
+def comparable(name: str, asked: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values of a key column in a type that also holds the keys of the windows, which have the type
+    `kind`; else DefinitionError.
+    """
+    if pa.types.is_dictionary(asked.type):
+        asked = asked.dictionary_decode()
+    if pa.types.is_null(kind):
+        return asked
+    plain = storable_type(asked.type)
+    try:
+        if plain == kind or pa.types.is_null(plain):
+            return asked.cast(kind)
+        if _family(plain) == _family(kind) is not None:
+            [both] = pa.unify_schemas(
+                [pa.schema({name: each}) for each in (kind, plain)], promote_options="permissive"
+            ).types
+            return asked.cast(both)
+    except pa.ArrowException:  # no type holds both
+        pass
+    raise DefinitionError(
+        f"rows: column {name!r} is {asked.type}, and the key {name!r} of the windows is {kind}; cast the"
+        f" column of the rows to {kind}"
+    )
+
+
+def _family(kind: pa.DataType) -> int | None:
+    return next((at for at, family in enumerate(_FAMILIES) if family(kind)), None)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from muntin.jobs.publish.publish import publish
 from muntin.jobs.publish.validate import validate_staged
 from muntin.jobs.records.approvals import said_of
 from muntin.jobs.state.beside_forgetting import beside_forgetting
-from muntin.store.retries import after_conflicts
+from muntin.store.store import after_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

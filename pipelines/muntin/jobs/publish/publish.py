@@ -9,12 +9,11 @@ import numpy as np
 from muntin.errors import ConflictError
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
-from muntin.jobs.published.changed_windows import changed_windows
+from muntin.jobs.published.changes import changed_windows
 from muntin.jobs.published.ledger_segments import read_ledger, to_merge, write_segment
 from muntin.jobs.published.lost_commits import table_versions
-from muntin.jobs.published.promotion import check_not_superseded, promote_complete
+from muntin.jobs.published.promotion import check_not_superseded, describe, promote_complete, texts
 from muntin.jobs.published.staged_windows import entries_of, schema_of
-from muntin.jobs.published.table_texts import describe, texts
 from muntin.jobs.published.window_files import in_types, replaced_windows
 from muntin.jobs.published.window_tables import Published, published
 from muntin.jobs.records.verdicts import check_judged
@@ -22,9 +21,9 @@ from muntin.jobs.tiles.tiers import make_tiers
 from muntin.states.derived_columns import has_types
 from muntin.states.frames import is_among
 from muntin.store.contents import problems_of_notes
-from muntin.store.expired_marks import carried_on, marks
 from muntin.store.paths import batches_of_windows
 from muntin.store.store import Change, File
+from muntin.store.tier_files import carried_on, marks
 from muntin.timeline.ledger import Derivation, Ledger
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:
     """
     from muntin.jobs.publish.validate import find_suite
     from muntin.quality import load_suite
-    from muntin.quality.spark_alone import needs_spark
+    from muntin.quality.pandas_rules import needs_spark
 
     if rows := rows_need_spark(pipeline):
         return rows

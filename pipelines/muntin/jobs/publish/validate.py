@@ -33,7 +33,7 @@ def validate_staged(
     people can inspect them.
     """
     from muntin.quality import load_suite, validate
-    from muntin.quality.errors import ExpectationsFailed
+    from muntin.quality.suite import ExpectationsFailed
 
     suites = {name: load_suite(find_suite(path)) for name, path in bound.pipeline.expectations.items()}
     reports = []

@@ -13,15 +13,15 @@ import pyarrow as pa
 
 from muntin.definition.spelling import many
 from muntin.errors import DefinitionError, StateError, VersionGoneError
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions
 from muntin.jobs.published.window_tables import current
 from muntin.store.commits import commits_between
 from muntin.store.contents import problem_once
-from muntin.store.expired_marks import is_mark
 from muntin.store.paths import batches_of_windows
 from muntin.store.reading import read_files
+from muntin.store.tier_files import is_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

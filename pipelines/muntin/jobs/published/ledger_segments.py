@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.store.contents import damaged, problem_once
-from muntin.store.footers import footer, table_of, text_of
-from muntin.store.kept import kept
-from muntin.store.parquet import write_named
+from muntin.store.local_files import kept
+from muntin.store.parquet import footer, table_of, text_of, write_named
 from muntin.store.store import File
 from muntin.timeline.ledger import Derivation, Entries, Ledger, Superseded
 

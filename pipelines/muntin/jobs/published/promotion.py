@@ -3,33 +3,74 @@ are complete.
 
 A table names its earlier derivations. A run of an earlier derivation is refused: two definitions never take
 turns in a table.
+
+Texts of published tables: name, description, and a comment for each column, which any
+Delta reader shows.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.errors import StateError
+from muntin.errors import ConflictError, StateError
 from muntin.files.paths import folders_in
 from muntin.jobs.published.ledger_segments import write_segment
-from muntin.jobs.published.table_texts import texts
-from muntin.jobs.published.window_tables import Published, candidate, current
+from muntin.jobs.published.window_tables import Published, candidate, current, published
+from muntin.jobs.state.definition_note import spelled
+from muntin.states.columns import BATCH
 from muntin.store.disk import link
-from muntin.store.retries import after_conflicts
 from muntin.store.state import WINDOWS
-from muntin.store.store import Change
+from muntin.store.store import Change, Texts, after_conflicts
 from muntin.timeline.ledger import Derivation, Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
+    from muntin.aggregates.aggregate import Aggregate
     from muntin.jobs.state.bound import Bound
     from muntin.store.store import File, Snapshot
+_OF_ALL = {
+    "window_start": "start of the window, inclusive, UTC",
+    "window_end": "end of the window, exclusive, UTC",
+    BATCH: "start of the interval of the batch that closed the window, UTC",
+}
+
+
+def texts(bound: Bound, window: str) -> Texts:
+    """The texts of a window's table."""
+    kind = spelled(bound.windows[window])
+    description = " ".join(filter(None, (bound.pipeline.description, f"Windows of Muntin: {kind}")))
+    return Texts(f"{bound.pipeline.name}.{window}", description, comments(bound, window))
+
+
+def comments(bound: Bound, window: str) -> Mapping[str, str]:
+    """Column of a window's table -> its comment."""
+    keys = dict.fromkeys(bound.keys_of(window), "key: windows are kept apart by it")
+    aggregates = {name: _of(aggregate) for name, aggregate in bound.aggregates.items()}
+    derived = {name: f"derived: {expression}" for name, expression in bound.pipeline.derived.items()}
+    return keys | _OF_ALL | aggregates | derived
+
+
+def _of(aggregate: Aggregate) -> str:
+    unit = f" [{aggregate.unit}]" if aggregate.unit else ""
+    return f"{aggregate}{unit}" + (f": {aggregate.comment}" if aggregate.comment else "")
+
+
+def describe(bound: Bound) -> None:
+    """Bring the texts of the tables of windows up to date; nothing is written where they are."""
+    for window in bound.windows:
+        now = published(bound.store, window)
+        if now.ledger:
+            # another run writes to the table: a later run brings its texts up to date
+            with suppress(ConflictError):
+                bound.store.describe(now.table, now.snapshot, texts(bound, window))
+
 
 _TRIES = 8
 

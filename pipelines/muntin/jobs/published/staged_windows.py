@@ -21,7 +21,7 @@ from muntin.errors import ConflictError
 from muntin.jobs.state.given_spans import keep
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import has_types
-from muntin.store.footers import table_of, text_of
+from muntin.store.parquet import table_of, text_of
 from muntin.store.paths import name_of
 from muntin.timeline.ledger import NOTES, Entries
 

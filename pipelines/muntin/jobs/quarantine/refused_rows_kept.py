@@ -21,9 +21,8 @@ from muntin.jobs.state.locks import locks
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE
 from muntin.store.reading import read_files
-from muntin.store.retries import after_conflicts
 from muntin.store.shared_files import replacement, within
-from muntin.store.store import Change, Snapshot, Texts
+from muntin.store.store import Change, Snapshot, Texts, after_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

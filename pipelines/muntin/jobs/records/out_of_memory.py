@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
 from muntin.errors import OutOfMemoryError
-from muntin.tasks.memory import MEND, lack_of_memory
+from muntin.tasks.runner import MEND, lack_of_memory
 
 if TYPE_CHECKING:
     from muntin.jobs.records.attempts import Attempt

@@ -17,8 +17,7 @@ from muntin.jobs.records.report_files import crowd, telling_of, write_reports
 from muntin.jobs.records.reports import ReadFile
 from muntin.states.columns import INSTANT
 from muntin.store.reading import read_files
-from muntin.store.retries import after_conflicts
-from muntin.store.store import Change, Texts
+from muntin.store.store import Change, Texts, after_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,8 +16,7 @@ from muntin.jobs.records.report_files import crowd
 from muntin.states.columns import INSTANT
 from muntin.store.parquet import write_named
 from muntin.store.reading import read_files
-from muntin.store.retries import after_conflicts
-from muntin.store.store import Change, File, Texts
+from muntin.store.store import Change, File, Texts, after_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

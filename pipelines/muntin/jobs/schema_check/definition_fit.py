@@ -159,8 +159,7 @@ def _check_derived(
         kind.having is None and not kind.made_of.of_results for kind in bound.windows.values()
     ):
         return
-    from muntin.jobs.schema_check.derive_expressions import check_derived, check_read_by_next
-    from muntin.jobs.schema_check.having import check_having
+    from muntin.jobs.schema_check.derive_expressions import check_derived, check_having, check_read_by_next
 
     for frames in bound.frame_sets:
         none = sealed(

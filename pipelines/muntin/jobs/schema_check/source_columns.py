@@ -1,5 +1,8 @@
 """Bind a definition to the source's columns before anything is read: unknown columns and impossible types
 fail here.
+
+Check that each SQL text of a definition is an expression over a row, before DuckDB binds it, for binding
+runs statements.
 """
 
 from __future__ import annotations
@@ -10,20 +13,18 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from muntin.aggregates.grouping import asked_of
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.schema_check.contradictions import contradictions, waits
 from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.jobs.schema_check.definition_fit import check_fit
-from muntin.jobs.schema_check.definition_sql import check_sql
-from muntin.jobs.schema_check.first_files import first_with_rows
-from muntin.jobs.schema_check.fitting_files import fitting
-from muntin.jobs.schema_check.names_of_columns import check_names
-from muntin.jobs.schema_check.odd_cells import with_odd_cells
-from muntin.jobs.schema_check.times_of_files import check_times
+from muntin.jobs.schema_check.first_files import check_names, check_times, first_with_rows
+from muntin.jobs.schema_check.fitting_files import fitting, with_odd_cells
 from muntin.jobs.state.source_note import noted
 from muntin.sources.reading.column_hints import lacks_types
 from muntin.sources.reading.column_types import check_numbers, column_types
 from muntin.sources.reading.lift import states
+from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
 from muntin.sources.reading.row_times import event_time, staged
 from muntin.sources.reading.scan import scan
 from muntin.sources.reading.sql_types import stored_type
@@ -31,15 +32,62 @@ from muntin.sources.reading.taken_times import Taken
 from muntin.sources.sessions.duckdb_session import described, explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.listed_files import let_read
+from muntin.sources.sessions.single_expressions import check_expression, check_type, is_broken
 from muntin.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    from muntin.aggregates.aggregate import Aggregate
     from muntin.definition.frame_sets import FrameSet
     from muntin.jobs.state.bound import Bound
+
+
+def check_sql(bound: Bound) -> None:
+    """Refuse SQL that could do more than read a row; the error names the part of the definition."""
+    for column, kind in bound.source.types.items():
+        check_type(kind, f"types[{column!r}]")
+    for name, aggregate in bound.aggregates.items():
+        _check_aggregate(aggregate, f"aggregates[{name!r}]")
+    for what, sql in _expressions(bound):
+        check_expression(sql, what)
+
+
+def _check_aggregate(aggregate: Aggregate, what: str) -> None:
+    """Refuse an aggregate by what its user wrote, not by the SQL that is made of it."""
+    try:
+        for field in aggregate.fields:
+            for sql in (*lifts_sql(field).values(), *(expression_sql(each) for each, _ in asked_of(field))):
+                check_expression(sql, what, str(aggregate))
+    except DefinitionError:
+        for sql in (aggregate.of, *(field.where for field in aggregate.fields)):
+            if sql and is_broken(sql):
+                check_expression(sql, what)
+        raise
+
+
+def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
+    """The name and the SQL of each expression."""
+    if where := bound.pipeline.filter:
+        yield "where", where
+    for name, window in bound.windows.items():
+        if window.having is not None:
+            yield f"windows[{name!r}], having", window.having
+        # as the user wrote it
+        own = [
+            getattr(policy, part, "") for policy in getattr(window, "policies", ()) for part in ("of", "at")
+        ]
+        for sql in (
+            *filter(None, own),
+            *(sql for sql, _ in window.made_of.needs),
+            *window.made_of.lifts.values(),
+        ):
+            yield f"windows[{name!r}]", sql
+    for name, sql in bound.pipeline.derived.items():
+        yield f"aggregates[{name!r}]", sql
+
 
 _TYPED = "muntin_typed"
 

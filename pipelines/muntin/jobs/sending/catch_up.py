@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from muntin.files.paths import AnyPath
-    from muntin.jobs.sending.patience import Patience
+    from muntin.jobs.sending.notes import Patience
     from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
     from muntin.sinks.delivery import Reach

@@ -1,12 +1,15 @@
 """Notes on the sinks of a state: how far each is, and its last error.
 
 A note is a small file beside the log of the window's table. No sink is asked.
+
+How long a run waits for a sink: as long as it gives signs of life.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+import time
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -15,6 +18,7 @@ from muntin.jobs.published.window_tables import current
 from muntin.jobs.state.notes import change_note
 from muntin.jobs.state.notes import read_note as read_json
 from muntin.sinks.delivery import Position
+from muntin.sinks.errors import SinkError
 from muntin.store.log_check import commit_path
 
 if TYPE_CHECKING:
@@ -22,6 +26,31 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
     from muntin.sinks.delivery import Misfit
+_FOR_EVER = float("inf")
+
+
+@dataclass(slots=True)
+class Patience:
+    """The time until which a sink has to give a sign of life. Work of this process does not count."""
+
+    seconds: float
+    until: float = field(default=_FOR_EVER, init=False)
+    over: bool = field(default=False, init=False)
+
+    def alive(self) -> None:
+        """The sink answered, or is spoken to from now on; SinkError if the run has given it up meanwhile."""
+        if self.over:
+            raise SinkError("given up")
+        self.until = time.monotonic() + self.seconds
+
+    def own_work(self) -> None:
+        """The sink waits for this process."""
+        self.until = _FOR_EVER
+
+    def is_over(self) -> bool:
+        """Whether the sink gave no sign of life for too long; then it is given up for good."""
+        self.over = self.over or time.monotonic() > self.until
+        return self.over
 
 
 FOLDER = "_sinks"  # readers of Delta pass folders by that begin with a low line

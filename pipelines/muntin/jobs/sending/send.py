@@ -13,8 +13,7 @@ from muntin.definition.extras import need
 from muntin.errors import MuntinError
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent, catch_up
-from muntin.jobs.sending.notes import Note, write_note
-from muntin.jobs.sending.patience import Patience
+from muntin.jobs.sending.notes import Note, Patience, write_note
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.printable import printable
 from muntin.sinks.addresses import of_environment

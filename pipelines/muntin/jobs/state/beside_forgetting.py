@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from muntin.errors import ConflictError, MuntinError, StateError
 from muntin.jobs.state.forgotten import forgotten
 from muntin.jobs.state.forgotten_log import newest_number
-from muntin.store.retries import again_after
+from muntin.store.store import again_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable

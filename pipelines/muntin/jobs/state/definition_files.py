@@ -19,7 +19,7 @@ from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.jobs.state.same_names import check_apart
 from muntin.registry import extension
-from muntin.tasks.by_value import ship_by_value
+from muntin.tasks.runner import ship_by_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

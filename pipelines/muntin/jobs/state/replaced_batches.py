@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.jobs.state.locks import locks
-from muntin.store.retries import after_conflicts
 from muntin.store.shared_files import replacement
-from muntin.store.store import Change
+from muntin.store.store import Change, after_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,8 @@ from muntin.definition.instants import from_us, instant_us
 from muntin.errors import ForgottenError, SourceError
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.inputs import difference, inputs_of_each, without_files
-from muntin.jobs.inputs.purged import purged
-from muntin.jobs.published.kept_states import readable
-from muntin.jobs.published.pending import accumulated
+from muntin.jobs.inputs.listings.of_several import purged
+from muntin.jobs.published.pending import accumulated, readable
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import Bound, bind
 from muntin.sources.readiness import NotThereError

@@ -13,8 +13,7 @@ from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.as_defined import other_windows
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.pending import pending_windows
-from muntin.jobs.published.promotion import lacking, promote_complete, replacing, superseded
-from muntin.jobs.published.table_texts import describe
+from muntin.jobs.published.promotion import describe, lacking, promote_complete, replacing, superseded
 from muntin.jobs.published.window_tables import as_of, current
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.state_folders import bind_existing

@@ -61,7 +61,7 @@ class ProgressiveSort(Plain):
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         from muntin.engine.arrival.assign import assigned
-        from muntin.engine.arrival.pushing import push
+        from muntin.engine.arrival.fired import push
 
         pushed = push(self._column, self.n, frames, descending=self.descending)
         return assigned(pushed, frames, len(floor) - 1, flush=self.flush)

@@ -1,10 +1,18 @@
-"""Facts for the page from Airflow's database: which files define DAGs, and which tasks published."""
+"""Facts for the page from Airflow's database: which files define DAGs, and which tasks published.
+
+Access rights of the page:
+
+Airflow authenticates only its own API, so that a plugin must check rights. Imports Airflow's web server.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
+from fastapi import HTTPException, Request
 
 from muntin.definition.instants import from_us
 from muntin.registry import extension
@@ -13,6 +21,28 @@ from muntin.store.state import DAG_ENDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+
+def enter(request: Request, user: GetUserDep) -> None:
+    """Remember who asks, by the token of the request or its cookie; Airflow refuses strangers with 401."""
+    request.state.muntin_reader = user
+
+
+def may_see(request: Request, name: str) -> bool:
+    """Whether Airflow lets who asks read the DAG of this name."""
+    try:
+        requires_access_dag("GET", param_dag_id=name)(request, request.state.muntin_reader)
+    except HTTPException as refused:
+        if refused.status_code == 403:  # noqa: PLR2004 - forbidden
+            return False
+        raise
+    return True
+
+
+def may_see_forgotten(request: Request, name: str) -> bool:
+    """Whether Airflow lets who asks read the DAG that forgets keys of this pipeline."""
+    return may_see(request, f"{name}{DAG_ENDS}")
+
 
 _SAYS = (b"airflow_dag", b"muntin_tasks")
 _TASK = "publish"

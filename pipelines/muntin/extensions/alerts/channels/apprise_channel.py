@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from muntin.definition.extras import need
-from muntin.extensions.alerts.channels.errors import ChannelError
-from muntin.extensions.alerts.channels.harmless import for_chat, plain
+from muntin.extensions.alerts.channels.addresses import ChannelError, for_chat, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

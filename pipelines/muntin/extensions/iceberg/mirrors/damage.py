@@ -11,7 +11,7 @@ from muntin.files.paths import path_of
 from muntin.jobs.doctor.finding import Finding
 from muntin.jobs.published.mirrors import is_filled, note_mirror, problem_of_note
 from muntin.jobs.published.window_tables import current
-from muntin.jobs.sending.patience import Patience
+from muntin.jobs.sending.notes import Patience
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.doctor.finding import Finding
     from muntin.jobs.sending.catch_up import Sent
-    from muntin.jobs.sending.patience import Patience
+    from muntin.jobs.sending.notes import Patience
     from muntin.jobs.state.bound import Bound
     from muntin.sinks.delivery import Reach
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from muntin.extensions.iceberg.mirrors.mirror import Mirrored, Version
 from muntin.jobs.published.mirrors import note_mirror
-from muntin.jobs.published.table_texts import texts
+from muntin.jobs.published.promotion import texts
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muntin.extensions.iceberg.mirrors.declaration import IcebergSink
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
-    from muntin.jobs.sending.patience import Patience
+    from muntin.jobs.sending.notes import Patience
     from muntin.jobs.state.bound import Bound
     from muntin.sinks.delivery import Position, Reach
 

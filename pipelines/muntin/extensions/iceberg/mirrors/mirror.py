@@ -21,12 +21,12 @@ from muntin.extensions.iceberg.mirrors.found_tables import (
     loaded,
     newest_own,
     not_ours,
+    own_folder,
     problems_of,
     property_of,
     remove_outlived,
     version_of,
 )
-from muntin.extensions.iceberg.mirrors.named_files import own_folder
 from muntin.jobs.published.mirrors import METADATA
 from muntin.sinks.delivery import Position
 from muntin.sinks.errors import BlockedError, MovedError, SinkError

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.errors import BrokerError, SourceError
+from muntin.extensions.kafka.topics.checks import SCHEME, named, parsed
 from muntin.extensions.kafka.topics.messages import messages
-from muntin.extensions.kafka.topics.ranges import SCHEME, named, parsed
 from muntin.extensions.kafka.topics.values import decoded
 
 if TYPE_CHECKING:

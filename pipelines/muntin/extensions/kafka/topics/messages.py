@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.extensions.kafka.source import KafkaSource
-    from muntin.extensions.kafka.topics.ranges import Range
+    from muntin.extensions.kafka.topics.checks import Range
 
 MESSAGES = pa.schema(
     [

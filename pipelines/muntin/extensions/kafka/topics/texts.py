@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.errors import BrokerError
-from muntin.extensions.kafka.topics.connection import REGISTRY, settings
+from muntin.extensions.kafka.topics.client import REGISTRY, settings
 from muntin.extensions.kafka.topics.json_fields import spelled
 from muntin.sources.nested_types import element, map_types, members, plain_name
 

@@ -8,8 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from muntin.errors import DefinitionError
-from muntin.extensions.page.pictures.drawing import LIGHT, saved
-from muntin.extensions.page.pictures.svg import drawn
+from muntin.extensions.page.pictures.drawing import LIGHT, drawn, saved
 
 if TYPE_CHECKING:
     from pathlib import Path

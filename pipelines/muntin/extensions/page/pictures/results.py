@@ -6,8 +6,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import from_us
-from muntin.extensions.page.pictures.drawing import Drawing, Mark, legend_label
-from muntin.extensions.page.pictures.svg import drawn
+from muntin.extensions.page.pictures.drawing import Drawing, Mark, drawn, legend_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from muntin.definition.instants import from_us
-from muntin.extensions.page.pictures.drawing import Drawing, Mark
-from muntin.extensions.page.pictures.svg import drawn
+from muntin.extensions.page.pictures.drawing import Drawing, Mark, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.extensions.page.views.trends import Trend
+    from muntin.extensions.page.views.batches import Trend
 
 _WIDE, _HIGH = 4.6, 1.5
 _COLOURS = ("s0", "s1")

@@ -1,25 +1,81 @@
-"""The batches of a pipeline, a page at a time, each with its state and its report."""
+"""The batches of a pipeline, a page at a time, each with its state and its report.
+
+The trends of a week, as pictures: name, unit, and a bar for each batch.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.extensions.page.views.tables import ROWS
-from muntin.jobs.inspect.batch_list import listed_batches
+from muntin.jobs.inspect.trends import listed_batches, week
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.batch_states import stretches
 from muntin.jobs.records.batch_status import batch_states
 
 if TYPE_CHECKING:
-    from muntin.extensions.page.views.around import Around
+    from muntin.extensions.page.views.held import Around
     from muntin.extensions.page.views.seen import Seen
     from muntin.jobs.records.batch_states import BatchState, Stretch
     from muntin.jobs.records.batch_status import BatchStates
     from muntin.jobs.records.reports import BatchReport
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A picture of the week: its bars, one or two values each, by name."""
+
+    name: str
+    unit: str
+    start_us: Ints
+    end_us: Ints
+    values: dict[str, np.ndarray]
+
+
+def trends(bound: Bound) -> list[Trend]:
+    """The trends of a pipeline; nothing before the first publication."""
+    if (last_week := week(bound)) is None:
+        return []
+    lag_s, sums = last_week.lag_s, last_week.sums
+    size, unit = _scale(float(np.nanmax(lag_s, initial=0)))
+    big, bytes_unit = _bytes(float(max(sums["bytes_read"].max(), sums["bytes_written"].max())))
+    asked = [
+        ("rows read", "", {"": sums["rows_read"]}),
+        ("late rows", "", {"": sums["rows_late"]}),
+        ("quarantined rows", "", {"": sums["rows_quarantined"]}),
+        ("lag at publication", unit, {"": lag_s / size}),
+        ("seconds of runs", "s", {"by the clock": sums["seconds"], "CPU": sums["cpu_seconds"]}),
+        (
+            "bytes of runs",
+            bytes_unit,
+            {"read": sums["bytes_read"] / big, "written": sums["bytes_written"] / big},
+        ),
+    ]
+    return [Trend(name, unit, last_week.start_us, last_week.end_us, values) for name, unit, values in asked]
+
+
+def _scale(seconds: float) -> tuple[int, str]:
+    for size, unit in ((_DAY_S, "d"), (_HOUR_S, "h"), (_MINUTE_S, "min")):
+        if seconds >= 2 * size:
+            return size, unit
+    return 1, "s"
+
+
+def _bytes(most: float) -> tuple[int, str]:
+    for size, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if most >= size:
+            return size, unit
+    return 1, "B"
+
 
 _STRETCHES = 30
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import instant_us
 from muntin.definition.spelling import lasting, many
+from muntin.extensions.page.html import instant
 from muntin.extensions.page.views.commands import again, begin, clear
-from muntin.extensions.page.zone import instant
 from muntin.jobs.records.batch_states import ASK, NEED_A_PERSON, stretches
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.extensions.page.installation import Place
-    from muntin.extensions.page.views.around import Around
+    from muntin.extensions.page.views.held import Around
     from muntin.jobs.inspect.status import PipelineStatus
     from muntin.jobs.records.batch_states import Stretch
     from muntin.jobs.records.reports import BatchReport

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
-from muntin.extensions.page.views.around import NOTHING
 from muntin.extensions.page.views.calls import Call, calls
+from muntin.extensions.page.views.held import NOTHING
 from muntin.jobs.inspect.status import PipelineStatus, status
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.batch_reports import batch_reports
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.time_limits import Freshness
     from muntin.extensions.page.installation import Place
-    from muntin.extensions.page.views.around import Around
+    from muntin.extensions.page.views.held import Around
     from muntin.jobs.records.batch_status import BatchStates
     from muntin.jobs.records.reports import BatchReport
     from muntin.jobs.state.bound import Bound

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
 from muntin.extensions.page.address import key_of, key_texts
+from muntin.jobs.inspect.selection import no_window
 from muntin.jobs.inspect.some_windows import Asked, newest_states, some_windows
-from muntin.jobs.inspect.unknown import no_window
-from muntin.jobs.published.given_tables import as_readers_know
+from muntin.jobs.published.as_defined import as_readers_know
 from muntin.jobs.state.state_folders import bind_existing
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.extensions.page.views.seen import Key, Seen
-    from muntin.jobs.inspect.newest_rows import Place
+    from muntin.jobs.inspect.some_windows import Place
 
 ROWS = 50
 

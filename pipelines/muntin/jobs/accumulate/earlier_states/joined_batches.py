@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from muntin.errors import StateError
-from muntin.files.pages import opened
-from muntin.files.readable import readable
+from muntin.files.readable import opened, readable
 from muntin.jobs.accumulate.wider_states import common_schema, with_columns
 from muntin.states.checkpoint import joined
 from muntin.states.columns import BATCH

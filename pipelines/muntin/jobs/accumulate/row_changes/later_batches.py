@@ -17,9 +17,8 @@ from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate.row_changes.later_rows import ids_in, rows_among
 from muntin.jobs.accumulate.shares import Later, Share, steps_of_files
-from muntin.jobs.deduplication.changed_rows import names_of_changes
-from muntin.jobs.deduplication.kept_decisions import changed_by, changers
-from muntin.jobs.deduplication.known import earlier_ids, known_ids
+from muntin.jobs.deduplication.earlier import names_of_changes
+from muntin.jobs.deduplication.kept_decisions import changed_by, changers, earlier_ids, known_ids
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.quarantine.refused_places import placed

@@ -21,7 +21,7 @@ from muntin.errors import SourceError
 from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED, ids_of_rows
 from muntin.jobs.accumulate.shares import Split, taken
 from muntin.jobs.accumulate.split_rows import carefully
-from muntin.jobs.deduplication.changed_rows import name_of_changes, together
+from muntin.jobs.deduplication.earlier import name_of_changes, together
 from muntin.jobs.deduplication.event_ids import Ids, of_batch
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.fitting_files import fitting

@@ -20,7 +20,7 @@ from muntin.sources.reading.scan import quoted
 from muntin.sources.repeated_rows import TOO_LATE, to_the_bit
 from muntin.states.columns import BROUGHT, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, IDENTITY, ORDINAL
 from muntin.store.paths import version_of
-from muntin.timeline.deduplication import decided
+from muntin.timeline.batches import decided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

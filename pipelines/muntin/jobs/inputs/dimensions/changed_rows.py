@@ -21,12 +21,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.schedule import Interval
-from muntin.files.pages import opened
 from muntin.files.paths import names_in
-from muntin.jobs.inputs.dimensions.compared_versions import ALWAYS, differing, otherwise
-from muntin.jobs.inputs.dimensions.read_dimensions import path_of_versions, read_dimensions
-from muntin.jobs.published.kept_states import readable
-from muntin.jobs.published.pending import accumulated
+from muntin.files.readable import opened
+from muntin.jobs.inputs.dimensions.read_dimensions import (
+    ALWAYS,
+    differing,
+    otherwise,
+    path_of_versions,
+    read_dimensions,
+)
+from muntin.jobs.published.pending import accumulated, readable
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.sources.reading.dimensions.dimension import Versions, versions_of

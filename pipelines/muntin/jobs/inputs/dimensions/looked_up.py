@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import from_us
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes, noted_versions
-from muntin.jobs.inputs.dimensions.compared_versions import version_at
+from muntin.jobs.inputs.dimensions.read_dimensions import version_at
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.sources.reading.dimensions.dimension import FOREVER
 from muntin.states.columns import BATCH, INSTANT

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.errors import SourceError
 from muntin.jobs.inputs.listings.listing import Inputs, first_interval
-from muntin.jobs.inputs.purged import check_kept
+from muntin.jobs.inputs.listings.of_several import check_kept
 from muntin.jobs.records.reports_table import manifest
 from muntin.sources.listing import SourceFile, source_file, source_files
 from muntin.sources.readiness import check_found, check_ready

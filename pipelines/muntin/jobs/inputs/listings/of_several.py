@@ -1,6 +1,8 @@
 """Several sources: a batch has the files of all sources, source by source.
 
 If a source lacks files, the batch lacks them.
+
+Batches that were read and whose files are gone since.
 """
 
 from __future__ import annotations
@@ -9,10 +11,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from muntin.errors import MuntinError
+import numpy as np
+
+from muntin.definition.instants import BEFORE_ALL
+from muntin.definition.spelling import many
+from muntin.errors import MuntinError, SourceError
 from muntin.jobs.inputs.listings.listing import Inputs, listing
-from muntin.jobs.inputs.purged import purged
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import report_of_source
+from muntin.states.frames import is_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +28,63 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Interval
     from muntin.jobs.state.bound import Bound
     from muntin.sources.listing import SourceFile
+    from muntin.states.frames import Ints
+    from muntin.timeline.batches import Batches, Flags
+_NAMED = 5
+
+
+def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
+    """The intervals without files of which rows were read: states hold what no file does any more.
+
+    Of batches that the states lack, the batches in a live table, made from another definition's states, or
+    from states that are lost.
+    """
+    if not gone:
+        return []
+    starts = np.array([interval.start_us for interval in gone], np.int64)
+    held, own = np.zeros(len(gone), np.bool_), np.zeros(len(gone), np.bool_)
+    for frames in bound.frame_sets:
+        batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+        own |= batches.position(starts) >= 0
+        held |= is_among(starts, batches.start_us[_has_rows(bound, batches)])
+    if bound.source.member is None:
+        held |= ~own & _closed(bound, starts)
+    return [gone[at] for at in np.flatnonzero(held).tolist()]
+
+
+def _closed(bound: Bound, starts: Ints) -> Flags:
+    """Which of some batches have events, and live windows, of whatever definition."""
+    is_closed = np.zeros(len(starts), np.bool_)
+    for window in bound.windows:
+        if ledger := current(bound.store, window).ledger:
+            is_closed |= is_among(starts, ledger.entries.start_us[ledger.entries.high_us > BEFORE_ALL])
+    return is_closed
+
+
+def _has_rows(bound: Bound, batches: Batches) -> Flags:
+    """The batches with rows of the source; of one among several sources the batches with
+    event times of it.
+    """
+    return (
+        batches.rows > 0
+        if bound.source.member is None
+        else batches.newest_of(bound.source.member.number) > BEFORE_ALL
+    )
+
+
+def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> None:
+    """Refuse intervals without files that rows were read of. `what`: what there is none of."""
+    if lost := purged(bound, gone):
+        named = ", ".join(map(str, lost[:_NAMED])) + (
+            f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else ""
+        )
+        span = bound.pipeline.intervals.options(lost[0].start_us, lost[-1].end_us)
+        raise SourceError(
+            f"{named}: rows were read before, and there is no {what} any more; an empty batch would take them"
+            f" out of published windows. Bring the {what}s back, or run the other batches alone, as muntin"
+            f" run FILE does. If the rows shall go, say so: muntin run FILE --root {bound.root} {span}"
+            " --allow-missing, or run(..., allow_missing=True)"
+        )
 
 
 def inputs(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.jobs.inputs.listings.listing import Inputs
-from muntin.jobs.inputs.purged import check_kept
+from muntin.jobs.inputs.listings.of_several import check_kept
 from muntin.jobs.records.reports_table import manifest
 from muntin.sources.logged.table_files import in_full, log_of, table_files
 

@@ -16,9 +16,8 @@ from muntin.errors import MuntinError, SourceError
 from muntin.files.paths import remove_folder
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.inputs.listings.listing import Inputs
-from muntin.jobs.inputs.listings.of_several import telling, together
+from muntin.jobs.inputs.listings.of_several import check_kept, telling, together
 from muntin.jobs.inputs.materialised.written import ordered, quoted
-from muntin.jobs.inputs.purged import check_kept
 from muntin.sources.listing import SourceFile
 from muntin.sources.spark_frames import SparkSource
 from muntin.spark.workers_python import about_python

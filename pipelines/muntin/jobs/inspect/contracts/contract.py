@@ -17,8 +17,8 @@ from muntin.jobs.check import types_bound
 from muntin.jobs.inputs.inputs import first_inputs
 from muntin.jobs.inspect.contracts.agreed import ON_FAILURE
 from muntin.jobs.publish.validate import find_suite
-from muntin.jobs.published.given_tables import as_readers_know
-from muntin.jobs.published.table_texts import texts
+from muntin.jobs.published.as_defined import as_readers_know
+from muntin.jobs.published.promotion import texts
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.schema_check.derive_expressions import derived, empty_row
 from muntin.jobs.state.bound import Bound, bind

@@ -18,7 +18,7 @@ from muntin.sources.reading.dimensions.dimension import applied, versions_in
 from muntin.sources.reading.dimensions.reading import text_hash
 from muntin.sources.reading.scan import quoted
 from muntin.states.columns import BATCH, EVENT_TIME, INSTANT, ROW_BATCH
-from muntin.states.key_dictionary import DistinctValues
+from muntin.states.keys import DistinctValues
 from muntin.states.sorted import instants
 
 if TYPE_CHECKING:

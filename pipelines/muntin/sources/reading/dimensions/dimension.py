@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.errors import DefinitionError, SourceError
-from muntin.files.pages import opened
+from muntin.files.readable import opened
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.scan import literal, nulls, quoted
 
