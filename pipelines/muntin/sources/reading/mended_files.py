@@ -136,11 +136,12 @@ def _cut(
         return used(name) and name not in source.types
 
     data = content(path, source.dialect.encoding)
-    cut = (
-        cut_json(session, data, exact, guessed)
-        if source.format == "json"
-        else cut_csv(data, source.separator, source.dialect) or Cut(data)
-    )
+    if source.format == "json":
+        cut = cut_json(session, data, exact, guessed)
+    elif (cut_of_csv := cut_csv(data, source.separator, source.dialect)) is not None:  # without rows, too
+        cut = cut_of_csv
+    else:
+        cut = Cut(data)
     undecoded = [row for row, fault in cut.faults.items() if fault == NO_BYTE_OF_TEXT]
     if undecoded and (encoding := encoding_in(path, source.dialect.encoding)) != UTF_8:
         cut.faults.update(dict.fromkeys(undecoded, f"bytes that are no {encoding}"))
