@@ -26,7 +26,12 @@ class MissingPackageError(MuntinError, ImportError):
 
 
 class SourceError(MuntinError):
-    """The source cannot be read as the definition says."""
+    """The source cannot be read as the definition says.
+
+    `is_there`: whether all rows are there; a batch whose rows are not there yet is read later.
+    """
+
+    is_there = True
 
 
 class ForgottenError(SourceError):

@@ -105,7 +105,7 @@ def test_a_source_that_is_missing_is_status_3(muntin: Muntin, project: Project):
     told = muntin(*project.arguments("run", "--start", "2020-01-03", "--end", "2020-01-04", "--json"))
     assert told.status == 3
     assert "error (source): no file at" in told.err
-    assert json.loads(told.out)["error"]["type"] == "NotThereError"
+    assert json.loads(told.out)["error"]["type"] == "SourceError"
 
 
 @pytest.mark.parametrize(("url", "status", "words"), [("x:1", 2, "is no address of Spark"), ("sc://127.0.0.1:1", 3, "nobody answers")])

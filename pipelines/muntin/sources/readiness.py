@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from muntin.sources.listing import SourceFile
 
 
-class NotThereError(SourceError):
-    """The rows of an interval are not there yet, or not whole."""
+def not_there(message: str) -> SourceError:
+    """The error of an interval whose rows are not there yet, or not whole."""
+    wrong = SourceError(message)
+    wrong.is_there = False
+    return wrong
 
 
 def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile], hidden: int = 0) -> None:
@@ -31,7 +34,7 @@ def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFi
             if hidden
             else ""
         )
-        raise NotThereError(
+        raise not_there(
             f"no file at {source.patterns(interval)} for the interval {interval}{passed}; bring it, "
             f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
         )
@@ -47,7 +50,7 @@ def check_ready(source: FileSource, interval: Interval, files: Sequence[SourceFi
     for folder, *above in _folders(source, interval, files):
         if not any(path_of(each, source.ready).exists() for each in (folder, *above)):
             instead = f" (nor in a folder above it, up to {above[-1]})" if above else ""
-            raise NotThereError(
+            raise not_there(
                 f"{folder}/{source.ready} is not there yet{instead}, which says that the files of the"
                 f" interval {interval} are whole (ready={source.ready!r}); run again when their writer is"
                 " done"

@@ -15,7 +15,6 @@ from muntin.jobs.inputs.listings.of_several import purged
 from muntin.jobs.published.pending import accumulated, readable
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import Bound, bind
-from muntin.sources.readiness import NotThereError
 from muntin.timeline.batches import spelled
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: d
     absent = {
         each: wrong
         for each, wrong in inputs_of_each(bound, unread).items()
-        if isinstance(wrong, NotThereError)
+        if isinstance(wrong, SourceError) and not wrong.is_there
     }
     for interval in intervals:
         at = interval.start_us

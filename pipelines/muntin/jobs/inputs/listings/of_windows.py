@@ -12,7 +12,7 @@ import numpy as np
 from muntin.jobs.inputs.listings.listing import Inputs, first_interval
 from muntin.jobs.inputs.upstream import other_windows, upstream
 from muntin.jobs.records.reports_table import manifest
-from muntin.sources.readiness import NotThereError
+from muntin.sources.readiness import not_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def inputs(
     for interval, at in zip(intervals, theirs.entries.position(starts).tolist(), strict=True):
         if at < 0:
             name = source.upstream.name
-            raise NotThereError(
+            raise not_there(
                 f"{name} has not published the batch {interval} of its window {source.window!r}; run {name}"
                 " over it first"
             )
