@@ -71,6 +71,8 @@ def _us_of(limits: Limits, name: str) -> int | None:
 class Retain:
     """How long what is old is kept, counted back from the end of the newest batch; None: for ever.
 
+    A duration as everywhere, or years, as "5y": of 366 days each, so that nothing goes too early.
+
     Attributes:
         states: of batches. A batch without states cannot be replaced.
         windows: that are published.
@@ -82,8 +84,8 @@ class Retain:
     Raises:
         DefinitionError: no duration.
 
-    >>> Retain(refused="90d").refused_us
-    7776000000000
+    >>> Retain(refused="90d").refused_us, Retain(windows="5y").windows_us
+    (7776000000000, 158112000000000)
     """
 
     states: Duration | None = None
@@ -103,6 +105,8 @@ class Retain:
     def kept_us(self, table: str) -> int | None:
         """How long rows of a kind of table stay, microseconds; None: for ever."""
         asked = getattr(self, table)
+        if isinstance(asked, str) and asked.endswith("y") and asked[:-1].isdecimal():
+            asked = timedelta(days=366) * int(asked[:-1])
         return None if asked is None else positive(asked, f"retain: {table}")
 
     @property
