@@ -29,7 +29,7 @@ def test_every_history_equals_a_clean_run(monkeypatch: pytest.MonkeyPatch) -> No
         return work
 
     monkeypatch.setattr(Desk, "finalize", counted)
-    wrong = {given.seed: said for given in sessions(max(5, HISTORIES // 8)) if (said := first_mistake(given))}
+    wrong = {given.seed: said for given in sessions(max(20, HISTORIES // 8)) if (said := first_mistake(given))}
     assert wrong == {}
     assert sum(read) > HISTORIES // 40
 

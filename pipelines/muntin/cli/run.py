@@ -26,7 +26,7 @@ _STAY = "they were left as they are; --allow-missing takes their rows out of the
 
 
 class Work(NamedTuple):
-    """What became of batches.
+    """The batches of a run, and its report.
 
     Attributes:
         read: the batches that were read.
@@ -42,7 +42,7 @@ class Work(NamedTuple):
 def to_do(
     pipeline: "Pipeline", root: "AnyPath", start: datetime | None, end: datetime | None
 ) -> "list[Outdated]":
-    """What there is to do up to now."""
+    """The batches that a run up to now has to read or to publish."""
     from muntin.jobs.records.reports_table import utc_now
     from muntin.jobs.upkeep.to_do import to_do
 

@@ -209,7 +209,7 @@ def noticed_columns(bound: Bound, task_files: Read) -> dict[int, tuple[str, ...]
 
 
 def _of_source(bound: Bound, task_files: Read, number: int | None = None) -> dict[int, tuple[str, ...]]:
-    """Of one of several sources by its number."""
+    """The differences in columns of the files of a source, by its number: start of a batch -> sentences."""
     lines = dict[int, tuple[str, ...]]()
 
     def more(all_columns: Columns) -> Columns:

@@ -1,4 +1,4 @@
-"""What was read of each batch, from the counts of its splits; not too many rows may be in the quarantine."""
+"""The rows that were read of each batch, from the counts of its splits; the limit of rows in the quarantine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to do for a pipeline, up to now."""
+"""The work that there is for a pipeline, up to now."""
 
 from __future__ import annotations
 
