@@ -1,4 +1,4 @@
-"""The rows that were read of each batch, from the counts of its splits; the limit of rows in the quarantine."""
+"""The rows that were read of each batch, as its splits counted them; the limit of rows in the quarantine."""
 
 from __future__ import annotations
 
