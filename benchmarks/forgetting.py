@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, forget, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.extensions.forgetting.forget import plan_forget
-from muntin.jobs.housekeeping.without_keys import holding
+from muntin.extensions.forgetting.without_keys import holding
 from muntin.jobs.state.bound import bind
 from muntin.states.forgotten_keys import Plain, key_of
 from muntin.tasks import Local

@@ -10,7 +10,7 @@ import pytest
 from muntin.extensions.page.commands.timeline import text_timeline
 from muntin.extensions.page.pictures.drawing import LIGHT
 from muntin.extensions.page.views.timeline import Bar, Timeline
-from muntin.jobs.inspect.trends import ListedBatch
+from muntin.extensions.page.views.trends import ListedBatch
 from tests.cli.conftest import Muntin, Project
 
 DAY = 86_400_000_000

@@ -15,9 +15,9 @@ import pytest
 from muntin.definition.instants import instant_us
 from muntin.extensions.airflow import by_batch, by_window
 from muntin.extensions.airflow.assets import events
+from muntin.extensions.airflow.assets.announcements import NOTE, Announcer, begin
 from muntin.extensions.airflow.assets.events import CALLED_BACK_US, acknowledge, announced, announcer_of
-from muntin.jobs.published.ledger_segments import read_ledger, read_segment
-from muntin.jobs.records.announcements import NOTE, Announcer, begin
+from muntin.jobs.published.ledger_segments import _LEDGERS, read_segment
 from muntin.jobs.state.bound import bind
 from tests.case_counts import at_length, cases
 from tests.end_to_end.hourly import Hourly, hour, times
@@ -145,7 +145,7 @@ def test_where_replaced_segments_are_gone_all_is_announced_as_a_correction(world
         world.publish(at)
     for path in old:
         path.unlink()
-    for cached in (read_ledger, read_segment):
+    for cached in (_LEDGERS, read_segment):
         cached.cache_clear()
     assert keys(world.tell(8)) == list(range(9))
 

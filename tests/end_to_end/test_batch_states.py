@@ -11,9 +11,9 @@ import pytest
 from muntin import RunReport, run
 from muntin.definition.instants import instant_us
 from muntin.errors import MuntinError
+from muntin.extensions.page.views.trends import week
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.inspect.status import status
-from muntin.jobs.inspect.trends import week
 from muntin.jobs.records.attempts import FOLDER, attempts
 from muntin.jobs.records.batch_status import BatchStates, batch_states
 from muntin.jobs.records.verdicts import note_verdict

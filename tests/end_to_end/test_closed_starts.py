@@ -14,8 +14,8 @@ from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
+from muntin.extensions.airflow.assets.closed_starts import closed_starts, starts_if_closed
 from muntin.extensions.airflow.assets.partitions import announced_keys, by_batch, by_window
-from muntin.jobs.published.closed_starts import closed_starts, starts_if_closed
 from muntin.jobs.state.bound import Bound, bind
 from tests.case_counts import some
 

@@ -14,10 +14,10 @@ import pytest
 from muntin import Limits, Retain, read, windows
 from muntin import aggregates as agg
 from muntin.errors import SourceError
+from muntin.extensions.contracts.agreed import agreed
+from muntin.extensions.contracts.breaks import breaks
+from muntin.extensions.contracts.contract import _server, contract
 from muntin.files.object_path import ObjectPath
-from muntin.jobs.inspect.contracts.agreed import agreed
-from muntin.jobs.inspect.contracts.breaks import breaks
-from muntin.jobs.inspect.contracts.contract import _server, contract
 from muntin.jobs.state.bound import Bound
 from tests.catalogue.kinds import KINDS
 from tests.end_to_end.hourly import Hourly, hour, times

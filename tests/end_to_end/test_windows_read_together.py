@@ -96,7 +96,7 @@ def states(pipeline: Pipeline, root: Path) -> dict[str, list[Any]]:
     bound = bind(pipeline, root)
     found: dict[str, list[Any]] = {}
     for frames in bound.frame_sets:
-        batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+        batches = accumulated(bound, frames.table)
         found[frames.table] = [getattr(batches, each.name).tolist() for each in fields(batches)]
         paths = [f"{bound.folder}/{frames.table}/{file.path}" for file in bound.store.snapshot(frames.table).files]
         rows = pa.concat_tables(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from muntin import windows
-from muntin.jobs.records import announcements
+from muntin.extensions.airflow.assets import announcements
 from tests.end_to_end.hourly import Hourly, times
 from tests.faults.steps_of_a_run import Steps
 

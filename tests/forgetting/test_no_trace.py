@@ -14,10 +14,10 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import forget, windows
+from muntin.extensions.forgetting import without_keys
 from muntin.extensions.forgetting.forget import plan_forget
 from muntin.extensions.forgetting.remembered import new_keys, remembered
 from muntin.jobs.doctor.diagnosis import diagnose
-from muntin.jobs.housekeeping import without_keys
 from muntin.jobs.state import forgotten_log
 from muntin.store import parquet
 from muntin.store.disk import write_whole

@@ -24,7 +24,7 @@ from muntin.extensions.airflow.log_lines import accumulated, validated
 from muntin.extensions.page.app import page_app
 from muntin.extensions.page.installation import Installation
 from muntin.jobs.published.staged_windows import Staged
-from muntin.jobs.records.reports import Accumulated, ReadFile
+from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
 from tests.alerts.made import check, report
 from tests.end_to_end.hourly import hour, times
 
@@ -202,7 +202,7 @@ def test_logs(caplog: pytest.LogCaptureFixture) -> None:
     interval = Interval(0, 1)
     files = (ReadFile(f"/data/{FILE}", 1, 1, 1),)
     with caplog.at_level(logging.INFO, "muntin"):
-        for line in accumulated(Accumulated(interval, "v", 1, 1, 0, 0, files), changed=False):
+        for line in accumulated(Accumulated(interval, "v", Counts(1, 1), 0, files), changed=False):
             logging.getLogger("muntin").info(line)
         for line in validated([report(check(failing_rows=[{"k": key} for key in KEYS], error=None))], Staged("", [], [])):
             logging.getLogger("muntin").info("%s", line)

@@ -211,5 +211,5 @@ def put_together(few: int) -> None:
 
 def forget() -> None:
     """Empty what a process keeps of immutable files: worlds use the same paths."""
-    for kept in (batch_facts.shared_batches, batch_facts._joined, ledger_segments.read_ledger, ledger_segments.read_segment):
+    for kept in (batch_facts.shared_batches, batch_facts._joined, ledger_segments._LEDGERS, ledger_segments.read_segment):
         kept.cache_clear()

@@ -3,6 +3,7 @@
 import base64
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from functools import cache, lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from muntin.jobs.accumulate.read_batches import Read
 from muntin.jobs.finalize.shard import Shard
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.published.staged_windows import Staged
+from muntin.jobs.records.reports import Counts
 from muntin.jobs.records.verdicts import record_verdicts
 from muntin.jobs.state.bound import Bound
 from muntin.sources.listing import SourceFile
@@ -41,13 +43,7 @@ def read_batches(bound: Bound, _spark: Any, given: Inputs, schemas: Mapping[str,
         if bad := [row for row in rows if row[1] == BAD]:
             done.files[QUARANTINE].append(_written(f"{bound.folder}/{QUARANTINE}", interval.start_us, bad))
         counts = {
-            "read": len(rows),
-            "taken": len(good(rows)),
-            "refused": len(bad),
-            "twice": 0,
-            "ambiguous": 0,
-            "nonexistent": 0,
-            "forgotten": 0,
+            "counts": astuple(Counts(len(rows), len(good(rows)), len(bad))),
             "newest": None,
             "split": 0,
             "files": [],

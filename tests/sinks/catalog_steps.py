@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 
 from muntin import Pipeline, read, sinks
 from muntin.extensions.catalog.registered import register
-from muntin.jobs.inspect.contracts.contract import contract
+from muntin.extensions.contracts.contract import contract
 from muntin.jobs.sending.notes import Patience
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind

@@ -1,6 +1,5 @@
 """Folders that belong to somebody else are refused, and nothing is written into them."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muntin import errors, read
-from muntin.store.state import FORMAT, OWNER_FILE
+from muntin.store.state import FORMAT, OWNER_FILE, _mark
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import Small
 
@@ -16,15 +15,15 @@ Prepare = Callable[[Path], None]
 
 
 def another(home: Path) -> None:
-    (home / OWNER_FILE).write_text(json.dumps({"format": 1, "pipeline": "large"}))
+    (home / OWNER_FILE).write_bytes(_mark({"format": 1, "pipeline": "large"}))
 
 
 def later(home: Path) -> None:
-    (home / OWNER_FILE).write_text(json.dumps({"format": FORMAT + 1, "pipeline": "small"}))
+    (home / OWNER_FILE).write_bytes(_mark({"format": FORMAT + 1, "pipeline": "small"}))
 
 
 def earlier(home: Path) -> None:
-    (home / OWNER_FILE).write_text(json.dumps({"format": FORMAT - 1, "pipeline": "small"}))
+    (home / OWNER_FILE).write_bytes(_mark({"format": FORMAT - 1, "pipeline": "small"}))
 
 
 def foreign(home: Path) -> None:

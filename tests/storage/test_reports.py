@@ -9,9 +9,9 @@ import pytest
 
 from muntin.definition.schedule import Interval
 from muntin.errors import ConflictError
-from muntin.jobs.records import reports_table
+from muntin.jobs.records import report_files
 from muntin.jobs.records.report_files import MANY, telling_of
-from muntin.jobs.records.reports import Accumulated, ReadFile
+from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
 from muntin.jobs.records.reports_table import TABLE, last_accumulated, record_accumulated
 from muntin.store.delta import DeltaStore
 
@@ -26,7 +26,7 @@ def interval(at: int) -> Interval:
 
 def record(store: DeltaStore, at: int, version: str = "v", seconds: int = 0) -> dict[int, bool]:
     """Batch `at` was read, so many seconds after all that was before."""
-    done = Accumulated(interval(at), version, 2, 2, 0, None, (ReadFile(f"/{at}", 1, 2),))
+    done = Accumulated(interval(at), version, Counts(2, 2), None, (ReadFile(f"/{at}", 1, 2),))
     return record_accumulated(store, [done], NOW + timedelta(seconds=1000 * seconds + at))
 
 
@@ -85,6 +85,6 @@ def test_a_report_is_written_after_conflicts(tmp_path: Path) -> None:
 
 
 def test_a_report_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports_table, "_TRIES", 3)
+    monkeypatch.setattr(report_files, "_TRIES", 3)
     with pytest.raises(ConflictError, match="other runs keep writing reports; run again"):
         record(Busy(tmp_path, 99), 0)

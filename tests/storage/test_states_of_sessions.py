@@ -127,7 +127,7 @@ def facts(asked: Pipeline, root: Path) -> list[tuple[int, int, int]]:
     """Version, first and last frame of each batch."""
     bound = bind(asked, root)
     (frames,) = bound.frame_sets
-    batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+    batches = accumulated(bound, frames.table)
     return list(zip(batches.version.tolist(), batches.low_us.tolist(), batches.high_us.tolist(), strict=True))
 
 

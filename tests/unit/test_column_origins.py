@@ -10,7 +10,7 @@ from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
 from muntin.extensions.airflow.observed.column_lineage import inputs_of
-from muntin.jobs.inspect.column_origins import column_origins
+from muntin.extensions.airflow.observed.column_origins import column_origins
 from muntin.jobs.state.bound import bind
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

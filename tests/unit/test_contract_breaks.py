@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from muntin.errors import DefinitionError
-from muntin.jobs.inspect.contracts.agreed import agreed, read_contract
-from muntin.jobs.inspect.contracts.breaks import added, breaks
+from muntin.extensions.contracts.agreed import agreed, read_contract
+from muntin.extensions.contracts.breaks import added, breaks
 
 Document = dict[str, Any]
 CHECK = {"type": "expect_column_values_to_be_between", "kwargs": {"column": "n", "min_value": 1}}

@@ -9,7 +9,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import sources, windows
 from muntin.extensions.airflow.observed import lineage
-from muntin.jobs.records.reports import Accumulated, ReadFile
+from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
 from muntin.jobs.state.bound import bind
 from tests.end_to_end.hourly import Hourly
 
@@ -24,7 +24,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], list[str]]]:
 
 
 def read(*paths: str) -> Any:
-    return Accumulated(None, "v", 0, 0, 0, None, tuple(ReadFile(path, 1, 1) for path in paths))  # type: ignore[arg-type]
+    return Accumulated(None, "v", Counts(), None, tuple(ReadFile(path, 1, 1) for path in paths))  # type: ignore[arg-type]
 
 
 def test_files_are_named_once(told: list[Any], tmp_path: Path) -> None:

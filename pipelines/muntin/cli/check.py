@@ -16,12 +16,11 @@ from muntin.cli.working import working
 from muntin.definition.spelling import many
 from muntin.errors import DefinitionError, SourceError
 from muntin.printable import lines, printable
+from muntin.registry import extension
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
     from muntin.jobs.check import Examined
-    from muntin.jobs.inspect.contracts.breaks import Break
 
 _NO_FILE = "no file of its source was found, so SQL, keys and columns were not checked"
 
@@ -65,7 +64,9 @@ def check(
         if not against:  # a candidate stands beside the definition that it may replace
             check_alone(file, pipeline.name)
         examination = examined(pipeline, root=folder)
-        broken, more = _held_against(pipeline, folder, against) if against else ([], [])
+        broken, more = [], []
+        if against:
+            broken, more = extension("contracts", "held_against")(pipeline, folder, against)
     status = (
         DefinitionError.exit_status if broken else SourceError.exit_status if examination.without_files else 0
     )
@@ -89,23 +90,7 @@ def check(
     return status
 
 
-def _held_against(pipeline: "Pipeline", root: "AnyPath", path: Path) -> "tuple[list[Break], list[str]]":
-    """The promises of a contract that the definition breaks, and what it adds."""
-    from muntin.jobs.inspect.contracts.agreed import agreed, read_contract
-    from muntin.jobs.inspect.contracts.breaks import added, breaks
-    from muntin.jobs.inspect.contracts.contract import contract as of_windows
-
-    before, renamed = read_contract(path), pipeline.renamed_tables
-    if before.pipeline not in (pipeline.name, pipeline.renamed.pipeline):
-        raise DefinitionError(
-            f"{path}: it is the contract of {before.pipeline!r}, and this pipeline is {pipeline.name!r}; give"
-            " its own"
-        )
-    now = agreed(of_windows(pipeline, root=root), pipeline.name)
-    return breaks(before, now, renamed), added(before, now, renamed)
-
-
-def _kept(path: Path, broken: "Sequence[Break]", more: Sequence[str]) -> Iterator[str]:
+def _kept(path: Path, broken: Sequence[object], more: Sequence[str]) -> Iterator[str]:
     yield f"{path}: {many(len(broken), 'promise')} broken" if broken else f"{path}: no promise is broken"
     yield from (f"  {each}" for each in broken)
     if more:
@@ -144,8 +129,6 @@ def contract(file: opt.File, root: opt.Root = None, name: opt.Name = None) -> No
       muntin check --contract dags/flights.py --root state > contract.yaml
     """
     with working():
-        from muntin.jobs.inspect.contracts.contract import contract as of_windows
-
         pipeline, folder = inspected(file, name, root)
-        document = of_windows(pipeline, root=folder)
+        document = extension("contracts", "contract")(pipeline, root=folder)
     say_json(document)

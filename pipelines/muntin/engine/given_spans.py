@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from muntin.errors import DefinitionError
 from muntin.states.columns import INSTANT
-from muntin.states.frames import Ints
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.frames import NO_INTS, Flags, Ints
+from muntin.states.keys import codes_of, contiguous, key_codes
 from muntin.states.order import sorted_order
 
 START, END = "window_start", "window_end"
@@ -57,7 +57,7 @@ class GivenSpans:
         """The attributes."""
         return self.table.drop_columns([*self.keys, START, END])
 
-    def over(self, low_us: int, high_us: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def over(self, low_us: int, high_us: int) -> Flags:
         """Which spans hold an instant between two instants, both included."""
         return (self.start <= high_us) & (self.end > low_us)
 
@@ -109,9 +109,7 @@ def given_spans(table: pa.Table, keys: Sequence[str], named: str = "") -> GivenS
     attributes = [name for name in table.column_names if name not in (*keys, START, END)]
     table = table.select([*keys, START, END, *attributes]).replace_schema_metadata()
     times = [_instants(table[name]) for name in (START, END)]
-    own, more = (
-        [key_codes([contiguous(table[name])], len(table)) for name in names] for names in (keys, attributes)
-    )
+    own, more = ([codes_of(table, [name]) for name in names] for names in (keys, attributes))
     order = sorted_order(*own, *times, *more)
     return GivenSpans(table.take(pa.array(order)).combine_chunks(), tuple(keys), named)
 
@@ -131,7 +129,7 @@ def repeated_rows(spans: GivenSpans) -> Ints:
     """The numbers of the spans that are like the span before them in all columns."""
     alike = (spans.start[1:] == spans.start[:-1]) & (spans.end[1:] == spans.end[:-1])
     if not alike.any():
-        return np.empty(0, np.int64)
+        return NO_INTS
     codes = key_codes([contiguous(spans.table[name]) for name in spans.table.column_names], len(spans))
     return np.flatnonzero(codes[1:] == codes[:-1]) + 1
 

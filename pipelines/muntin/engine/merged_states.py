@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.engine.protocols import Field
 from muntin.engine.windows import Combined, combined_fields
 from muntin.errors import SourceError
 from muntin.states.columns import BATCH, FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
-from muntin.states.frames import Ints, run_starts
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.frames import Ints, compiled, run_starts
+from muntin.states.keys import codes_of
 from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
 
@@ -75,7 +74,7 @@ def _left_open(combined: Combined, batches: int) -> Ints:
     return earliest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _lower(earliest, first, closed, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Lower the earliest start of each batch from a window's first batch up to the batch that closes it."""
     for window in range(len(first)):
@@ -92,7 +91,7 @@ def merged(
     fields' columns. `keys`: names of the key columns. `fields`: how the other columns combine. `greatest`:
     more columns, of which the greatest value stays; of booleans whether any is true.
     """
-    codes = key_codes([contiguous(table[key]) for key in keys], len(table))
+    codes = codes_of(table, keys)
     frame = table[FRAME].to_numpy()
     order = sorted_order(codes, frame)
     heads = np.flatnonzero(run_starts(codes[order], frame[order]))
@@ -140,7 +139,7 @@ def runs(states: pa.Table, keys: Sequence[str], run_us: int, fields: Sequence[Fi
 
 def _heads(states: pa.Table, batch: Ints, keys: Sequence[str], run_us: int) -> Ints:
     """The first state of each run."""
-    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    codes = codes_of(states, keys)
     first, last = instants(states[FIRST_EVENT]), instants(states[LAST_EVENT])
     begins = run_starts(codes, batch)
     begins[1:] |= first[1:] - last[:-1] > run_us

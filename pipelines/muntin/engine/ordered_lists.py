@@ -13,7 +13,7 @@ from muntin.engine.assignment import Assignment
 from muntin.engine.lists.members import pieces
 from muntin.engine.reduce.select import sort_keys
 from muntin.errors import SourceError
-from muntin.states.frames import Ints, run_starts
+from muntin.states.frames import NO_INTS, Ints, run_starts
 from muntin.states.order import sorted_order
 
 _MOST = 2**31 - 1  # items in an Arrow column of lists, bytes in a column of texts
@@ -172,7 +172,7 @@ def _places_from_end(window: Ints) -> Ints:
 
 
 def _joined(parts: list[Ints]) -> Ints:
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return np.concatenate(parts) if parts else NO_INTS
 
 
 def mapped(keys: pa.Array, values: pa.Array) -> pa.Array:

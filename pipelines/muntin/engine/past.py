@@ -17,13 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.protocols import Aggregate, Carry
 from muntin.engine.repeats import repeated
 from muntin.states.columns import ITEM_POSITION
-from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints, compiled
 from muntin.states.keys import contiguous
 
 
@@ -122,7 +121,7 @@ def _newest(states: pa.Table, aggregate: Aggregate, carry: Carry) -> tuple[pa.Ar
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _nearest(group, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
     """The last row up to each row, of its group, that has an item; -1 without any."""
     out = np.empty(len(group), np.int64)
@@ -132,7 +131,7 @@ def _nearest(group, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN
     return out
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _last_before(group, start, batch, nearest, time, owner, begins, closed, oldest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
     """Move a pointer along rows and windows, both sorted by group and start; from there go back to the last
     row that counts.

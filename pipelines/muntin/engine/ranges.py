@@ -21,8 +21,8 @@ from muntin.engine.protocols import Aggregate, Field
 from muntin.engine.repeats import consecutive
 from muntin.engine.windows import combined_fields, results
 from muntin.states.columns import BATCH_POSITION, FRAME, INSTANT
-from muntin.states.frames import Ints, run_numbers, run_starts
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.frames import NO_INTS, Ints, run_numbers, run_starts
+from muntin.states.keys import codes_of, contiguous
 from muntin.states.order import sorted_order, take_rows
 from muntin.states.sorted import instants
 
@@ -97,9 +97,7 @@ def placed(states: pa.Table, keys: Sequence[str], by: Sequence[str], ranges: Ran
     inside = (at >= 0) & (start < held.high[at]) if len(held) else np.zeros(len(start), np.bool_)
     if not inside.all():
         states, start = states.filter(pa.array(inside)), start[inside]
-    key, group = (
-        key_codes([contiguous(states[name]) for name in names], len(states)) for names in (keys, by)
-    )
+    key, group = (codes_of(states, names) for names in (keys, by))
     order = sorted_order(group, start, contiguous(states[BATCH_POSITION]).to_numpy(), key)
     piece = np.searchsorted(ranges.borders, start[order], side="right") - 1
     return Placed(take_rows(states, order), run_numbers(group[order]), piece)
@@ -161,7 +159,7 @@ def _blocks(
     if not empty:
         held = np.flatnonzero(lo < hi)
         number, group, lo, hi = number[held], group[held], lo[held], hi[held]
-    counts, none = hi - lo, np.empty(0, np.int64)
+    counts, none = hi - lo, NO_INTS
     order, ends = consecutive(lo, counts), np.cumsum(counts)
     begins, block = ends - counts, np.repeat(np.arange(len(counts)), counts)
     bounds = (ranges.low[number], ranges.high[number])

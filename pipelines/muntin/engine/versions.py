@@ -6,18 +6,16 @@ stretches         0     1            2         3   4       before a, a, b, nothi
 
 from __future__ import annotations
 
-import numba
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from muntin.states.frames import Ints
+from muntin.states.frames import Ints, compiled
 
 NEVER = np.iinfo(np.int64).min
 """The time of a row that looks nothing up."""
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def valid_versions(ids: Ints, times: Ints, first: Ints, since: Ints, until: Ints) -> tuple[Ints, Ints]:
     """The version that was valid for each row, and the number of its stretch; -1 without one.
 
@@ -48,7 +46,7 @@ def valid_versions(ids: Ints, times: Ints, first: Ints, since: Ints, until: Ints
     return version, stretch
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def met(stretch: Ints, times: Ints, batch: Ints, count: int) -> tuple[Ints, Ints, Ints]:
     """The stretches that each batch met: a row that met it, the first and the last time at which it did.
 
@@ -107,7 +105,7 @@ def last_row_at(group_begins: Ints, settled_us: Ints, group: Ints, at_us: Ints) 
     return _last_row_at(group_begins, settled_us, group, at_us)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _settled(group_begins, known_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
     out = np.empty(len(known_us), np.int64)
     for group in range(len(group_begins) - 1):
@@ -118,7 +116,7 @@ def _settled(group_begins, known_us):  # type: ignore[no-untyped-def]  # noqa: A
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _last_row_at(group_begins, settled_us, group, at_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - compiled
     out = np.full(len(group), -1, np.int64)
     for question in range(len(group)):

@@ -12,7 +12,7 @@ from muntin.engine.assignment import Assignment
 from muntin.engine.past import Past, exploded, nothing_before
 from muntin.engine.protocols import Aggregate, Assigner, Closing, Field
 from muntin.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
-from muntin.states.frames import Frames, Ints, is_among, run_starts
+from muntin.states.frames import NO_INTS, Frames, Ints, is_among, run_starts
 from muntin.states.keys import contiguous
 from muntin.states.sorted import Arranged
 
@@ -160,7 +160,7 @@ def combined_fields(
 ) -> dict[str, pa.Array]:
     """The columns of fields, combined over the runs of `order` that begin at `heads`."""
     run = np.repeat(np.arange(len(heads)), np.diff(heads, append=len(order)))
-    no_pairs, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
+    no_pairs, tails = NO_INTS, np.append(heads[1:], len(order))[: len(heads)]
     runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, no_pairs, no_pairs, order)
     return {
         column: part
@@ -215,10 +215,8 @@ def results(
 def _reduced(states: pa.Table, assignment: Assignment, field: Field, by_memory: _ByMemory) -> list[pa.Array]:
     """The columns of a field, a value a window. `by_memory`: what was reduced; it grows."""
     if not len(assignment.lo):  # all windows are open: nothing is put in order for none
-        states, assignment = (
-            states.slice(0, 0),
-            replace(assignment, order=assignment.order[:0], block=assignment.block[:0]),
-        )
+        states = states.slice(0, 0)
+        assignment = replace(assignment, order=assignment.order[:0], block=assignment.block[:0])
     parts = {
         part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)
     }

@@ -12,6 +12,8 @@
 - `mirrors.NAME`: a module that reads tables which name files of windows, as
   `muntin.extensions.iceberg.mirrors`.
 - `spark.daemon`: the name of the module that starts Spark's processes of Python.
+- `contracts.contract`, `contracts.held_against`: what `muntin check --contract` prints, and what a
+  definition breaks of it.
 - `page.host`, `alerts.host`: a module for a program that shows the page, or runs pipelines itself, as
   Airflow's extension calls them.
 

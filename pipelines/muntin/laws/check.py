@@ -119,10 +119,8 @@ def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> It
     x, y, z, whole, empty = _states(aggregate, cases, kinds)
     alone = combined(aggregate, x)
     together = combined(aggregate, x, y, z)
-    left, right = (
-        combined(aggregate, combined(aggregate, x, y), z),
-        combined(aggregate, x, combined(aggregate, y, z)),
-    )
+    left = combined(aggregate, combined(aggregate, x, y), z)
+    right = combined(aggregate, x, combined(aggregate, y, z))
     yield _differ(aggregate, "associative: (x y) z == x (y z)", left, right)
     yield _differ(aggregate, "identity: x with no rows == x", combined(aggregate, x, empty), alone)
     yield _differ(aggregate, "identity: no rows with x == x", combined(aggregate, empty, x), alone)

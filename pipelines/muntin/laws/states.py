@@ -20,6 +20,7 @@ from muntin.sources.reading.sql_types import stored, stored_type
 from muntin.sources.sessions.duckdb_session import described
 from muntin.sources.sessions.row_expressions import guarded
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL, SOURCE_ROWS
+from muntin.states.frames import NO_INTS
 from muntin.states.keys import contiguous
 
 Row = Mapping[str, Any]
@@ -102,7 +103,7 @@ def ranges(
 ) -> pa.Table:
     """The state of each `order[lo:hi]`, whose second block begins at `mid`. The bounds are (lo, mid, hi)."""
     lo, mid, hi = bounds
-    none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)
+    none, zeros = NO_INTS, np.zeros(len(lo), np.int64)
     windows = Assignment(order, block, zeros, lo, hi, lo, mid, hi, none, none, np.zeros(len(order), np.int64))
     columns: dict[str, pa.Array] = {}
     for field in aggregate.fields:

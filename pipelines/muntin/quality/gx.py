@@ -176,29 +176,21 @@ def _run(
     suite = imported().ExpectationSuite(name="staged windows", expectations=list(expectations))
     try:
         form = {**form, **frame.numbered_by} if numbered else form
-        results = frame.batch(_context(), numbered=numbered).validate(suite, result_format=dict(form)).results
+        context = imported().get_context(mode="ephemeral")
+        context.variables.progress_bars = {"globally": False}
+        results = frame.batch(context, numbered=numbered).validate(suite, result_format=dict(form)).results
     except Exception as error:  # noqa: BLE001 - whatever was raised, the check has not passed
         broken = Outcome(success=False, error=_brief(f"{type(error).__name__}: {error}"))
         return dict.fromkeys(outcomes, broken)
     return outcomes | {position(result.expectation_config): _outcome(result) for result in results}
 
 
-def _context() -> Any:  # noqa: ANN401 - GX context
-    context = imported().get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
-    return context
-
-
 def _outcome(result: Any) -> Outcome:  # noqa: ANN401 - GX result
-    error = _raised(result.exception_info)
-    return Outcome(bool(result.success) and error is None, error, dict(result.result or {}))
-
-
-def _raised(info: Mapping[str, Any]) -> str | None:
-    """The messages of exceptions. Great Expectations keeps one exception, or one for each broken metric."""
+    info = result.exception_info
     infos = [info] if "raised_exception" in info else list(info.values())
     messages = [str(info["exception_message"]) for info in infos if info["raised_exception"]]
-    return _brief("; ".join(dict.fromkeys(messages))) if messages else None
+    error = _brief("; ".join(dict.fromkeys(messages))) if messages else None
+    return Outcome(bool(result.success) and error is None, error, dict(result.result or {}))
 
 
 def _brief(message: str) -> str:

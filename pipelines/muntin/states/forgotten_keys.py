@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.states.frames import Ints
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.keys import codes_of
 
 Key = tuple[tuple[str, str], ...]
 """The columns of a key, ascending, each with its value as text."""
@@ -187,7 +187,7 @@ def _candidates(rows: pa.Table, keys: Keys) -> Ints:
 def _untils(table: pa.Table, columns: Columns, keys: Keys) -> tuple[Ints, Ints]:
     """The number of each row's key, and by number until when its rows are forgotten."""
     _, firsts, codes = np.unique(
-        key_codes([contiguous(table[name]) for name in columns], len(table)),
+        codes_of(table, columns),
         return_index=True,
         return_inverse=True,
     )

@@ -14,6 +14,15 @@ from muntin.definition.kinds import Cycle
 from muntin.states.columns import ARRIVAL_TIME
 
 Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+NO_INTS: Ints = np.empty(0, np.int64)
+
+
+def compiled(kernel: Callable[..., Any]) -> Any:  # noqa: ANN401 - numba's
+    """A kernel in machine code, which is stored beside its file and runs without the interpreter's lock."""
+    from numba import njit
+
+    return njit(cache=True, nogil=True)(kernel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +108,7 @@ def frame_starts(numbers: Ints, cycle: Cycle) -> Ints:
     return starts
 
 
-def run_starts(*columns: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def run_starts(*columns: Ints) -> Flags:
     """True for each row in which a column differs from the row before, and for the first row."""
     begins = np.zeros(len(columns[0]), np.bool_)
     begins[:1] = True

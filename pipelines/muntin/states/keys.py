@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from muntin.states.frames import Ints
+from muntin.states.frames import NO_INTS, Ints
 
 _BITS = 20
 MOST_VALUES = 2**_BITS
@@ -36,7 +36,7 @@ class DistinctValues:
 
     values: pa.Array
     least: int = 0
-    table: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    table: Ints = field(default_factory=lambda: NO_INTS)
 
     def places(self, column: pa.Array) -> Ints:
         """The place of each row's value; new values are appended in the order in which they come."""
@@ -149,6 +149,11 @@ def key_codes(columns: Sequence[pa.Array], rows: int) -> Ints:
             codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
         codes = codes * count + own
     return codes
+
+
+def codes_of(table: pa.Table, names: Iterable[str]) -> Ints:
+    """As `key_codes`, of columns of a table."""
+    return key_codes([contiguous(table[name]) for name in names], len(table))
 
 
 def _ranks(column: pa.Array) -> tuple[Ints, int]:

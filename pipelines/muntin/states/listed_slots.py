@@ -275,10 +275,8 @@ class AllAtExtreme:
         of, by, values = zip(*self.pieces, strict=True)
         slots, value = np.concatenate(of), pa.chunked_array(values, self.of).combine_chunks()
         holding = self._are_best(slots, np.concatenate(by)) & value.is_valid().to_numpy(zero_copy_only=False)
-        state, value = (
-            _state_of_slot(len(counts), slot, place)[slots[holding]],
-            value.filter(pa.array(holding)),
-        )
+        state = _state_of_slot(len(counts), slot, place)[slots[holding]]
+        value = value.filter(pa.array(holding))
         rank = pc.rank(value, tiebreaker="dense").to_numpy().astype(np.int64)
         order = sorted_order(state, rank)
         order = order[run_starts(state[order], rank[order])]

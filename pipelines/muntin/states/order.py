@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 
-from muntin.states.frames import Ints
+from muntin.states.frames import NO_INTS, Ints
 from muntin.states.keys import contiguous
 
 MANY = 2**16
@@ -110,7 +110,7 @@ def by_number(table: pa.Table, number: Ints) -> pa.Table:
     size = int(number.max()) + 1
     places = counted_places(number, size)
     plain = [name for name in table.column_names if _is_plain(table[name])]
-    order = np.empty(0, np.int64) if len(plain) == table.num_columns else counted_order(number, size)
+    order = NO_INTS if len(plain) == table.num_columns else counted_order(number, size)
     columns = {
         name: placed(table[name]) if name in plain else _take_rows(contiguous(table[name]), order)
         for name in table.column_names

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from muntin.states.frames import compiled
 
 _DIGIT = 13  # bits: as many places to write to as the processor's nearest memory holds
 _ALL = 2**_DIGIT
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def counted_order(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The stable order of numbers from 0 on and below `size`: counting sort."""
     place, order = _first_places(numbers, size), np.empty(len(numbers), np.int64)
@@ -19,7 +20,7 @@ def counted_order(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN00
     return order
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _first_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The place of the first row of each number in the stable order."""
     place = np.zeros(size + 1, np.int64)
@@ -30,7 +31,7 @@ def _first_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN00
     return place
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def digits_order(numbers, bits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The stable order of numbers of so many bits, none below 0: radix sort, the lowest digit first."""
     order, others = np.arange(len(numbers)), np.empty(len(numbers), np.int64)
@@ -41,7 +42,7 @@ def digits_order(numbers, bits):  # type: ignore[no-untyped-def]  # noqa: ANN001
     return order
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _by_digit(numbers, order, shift, numbers_out, order_out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Numbers and their rows, stable by one digit. Numbers move along, since finding them takes longer."""
     place = np.zeros(_ALL, np.int64)
@@ -59,7 +60,7 @@ def _by_digit(numbers, order, shift, numbers_out, order_out):  # type: ignore[no
         order_out[to] = order[row]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def counted_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The place of each row in the order of `counted_order`; there are fewer than 2^31."""
     next_place, places = _first_places(numbers, size), np.empty(len(numbers), np.int32)
@@ -69,14 +70,14 @@ def counted_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN0
     return places
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def scattered(values, places, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Put the values in their places: to write to a few places in turn is faster than to read from them."""
     for row in range(len(values)):
         out[places[row]] = values[row]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def gathered(values, order):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The values in this order."""
     out = np.empty(len(order), values.dtype)
@@ -85,7 +86,7 @@ def gathered(values, order):  # type: ignore[no-untyped-def]  # noqa: ANN001, AN
     return out
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def fnv1a(bounds, data):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """FNV-1a, 64 bits (Fowler, Noll, Vo), of each text."""
     out = np.empty(len(bounds) - 1, np.uint64)

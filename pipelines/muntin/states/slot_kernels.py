@@ -6,10 +6,11 @@ Values are int64 or float64; `valid` has no entry where no value is null.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from muntin.states.frames import compiled
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def tabulated_places(value, least, table, size, place, new):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Find the place of each whole number in a table that begins with `least`; how many were new, which had
     -1 there.
@@ -28,7 +29,7 @@ def tabulated_places(value, least, table, size, place, new):  # type: ignore[no-
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def linked_slots(time, key, reach, heads, owner, first, last, link, states, slot, most):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Find the state of each row among the linked states of its key, or give it a new state; how many there
     are, and links followed.
@@ -66,7 +67,7 @@ def linked_slots(time, key, reach, heads, owner, first, last, link, states, slot
     return states, links
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def add_counts(out, slot, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Count the values of each slot."""
     if len(valid):
@@ -77,7 +78,7 @@ def add_counts(out, slot, valid):  # type: ignore[no-untyped-def]  # noqa: ANN00
             out[slot[row]] += 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def add_sums(out, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Add the values of each slot in the order of the rows."""
     for row in range(len(slot)):
@@ -85,7 +86,7 @@ def add_sums(out, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: 
             out[slot[row]] += value[row]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def keep_least(out, some, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep each slot's least value, of equal values the last; NaN is greatest. `some`: slots with a value."""
     for row in range(len(slot)):
@@ -96,7 +97,7 @@ def keep_least(out, some, slot, value, valid):  # type: ignore[no-untyped-def]  
                 some[at] = True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def keep_greatest(out, some, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep the greatest value of each slot, as `keep_least` the least."""
     for row in range(len(slot)):
@@ -107,7 +108,7 @@ def keep_greatest(out, some, slot, value, valid):  # type: ignore[no-untyped-def
                 some[at] = True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def keep_first(out, some, time_us, slot, time, value, valid, nulls):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep the value of each slot's earliest row, of rows at one time the first. `nulls`: nulls count."""
     for row in range(len(slot)):
@@ -116,7 +117,7 @@ def keep_first(out, some, time_us, slot, time, value, valid, nulls):  # type: ig
             out[at], some[at], time_us[at] = value[row], there, time[row]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def keep_last(out, some, time_us, slot, time, value, valid, nulls):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep the value of each slot's latest row, of rows at one time the last, as `keep_first` the first."""
     for row in range(len(slot)):
@@ -125,7 +126,7 @@ def keep_last(out, some, time_us, slot, time, value, valid, nulls):  # type: ign
             out[at], some[at], time_us[at] = value[row], there, time[row]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def keep_extreme(best, time_us, place, first_new, won, slot, time, by, valid, greatest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep the row of each slot where `by` is least or `greatest`, of equal rows the earliest, of rows at one
     time the first.
@@ -149,7 +150,7 @@ def keep_extreme(best, time_us, place, first_new, won, slot, time, by, valid, gr
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def keep_extremes(best, some, won, slot, by, valid, greatest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep the least or `greatest` of each slot, as `keep_extreme` compares; `won` has the rows that were as
     good as the best before them.
@@ -169,7 +170,7 @@ def keep_extremes(best, some, won, slot, by, valid, greatest):  # type: ignore[n
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """`bound` and the sizes of all values added, a double: below 2**62 no sum leaves 64 bits."""
     for row in range(len(value)):
@@ -178,7 +179,7 @@ def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN0
     return bound
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def filled_slots(counts, keys, place_of_key, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The slots with a count, and the place of each where slots of a key lie together."""
     count = 0
@@ -190,7 +191,7 @@ def filled_slots(counts, keys, place_of_key, slot, place):  # type: ignore[no-un
             count += 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def moved(slots, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The values of some slots, moved to other places."""
     out = np.empty(len(slot), slots.dtype)
@@ -199,7 +200,7 @@ def moved(slots, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
     return out
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def put_together(slot, value, valid, begin, out, out_valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Write the numbers of each slot behind each other from its `begin` on, which moves on."""
     for row in range(len(slot)):

@@ -33,7 +33,7 @@ import pyarrow as pa
 
 from muntin.definition.expressions import What
 from muntin.definition.kinds import Cycle
-from muntin.states.frames import Ints, frame_numbers, frame_starts
+from muntin.states.frames import NO_INTS, Ints, frame_numbers, frame_starts
 from muntin.states.order import sorted_order
 
 
@@ -185,7 +185,7 @@ _LINKS_PER_ROW = 4  # on average; where rows go further back, a hash table is fa
 
 
 def _none() -> Ints:
-    return np.empty(0, np.int64)
+    return NO_INTS
 
 
 @dataclass(slots=True, eq=False)

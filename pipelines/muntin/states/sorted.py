@@ -24,7 +24,7 @@ from muntin.states.columns import (
 )
 from muntin.states.derived_columns import whole
 from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.keys import codes_of, contiguous
 from muntin.states.order import sorted_order, take_rows
 
 
@@ -68,9 +68,9 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence
     `keys`: names of the key columns. `width_us`: of the frames. `then`: of a rollup, all key columns: they
     order the states of its key, frame and batch, whatever files they came from.
     """
-    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    codes = codes_of(states, keys)
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
-    more = [key_codes([contiguous(states[key]) for key in then], len(states))] if then else []
+    more = [codes_of(states, then)] if then else []
     order = sorted_order(codes, start // width_us, batch, *more)
     states = take_rows(states, order)
     first, last = (
@@ -90,7 +90,7 @@ def by_key(states: pa.Table, keys: Sequence[str]) -> pa.Table:
     """
     if BUCKET not in states.column_names or not set(keys) <= set(states.column_names):
         return states
-    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    codes = codes_of(states, keys)
     bucket: Ints = contiguous(states[BUCKET]).to_numpy().astype(np.int64)
     frame = [] if ROW_IN_BATCH in states.column_names else [instants(states[FRAME])]
     return take_rows(states, sorted_order(bucket, codes, *frame))
@@ -171,7 +171,7 @@ def arrange_rows(
             [held.select(states.column_names), states, partitions.select(states.column_names)]
         )
     count = len(states) - (len(partitions) if partitions else 0)
-    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    codes = codes_of(states, keys)
     no_times = np.zeros(len(states) - count, np.int64)  # of partitions, which come last
     order = (
         sorted_order(codes)

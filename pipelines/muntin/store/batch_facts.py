@@ -156,7 +156,7 @@ def _are_named(batches: Batches, path: StatesPath | SharedPath) -> bool:
 def _told(texts: Mapping[str, str]) -> str:
     """The text of the facts in a footer, which has the digest that the footer says."""
     text = texts[_KEY]
-    if texts.get(_DIGEST) not in (None, digest_of(text.encode())):
+    if texts[_DIGEST] != digest_of(text.encode()):
         raise ValueError("its facts have another digest than it says")
     return text
 

@@ -37,8 +37,10 @@ def only_files(opened: DeltaTable, change: Change) -> bool:
     engine gave it.
     """
     schema = _schema(change)
+    protocol, settings = opened.protocol(), opened.metadata().configuration
     return (
-        _is_plain(opened)
+        protocol.min_writer_version <= _PLAIN
+        and settings.get("delta.appendOnly", "false") == "false"
         and not _new_columns(opened, schema)
         and not (change.whole and schema != opened.schema())
     )
@@ -74,7 +76,10 @@ def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -
         opened.create_write_transaction(adds, "overwrite", schema, commit_properties=marks)
         return
     if new := _new_columns(opened, schema):
-        _grow(opened, new, base.version)
+        opened.alter.add_columns(new)
+        opened.update_incremental()
+        if opened.version() != base.version + 1:
+            raise ConflictError(f"another run committed while columns were added to {opened.table_uri}")
     opened.create_write_transaction([*removes, *adds], "append", opened.schema(), commit_properties=marks)
 
 
@@ -100,11 +105,6 @@ def _schema(change: Change) -> Schema:
     return Schema.from_arrow(commented(change.schema, change.texts.comments))
 
 
-def _is_plain(opened: DeltaTable) -> bool:
-    protocol, settings = opened.protocol(), opened.metadata().configuration
-    return protocol.min_writer_version <= _PLAIN and settings.get("delta.appendOnly", "false") == "false"
-
-
 def _added(change: Change, now_ms: int) -> list[AddAction]:
     return [
         AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file, change))
@@ -125,13 +125,6 @@ def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:
     """The columns that a table lacks: while all batches are empty, it lacks the columns of its fields."""
     names = {field.name for field in opened.schema().fields}
     return [field for field in schema.fields if field.name not in names]
-
-
-def _grow(opened: DeltaTable, new: list[Field], base_version: int) -> None:
-    opened.alter.add_columns(new)
-    opened.update_incremental()
-    if opened.version() != base_version + 1:
-        raise ConflictError(f"another run committed while columns were added to {opened.table_uri}")
 
 
 def commented(schema: pa.Schema, comments: Mapping[str, str]) -> pa.Schema:

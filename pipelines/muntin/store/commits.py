@@ -11,8 +11,6 @@ from urllib.parse import unquote
 from muntin.store.log_check import commit_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muntin.files.paths import AnyPath
 
 
@@ -40,7 +38,12 @@ def commits_between(table: AnyPath, since: int, until: int) -> list[Commit]:
     commits = list[Commit]()
     for version in range(until, since, -1):
         try:
-            commits.append(_commit(version, _actions(table, version)))
+            actions = _actions(table, version)
+            adds, removes = (
+                tuple(unquote(each[kind]["path"]) for each in actions if kind in each)
+                for kind in ("add", "remove")
+            )
+            commits.append(Commit(version, adds, removes))
         except FileNotFoundError:
             break
     return commits[::-1]
@@ -64,10 +67,3 @@ def _actions(table: AnyPath, version: int) -> list[Any]:
     # which cuts texts at U+2028 and U+0085 within values, too
     lines = commit_path(table, version).read_bytes().splitlines()
     return [json.loads(line) for line in lines if line.strip()]
-
-
-def _commit(version: int, actions: list[Mapping[str, Mapping[str, str]]]) -> Commit:
-    adds, removes = (
-        tuple(unquote(each[kind]["path"]) for each in actions if kind in each) for kind in ("add", "remove")
-    )
-    return Commit(version, adds, removes)

@@ -32,7 +32,6 @@ from muntin.store.seen_tables import (
     newest,
     open_table,
     opened_at,
-    remember,
     remember_committed,
     seen_at,
     tables,
@@ -79,7 +78,7 @@ class DeltaStore:
             return Snapshot(-1, ())
         check_opened(path, opened)
         snapshot = listed(opened)
-        remember(path, Known(LogEnd.of(path, snapshot.version), snapshot, opened))
+        tables().keep(path, Known(LogEnd.of(path, snapshot.version), snapshot, opened))
         return snapshot
 
     def _top(self, table: str, base: Snapshot) -> AnyPath:

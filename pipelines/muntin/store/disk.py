@@ -189,7 +189,10 @@ def sync(top: AnyPath, paths: Iterable[AnyPath]) -> None:
     Raises:
         StateError: the disk refuses, or `MUNTIN_SYNC` is neither "on" nor "off".
     """
-    if not _is_on():
+    said = os.environ.get(SYNC) or "on"
+    if said not in ("on", "off"):
+        raise StateError(f'{SYNC}: {said!r} is not understood; say "on" or "off"')
+    if said == "off":
         return
     files = [*dict.fromkeys(map(str, paths))]
     folders = dict.fromkeys(
@@ -202,13 +205,6 @@ def sync(top: AnyPath, paths: Iterable[AnyPath]) -> None:
 @sync.register(ObjectPath)
 def _(top: ObjectPath, paths: Iterable[AnyPath]) -> None:
     """Nothing to do: an object is safe as soon as its store has taken it."""
-
-
-def _is_on() -> bool:
-    said = os.environ.get(SYNC) or "on"
-    if said not in ("on", "off"):
-        raise StateError(f'{SYNC}: {said!r} is not understood; say "on" or "off"')
-    return said == "on"
 
 
 @cache

@@ -119,7 +119,8 @@ def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
     codes = {
         each.name: "DELTA_BINARY_PACKED"
         for each in table.schema
-        if each.name not in how.dictionary and _is_whole(each.type)
+        if each.name not in how.dictionary
+        and (pa.types.is_integer(each.type) or pa.types.is_temporal(each.type))
     }
     with pq.ParquetWriter(
         sink,
@@ -151,11 +152,6 @@ def _with_statistics(table: pa.Table, how: Encoding) -> bool | list[str]:
     """The columns whose ranges the footer has; True: all."""
     chosen = named_without_nan(table) if how.ranges else how.chosen_by
     return True if chosen is None else list(chosen)
-
-
-def _is_whole(kind: pa.DataType) -> bool:
-    """Whether Parquet stores the values as integers."""
-    return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
 
 
 def write_named(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from muntin.errors import StateError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import options_of, table_address
+from muntin.files.weighted_cache import WeightedCache
 from muntin.store.log_check import problems_of_end
 from muntin.store.store import File, Snapshot
 
@@ -67,7 +67,7 @@ def _file(path: AnyPath) -> CommitFile | None:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Known:
     """A table as it was last seen: the end of its log, its snapshot, and the table as deltalake read it,
     which may be older.
@@ -89,27 +89,11 @@ _MOST = 200_000  # files
 _TABLE = 50  # a table takes as much memory as so many files
 
 
-def tables() -> OrderedDict[AnyPath, Known]:
+def tables() -> WeightedCache[AnyPath, Known]:
     """The tables that this thread has seen, by path: a process that makes many runs reads no log twice."""
     if not hasattr(_KEPT, "tables"):
-        _KEPT.tables, _KEPT.weight = OrderedDict(), 0
+        _KEPT.tables = WeightedCache(_MOST, lambda table: len(table.snapshot.files) + _TABLE)
     return _KEPT.tables  # type: ignore[no-any-return]
-
-
-def remember(path: AnyPath, seen: Known) -> None:
-    """Remember a table.
-
-    Tables that were remembered longest ago are forgotten, once all have too many files together.
-    """
-    tables_by_path = tables()
-    _KEPT.weight += _weight(seen) - _weight(tables_by_path.pop(path, None))
-    tables_by_path[path] = seen
-    while _KEPT.weight > _MOST and len(tables_by_path) > 1:
-        _KEPT.weight -= _weight(tables_by_path.popitem(last=False)[1])
-
-
-def _weight(seen: Known | None) -> int:
-    return len(seen.snapshot.files) + _TABLE if seen else 0
 
 
 def remember_committed(path: AnyPath, base: Snapshot, change: Change, opened: DeltaTable) -> None:
@@ -123,7 +107,7 @@ def remember_committed(path: AnyPath, base: Snapshot, change: Change, opened: De
             [*(file for file in base.files if file.path not in gone), *change.adds],
             key=lambda file: file.path,
         )
-        remember(path, Known(end, replace(base, version=base.version + 1, files=tuple(files)), opened))
+        tables().keep(path, Known(end, replace(base, version=base.version + 1, files=tuple(files)), opened))
 
 
 def seen_at(path: AnyPath, base: Snapshot) -> Known | None:

@@ -44,10 +44,8 @@ def write_shared(table: pa.Table, folder: AnyPath, batches: Batches, keys: Seque
         keys: the key columns, which have few distinct values.
     """
     live = ~batches.expired
-    low, high = (
-        int(batches.low_us[live].min(initial=AFTER_ALL)),
-        int(batches.high_us[live].max(initial=BEFORE_ALL)),
-    )
+    low = int(batches.low_us[live].min(initial=AFTER_ALL))
+    high = int(batches.high_us[live].max(initial=BEFORE_ALL))
     first, last = int(batches.start_us[0]), int(batches.start_us[-1])
     name = SharedPath(
         first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high
@@ -57,8 +55,7 @@ def write_shared(table: pa.Table, folder: AnyPath, batches: Batches, keys: Seque
         **{key.encode(): text.encode() for key, text in facts_footer(batches).items()},
         **footer_of(table.schema),
     }
-    written = write_named(table.replace_schema_metadata(footer), folder, name, states_encoding(few, few))
-    return File(written["path"], written["size"], written["rows"])
+    return File(**write_named(table.replace_schema_metadata(footer), folder, name, states_encoding(few, few)))
 
 
 def held(folder: AnyPath, file: File) -> Ints:

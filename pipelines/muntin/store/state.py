@@ -148,13 +148,13 @@ def _facts(home: AnyPath) -> dict[str, Any] | None:
         return None
     try:
         facts = json.loads(owner_file.read_bytes())
-        digest = facts.pop(_DIGEST, None)  # a mark from before marks had digests has none
+        digest = facts.pop(_DIGEST)
         _ = int(facts["format"]), facts["pipeline"]
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as wrong:
         raise _damaged(owner_file, str(wrong)) from wrong
-    if digest not in (None, _digest(facts)):
+    if digest != _digest(facts):
         raise _damaged(owner_file, "its digest is not that of what it says")
     return facts  # type: ignore[no-any-return]
 

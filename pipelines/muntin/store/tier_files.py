@@ -37,8 +37,7 @@ def write_mark(folder: AnyPath, schema: pa.Schema, before_us: int) -> File:
     gone.
     """
     no_rows = schema.remove_metadata().empty_table()
-    written = write_named(no_rows, folder, lambda digest: f"expired-{label(before_us)}-{digest}.parquet")
-    return File(written["path"], written["size"], written["rows"])
+    return File(**write_named(no_rows, folder, lambda digest: f"expired-{label(before_us)}-{digest}.parquet"))
 
 
 def marks(files: Iterable[File]) -> Sequence[File]:
@@ -81,10 +80,11 @@ def file_of_rows(table: pa.Table, folder: AnyPath, place: Place, keys: Sequence[
         keys: the key columns.
     """
     level, start_us = place
-    written = write_named(
-        table, folder, lambda digest: f"{level:02d}/{label(start_us)}_{digest}.parquet", Encoding(keys)
+    return File(
+        **write_named(
+            table, folder, lambda digest: f"{level:02d}/{label(start_us)}_{digest}.parquet", Encoding(keys)
+        )
     )
-    return File(written["path"], written["size"], written["rows"])
 
 
 def files_of_rows(files: Iterable[File]) -> Mapping[Place, File]:

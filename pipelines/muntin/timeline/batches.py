@@ -23,11 +23,10 @@ from typing import Any
 import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL
-from muntin.states.frames import Ints
+from muntin.states.frames import Flags, Ints
 from muntin.states.keys import scattered
 
 Versions = np.ndarray[tuple[int], np.dtype[np.uint64]]
-Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 BySource = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 NO_SOURCES: BySource = np.empty((0, 0), np.int64)
 UNDECIDED = 0  # of states whose rows were compared with those of no other batch

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from muntin.definition.instants import AFTER_ALL
-from muntin.states.frames import Ints
+from muntin.states.frames import NO_INTS, Ints
 from muntin.timeline.batches import Batches
 from muntin.timeline.history import NOTHING, Stops, Work
 from muntin.timeline.ledger import RECENT, Ledger
@@ -64,7 +64,7 @@ def _stops(differs: np.ndarray, watermarks_us: Ints, ledger: Ledger, first: int)
 
 def from_note(count: int, ledger: Ledger | None, positions: Ints, before: int) -> Work:
     """The work for some positions of `count` batches, from the last note before batch `before`."""
-    noted = ledger.entries.noted() if ledger else np.empty(0, np.int64)
+    noted = ledger.entries.noted() if ledger else NO_INTS
     noted = noted[noted < before]
     since = int(noted[-1]) + 1 if len(noted) else 0
     note = ledger.entries.note_of(since - 1) or () if ledger and len(noted) else ()

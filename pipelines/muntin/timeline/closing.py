@@ -18,7 +18,7 @@ import numpy as np
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Kind
 from muntin.definition.several_sources import Watermarking
-from muntin.states.frames import Ints, stretch
+from muntin.states.frames import NO_INTS, Ints, stretch
 from muntin.timeline.batches import Batches
 from muntin.timeline.ledger import Entries
 
@@ -181,7 +181,7 @@ class Compared:
     def moved(self) -> Ints:
         """Positions of old batches that close another stretch of time: a watermark differs."""
         if self.entries is None:
-            return np.empty(0, np.int64)
+            return NO_INTS
         at, entry = self._old_batches
         then, now = (
             np.append(BEFORE_ALL, watermarks_us)
@@ -204,10 +204,8 @@ class Compared:
         if self.entries is None:
             return []
         positions, entry = self._old_batches
-        before, now = (
-            Closing(self.entries.watermark_us, when.slack).floor[:-1][entry],
-            when.floor[:-1][positions],
-        )
+        before = Closing(self.entries.watermark_us, when.slack).floor[:-1][entry]
+        now = when.floor[:-1][positions]
         other = before != now  # seldom: the spans of other batches are not compared
         at, later = np.arange(len(self.batches))[positions][other], np.maximum(before[other], now[other])
         low, high = self._span(at)
@@ -220,10 +218,8 @@ class Compared:
         if self.entries is None or not len(self.entries):
             return low, high
         is_old = entry >= 0
-        was_low, was_high = (
-            np.where(is_old, self.entries.low_us[entry], AFTER_ALL),
-            np.where(is_old, self.entries.high_us[entry], BEFORE_ALL),
-        )
+        was_low = np.where(is_old, self.entries.low_us[entry], AFTER_ALL)
+        was_high = np.where(is_old, self.entries.high_us[entry], BEFORE_ALL)
         return np.minimum(low, was_low), np.maximum(high, was_high)
 
 

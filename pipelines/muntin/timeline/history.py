@@ -18,8 +18,8 @@ import numpy as np
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.schedule import Interval, Schedule
-from muntin.states.frames import Ints
-from muntin.timeline.batches import Batches, Flags
+from muntin.states.frames import NO_INTS, Flags, Ints
+from muntin.timeline.batches import Batches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +84,7 @@ class Work:
         return len(self.positions) > 0
 
 
-NOTHING = Work(np.empty(0, np.int64), AFTER_ALL, AFTER_ALL)
+NOTHING = Work(NO_INTS, AFTER_ALL, AFTER_ALL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,11 +154,7 @@ def expirable(batches: Batches, position: int, works: Iterable[Work]) -> Flags:
 
 def missing_states(batches: Batches, work: Work) -> Ints:
     """The positions of the expired batches whose states a work reads."""
-    return (
-        np.flatnonzero(batches.expired & (batches.rows > 0) & _read(batches, work))
-        if work
-        else np.empty(0, np.int64)
-    )
+    return np.flatnonzero(batches.expired & (batches.rows > 0) & _read(batches, work)) if work else NO_INTS
 
 
 def _read(batches: Batches, work: Work) -> Flags:

@@ -19,7 +19,7 @@ import numpy as np
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Carried, Chained, Kind, Unending
-from muntin.states.frames import Ints
+from muntin.states.frames import NO_INTS, Ints
 from muntin.timeline.batches import Batches
 from muntin.timeline.carried import carried_work
 from muntin.timeline.closing import Closing, Compared, Span, closing
@@ -159,7 +159,7 @@ def _closing(
     """The batches that close a window over the frames of `span` that was open when batch `at` came."""
     still_open = max(span[0], floor_us)
     if still_open > span[1] + reach_us:
-        return np.empty(0, np.int64)
+        return NO_INTS
     closing_batches = window.batches_closing(when, still_open, span[1])
     return closing_batches[(closing_batches >= at) & (closing_batches < end)]
 

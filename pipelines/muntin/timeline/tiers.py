@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from muntin.definition.kinds import Even
-from muntin.states.frames import Ints
+from muntin.states.frames import NO_INTS, Ints
 from muntin.states.keys import scattered
 from muntin.timeline.batches import Batches, Versions
 
@@ -92,7 +92,7 @@ class Tiles:
         return Tiles(*(np.concatenate(column) for column in columns))
 
 
-NO_TILES = Tiles(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.bool_))
+NO_TILES = Tiles(NO_INTS, NO_INTS, np.empty(0, np.uint64), np.empty(0, np.bool_))
 
 
 def names(scale: Scale, level: int, numbers: Ints, batches: Batches) -> Versions:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.engine.arrival import reading
@@ -15,9 +14,7 @@ from muntin.engine.arrival.rules import Rules
 from muntin.engine.arrival.tumbling_kernel import NOTED
 from muntin.engine.assignment import Assignment
 from muntin.engine.repeats import repeated
-from muntin.states.frames import Frames, Ints, run_starts
-
-_NONE = np.empty(0, np.int64)
+from muntin.states.frames import NO_INTS, Frames, Ints, compiled, run_starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ def adapt(rules: Rules, frames: Frames) -> Fired:
 def _partitions(frames: Frames, first: float) -> Partitions:
     """The partitions that have rows; a new partition begins with the first difference."""
     counters, bases = reading.counters(frames, NOTED), reading.arrived_rows(frames).bases
-    head = np.flatnonzero(run_starts(frames.group)) if len(frames) else _NONE
+    head = np.flatnonzero(run_starts(frames.group)) if len(frames) else NO_INTS
     group = frames.group[head]
     allowed = np.where(counters[:, 1] == AFTER_ALL, first, bases)[group].astype(np.float64)
     return Partitions(head, np.append(head[1:], len(frames))[: len(head)], counters[group, 0], allowed)
@@ -94,13 +91,13 @@ def _closed(
             rounds.append((part, index[part], first[part], stop, frames.batch[stop], allowed[part]))
             first[part], index[part] = stop, index[part] + 1
     if not rounds:
-        return Closed(_NONE, _NONE, _NONE, _NONE, _NONE, np.empty(0))
+        return Closed(NO_INTS, NO_INTS, NO_INTS, NO_INTS, NO_INTS, np.empty(0))
     columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
     order = np.lexsort((columns[1], columns[0]))
     return Closed(*(column[order] for column in columns))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _first_beyond(first, tail, value, valid, allowed, absolute):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The first row of each partition that is farther from the oldest than allowed; -1: none."""
     out = np.full(len(first), -1, np.int64)
@@ -128,8 +125,8 @@ def _windows(group: Ints, lo: Ints, hi: Ints) -> Assignment:
         begins,
         begins,
         ends,
-        _NONE,
-        _NONE,
+        NO_INTS,
+        NO_INTS,
         np.zeros(len(group), np.int64),
     )
 

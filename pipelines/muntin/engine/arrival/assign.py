@@ -17,7 +17,7 @@ from muntin.engine.arrival.tumbling import tumble
 from muntin.engine.assignment import Assignment
 from muntin.engine.reduce.select import extent, sort_keys
 from muntin.engine.repeats import repeated
-from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
+from muntin.states.frames import NO_INTS, Arrived, Frames, Ints, run_numbers, run_starts
 
 
 class Ranges(NamedTuple):
@@ -132,9 +132,6 @@ def bounded(windows: Assignment, frames: Frames) -> Assignment:
     )
 
 
-_NONE = np.empty(0, np.int64)
-
-
 def arrived(rules: Rules, frames: Frames, batches: int) -> Assignment:
     """The windows of rows in order of arrival.
 
@@ -158,6 +155,6 @@ def assigned(
     missed, more = np.zeros(len(frames), np.int64), {"window_index": fired.index}
     start, end = fired.empty_start, fired.empty_end
     windows = Assignment(
-        order, block, fired.group, start, end, lo, mid, hi, _NONE, _NONE, missed, closed, more, fired.held
+        order, block, fired.group, start, end, lo, mid, hi, NO_INTS, NO_INTS, missed, closed, more, fired.held
     )
     return bounded(grouped(windows, groups, arrived_rows(frames)) if groups else windows, frames)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 
 import numpy as np
-from numba import njit
 
 from muntin.engine.arrival import reading
 from muntin.engine.arrival.reading import run_end
 from muntin.engine.assignment import Held
 from muntin.engine.ordered_lists import ranks
 from muntin.engine.repeats import repeated
-from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Frames, Ints, compiled
 
 NO_ROWS = np.empty((0, 2), np.int64)
 
@@ -109,7 +108,7 @@ def push(by: str, most: int, frames: Frames, *, descending: bool) -> Fired:
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _pushed(group, batch, rank, most, still_held):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The rows of each partition in the order in which they come out, and the batch that pushes each out.
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.engine.arrival.rules import Measure, Rules
 from muntin.engine.assignment import Held
 from muntin.states.columns import BASE, COUNTERS, FILE_NUMBER, ROW_IN_BATCH
-from muntin.states.frames import Arrived, Frames, Ints, run_numbers
+from muntin.states.frames import NO_INTS, Arrived, Frames, Ints, compiled, run_numbers
 from muntin.states.sorted import BLANK, Arranged
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def dropped(sequence, group, batch, value, valid, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """While there are too many partitions, or too many held rows, drop the partition that was used least
     recently.
@@ -88,7 +87,7 @@ def clocked(frames: Frames) -> Ints:
     return inside
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _never_back(group, clock):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     for row in range(1, len(clock)):
         if group[row] == group[row - 1]:
@@ -209,7 +208,7 @@ def _partitions(held: Held, notes: Ints, arrival: Arrived | None) -> tuple[Ints,
     """
     before = arrival.counters if arrival else held.counters
     blank = BLANK[held.counters.shape[1]]
-    come_to = np.flatnonzero((before != blank).any(axis=1)) if before.shape[1] else np.empty(0, np.int64)
+    come_to = np.flatnonzero((before != blank).any(axis=1)) if before.shape[1] else NO_INTS
     quiet = np.setdiff1d(come_to, held.group[notes])
     groups = np.append(held.group[notes], quiet)
     counters = np.vstack([held.counters[notes], before[quiet].reshape(-1, held.counters.shape[1])])
@@ -218,7 +217,7 @@ def _partitions(held: Held, notes: Ints, arrival: Arrived | None) -> tuple[Ints,
     return groups[order], counters[order], bases[order]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def grown(table, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The table with room for so many rows."""
     if rows <= len(table):
@@ -228,7 +227,14 @@ def grown(table, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     return out
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
+def exceeds(new, old, measure):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Whether a value has grown by more than it may."""
+    rise = new - old
+    return rise > measure.difference or (measure.absolute and -rise > measure.difference)
+
+
+@compiled
 def run_end(values, head):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Index after the last of the equal values that begin at `head`."""
     tail = head + 1

@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
-from muntin.engine.arrival.reading import grown, run_end
+from muntin.engine.arrival.reading import exceeds, grown, run_end
+from muntin.states.frames import compiled
 
 # The record. Its first eight numbers are what a note says of a partition, in this order.
 INDEX = 0  # of the next window
@@ -82,21 +82,21 @@ class SlidingRows(NamedTuple):
     drops_itself: np.ndarray
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def begin(part, counters, head, held, group):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Take a partition up as it was left: what was counted, and how many rows were held."""
     part[:NOTED] = counters
     part[FIRST], part[HELD], part[WENT_DOWN], part[GROUP] = head, held, 0, group
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def forget(part, row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Drop the partition: all begins anew at a row, but its windows are numbered on."""
     part[FIRST], part[HELD], part[WENT_DOWN] = row, 0, 0
     part[SINCE], part[BASED], part[FULL], part[FRESH] = 0, 0, 0, 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def arrive(part, now, trigger, origin):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """A row has come. Borders of time count from the first row that is held."""
     if trigger.time_us > 0 and part[HELD] == 0:
@@ -104,7 +104,7 @@ def arrive(part, now, trigger, origin):  # type: ignore[no-untyped-def]  # noqa:
     part[SEEN] = now
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def expire(part, row, now, clock, evict):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Expire rows that came too long ago. The trigger of a window that runs empty keeps its state."""
     if evict.time_us > 0:
@@ -113,7 +113,7 @@ def expire(part, row, now, clock, evict):  # type: ignore[no-untyped-def]  # noq
             part[HELD] -= 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def grow_old(part, row, now, clock, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Drop a partition that no row came to for too long, unless time has emptied it before."""
     if part[HELD] > 0 and now - part[SEEN] > rules.age_us:
@@ -123,14 +123,7 @@ def grow_old(part, row, now, clock, rules):  # type: ignore[no-untyped-def]  # n
             forget(part, row)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def exceeds(new, old, measure):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Whether a value has grown by more than it may."""
-    rise = new - old
-    return rise > measure.difference or (measure.absolute and -rise > measure.difference)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def fires_before(part, row, signal, valid, bases, trigger):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Whether a trigger by difference fires at a row, before it comes in. The row is the next base then."""
     if not trigger.by_difference or not valid[row]:
@@ -142,7 +135,7 @@ def fires_before(part, row, signal, valid, bases, trigger):  # type: ignore[no-u
     return fires
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def make_room(part, row, value, valid, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Evict rows for an arriving row: the oldest by count, all that are too far away by difference."""
     if evict.rows > 0 and part[HELD] == evict.rows:
@@ -161,7 +154,7 @@ def make_room(part, row, value, valid, evict, evicted_by):  # type: ignore[no-un
             part[WENT_DOWN] = 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _leave(part, row, value, valid, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Evict by difference: the oldest rows while values never went down; else all rows are checked."""
     oldest_only = part[WENT_DOWN] == 0 and not evict.absolute
@@ -174,13 +167,13 @@ def _leave(part, row, value, valid, evict, evicted_by):  # type: ignore[no-untyp
                 break
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def may_go_down(row, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Whether a value may be less than the value before it."""
     return value[row] < value[row - 1] or not valid[row - 1]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def come_in(part, evict):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The row is held from now on."""
     part[TOTAL] += 1
@@ -190,7 +183,7 @@ def come_in(part, evict):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN20
         part[FULL] = 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def fires_after(part, trigger):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Whether a trigger by count fires, now that a row is in."""
     if trigger.rows == 0:
@@ -202,7 +195,7 @@ def fires_after(part, trigger):  # type: ignore[no-untyped-def]  # noqa: ANN001,
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def ready(part, incomplete):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Whether a window that fires gives a result."""
     return part[HELD] > 0 and (part[FULL] == 1 or incomplete)
@@ -211,7 +204,7 @@ def ready(part, incomplete):  # type: ignore[no-untyped-def]  # noqa: ANN001, AN
 LATEST = AFTER_ALL // 2  # an age that no partition reaches; half, as it is added to instants
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The windows that fire in each partition.
 
@@ -224,10 +217,8 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
     beside each. evicted_by: of each row, the row that made it leave by difference. A window `[lo, hi)` holds
     its rows that no row before hi made leave. Empty where rows do not leave by difference.
     """
-    windows, notes = (
-        np.empty((1024, 6), np.int64),
-        np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64),
-    )
+    windows = np.empty((1024, 6), np.int64)
+    notes = np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64)
     noted_bases = np.empty(len(notes), bases.dtype)
     evicted_by = np.full(len(rows.group) if rules.evict.by_difference else 0, AFTER_ALL)
     part = np.zeros(RECORD, np.int64)
@@ -242,7 +233,7 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
     return windows[: part[FIRED]], notes[: part[NOTES]], noted_bases[: part[NOTES]], evicted_by
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _begun(part, head, tail, counters, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Take a partition up; the rows that were held come first."""
     held = np.int64(0)
@@ -254,7 +245,7 @@ def _begun(part, head, tail, counters, rows):  # type: ignore[no-untyped-def]  #
             part[WENT_DOWN] = 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by, windows, notes, noted_bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Walk through a partition, row by row; the windows that are open at the end of the last batch come last.
 
@@ -296,7 +287,7 @@ def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by,
     return windows
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _gone_by(part, row, head, now, drop, clock, ends, rules, windows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Time goes by until a row comes: borders of time, dropped partitions, rows that expire."""
     if rules.trigger.time_us > 0:
@@ -309,7 +300,7 @@ def _gone_by(part, row, head, now, drop, clock, ends, rules, windows):  # type: 
     return windows
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _over(part, row, position, drop, clock, ends, rules, windows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """A batch is over before a row comes; `position` behind the last: all are. `drop`: of the partition."""
     until = ends[min(position, len(ends) - 1)]
@@ -321,7 +312,7 @@ def _over(part, row, position, drop, clock, ends, rules, windows):  # type: igno
     return windows
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _ticked(part, row, until, clock, ends, rules, windows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The borders of time up to an instant, as long as rows are held and the partition is not too old."""
     until = min(until, part[SEEN] + rules.age_us)
@@ -335,7 +326,7 @@ def _ticked(part, row, until, clock, ends, rules, windows):  # type: ignore[no-u
     return windows
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _fired(part, stop, position, windows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """A window of what is held of the rows before `stop`."""
     at = part[FIRED]
@@ -347,7 +338,7 @@ def _fired(part, stop, position, windows):  # type: ignore[no-untyped-def]  # no
     return windows
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _note(part, stop, position, bases, notes, noted_bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The record of the partition after a batch, and the range of the rows that it holds."""
     at = part[NOTES]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from muntin.engine.arrival import reading
 from muntin.engine.arrival.fired import Fired, tiled
-from muntin.engine.arrival.reading import run_end
+from muntin.engine.arrival.reading import exceeds, run_end
 from muntin.engine.arrival.rules import Measure, Rules
 from muntin.engine.arrival.tumbling_kernel import (
     INDEX,
@@ -18,10 +17,9 @@ from muntin.engine.arrival.tumbling_kernel import (
     Markers,
     TumblingRows,
     TumblingRules,
-    exceeds,
     tumbled,
 )
-from muntin.states.frames import Frames
+from muntin.states.frames import NO_INTS, Frames, compiled
 
 
 class PlainRows(NamedTuple):
@@ -42,7 +40,7 @@ class PlainRules(NamedTuple):
     absolute: bool
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def tumbled_plain(rows, rules, noted_after, counters, latest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Windows and notes, as `tumbled` gives them. `latest`: the position of windows that stay open."""
     windows = np.empty((len(rows.group), 7), np.int64)
@@ -88,7 +86,7 @@ def tumbled_plain(rows, rules, noted_after, counters, latest):  # type: ignore[n
     return windows[:count], notes[:noted]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _border(batch, noted_after, snap, row, tail):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Index after the last row, counted from `row`, that comes before the next note."""
     if snap == len(noted_after):
@@ -96,7 +94,7 @@ def _border(batch, noted_after, snap, row, tail):  # type: ignore[no-untyped-def
     return row + np.searchsorted(batch[row:tail], noted_after[snap], side="right")
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _stop(rows, rules, first, held, row, border):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Index after the last row of the window of that many rows from `first`."""
     end = border if rules.rows == 0 else min(border, row + rules.rows - held)
@@ -137,7 +135,7 @@ def tumble(rules: Rules, frames: Frames) -> Fired:
 
 
 def _by_rows_alone(evict: Measure, frames: Frames) -> Fired:
-    rows, nothing = reading.arrived_rows(frames), np.empty(0, np.int64)
+    rows, nothing = reading.arrived_rows(frames), NO_INTS
     clock = nothing if rows.clock is None else reading.clocked(frames)
     value, valid, difference = (
         (nothing, nothing > 0, -1.0) if evict.difference is None else reading.compared(evict, frames)

@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from muntin.definition.instants import AFTER_ALL
-from muntin.engine.arrival.reading import run_end
+from muntin.engine.arrival.reading import exceeds, run_end
+from muntin.states.frames import compiled
 
 # The record. Its first three numbers are what a note says of a partition, in this order.
 INDEX = 0  # of the next window
@@ -83,7 +83,7 @@ class Markers(NamedTuple):
     batch: np.ndarray
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def begin(part, counters, head, group):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Continue a partition as the last batch left it; held rows come first, like all earlier rows."""
     part[:NOTED] = counters
@@ -94,7 +94,7 @@ def begin(part, counters, head, group):  # type: ignore[no-untyped-def]  # noqa:
 STILL_OPEN = -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def ended_outside(part, now, before, latest, rank, drop_after, mark_rank, mark_batch, ends, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """How the window ended by events outside its partition: up to an instant, a rank, a batch."""
     batch, border, dropped = STILL_OPEN, AFTER_ALL, False
@@ -112,7 +112,7 @@ def ended_outside(part, now, before, latest, rank, drop_after, mark_rank, mark_b
     return batch, border, dropped
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def ended_by_time(part, now, ends, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """How a window with rows ended up to an instant: the partition grew too old, or a border came."""
     batch, border, dropped = STILL_OPEN, part[BORDER], False
@@ -124,7 +124,7 @@ def ended_by_time(part, now, ends, rules):  # type: ignore[no-untyped-def]  # no
     return batch, border, dropped
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _looked_at(old_from, border, ends):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """When a partition is seen to be too old behind an instant: at a border of time or a batch's end."""
     at = np.searchsorted(ends, old_from, side="right")
@@ -132,14 +132,7 @@ def _looked_at(old_from, border, ends):  # type: ignore[no-untyped-def]  # noqa:
     return min(border if border > old_from else AFTER_ALL, batch_end)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def exceeds(new, oldest, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Whether a value differs from the oldest value by more than the allowed difference."""
-    rise = new - oldest
-    return rise > rules.difference or (rules.absolute and -rise > rules.difference)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def come_in(part, row, clock, marker, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The row is held from now on; a marker is only seen."""
     part[SEEN] = clock[row]
@@ -153,7 +146,7 @@ def come_in(part, row, clock, marker, rules):  # type: ignore[no-untyped-def]  #
         part[HELD] += 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def closed(windows, count, part, ending, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """How many windows there are, now that a window may have ended; its rows are held no more."""
     if ending[0] != STILL_OPEN:
@@ -163,7 +156,7 @@ def closed(windows, count, part, ending, rules):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _written(windows, count, part, batch, border, empty_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Write a window, after empty windows of `empty_us` since the last; returns how many there are."""
     first = part[FIRST]
@@ -179,7 +172,7 @@ def _written(windows, count, part, batch, border, empty_us):  # type: ignore[no-
     return count + 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Cut each partition into windows.
 
@@ -205,7 +198,7 @@ def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[
     return windows[:count], notes[:noted]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Walk through a partition: before a row, batches end and time passes. The open window comes last."""
     batch, clock, rank, drop_after, drops_itself = (
@@ -270,7 +263,7 @@ def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, cou
     return closed(windows, count, part, _at_last(part, rows, rules, markers, ends), rules), noted
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _over(part, came, before, rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Batches before `before` are over: windows that end with them, and what is held then."""
     while snap < len(noted_after) and noted_after[snap] < before:
@@ -286,14 +279,14 @@ def _over(part, came, before, rows, rules, markers, ends, noted_after, snap, win
     return count, noted, snap
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _at_last(part, rows, rules, markers, ends):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """How the last window ended; what is open then has the position one past the last batch."""
     batch, border, dropped = _ended_by(part, len(ends) - 1, rows, rules, markers, ends)
     return len(ends) if batch == STILL_OPEN and part[HELD] > 0 else batch, border, dropped
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _ended_by(part, position, rows, rules, markers, ends):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """How the window ended by the end of a batch."""
     never = np.int64(AFTER_ALL)
@@ -313,7 +306,7 @@ def _ended_by(part, position, rows, rules, markers, ends):  # type: ignore[no-un
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _empty_at_most(rows, rules, ends, counters):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Upper bound of the number of empty windows before and between the windows with rows."""
     most, group, clock, size = 0, rows.group, rows.clock, rules.time_us

@@ -15,9 +15,8 @@ that begins a chain of its own, however near it lies. So states are linked in tw
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from muntin.states.frames import Frames, Ints
+from muntin.states.frames import NO_INTS, Frames, Ints, compiled
 from muntin.states.order import sorted_order
 
 
@@ -57,7 +56,7 @@ def renumbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -
     return number[label], *(column[order] for column in (first, last, *more))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows of each union, by its first row if it is one chain."""
     n = len(group)
@@ -75,7 +74,7 @@ def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignor
     return label, chain_first, chain_last
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _union(head, group, start, batch, first, last, reach, floor):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The end of the union that begins at row `head`, its last event, and whether no chain in it was ever
     closed.
@@ -100,7 +99,7 @@ def _union(head, group, start, batch, first, last, reach, floor):  # type: ignor
     return tail, newest, never_closed
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows head..tail of one union, batch by batch.
 
@@ -111,7 +110,7 @@ def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_firs
     for row in range(head, tail):
         chain_first[row], chain_last[row] = first[row], last[row]
     parent = np.arange(tail - head)
-    open_roots = np.empty(0, np.int64)
+    open_roots = NO_INTS
     at = 0
     while at < len(rows):
         now = batch[rows[at]]
@@ -134,7 +133,7 @@ def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_firs
             chain_first[row], chain_last[row] = 1, 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _merge(candidates, opened, head, reach, gap, floor, parent, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Join the candidates that are within reach of each other; return the roots of the chains that are open
     afterwards.

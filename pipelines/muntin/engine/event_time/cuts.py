@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from muntin.engine.event_time.chains import renumbered
-from muntin.states.frames import Frames, Ints
+from muntin.states.frames import NO_INTS, Frames, Ints, compiled
 
 
 class Rules(NamedTuple):
@@ -72,7 +71,7 @@ def cut_chains(frames: Frames, rules: Rules, floor: Ints, ends: np.ndarray) -> P
     return Pieces(piece, start, end, cut, ended, np.searchsorted(floor[1:], due))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _pieces(group, time, batch, floor, ends, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows of each union by the first rows of their pieces; `due`: the floor closing a piece."""
     n = len(group)
@@ -93,7 +92,7 @@ def _pieces(group, time, batch, floor, ends, limits):  # type: ignore[no-untyped
     return label, first, last, due, ended
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _cut(rows, time, batch, floor, ends, limits, label, first, last, due, ended):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label rows, ascending in time, by the first row of their piece, closed after its newest row came."""
     reach, _, longest, _ = limits
@@ -111,7 +110,7 @@ def _cut(rows, time, batch, floor, ends, limits, label, first, last, due, ended)
         label[row] = root
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _close(first, last, ended, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The floor by which a piece closes."""
     reach, gap, longest, inside = limits
@@ -120,7 +119,7 @@ def _close(first, last, ended, limits):  # type: ignore[no-untyped-def]  # noqa:
     return first + longest - inside if last + reach >= first + longest else last + gap
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _replay(head, tail, time, batch, floor, ends, limits, label, first, last, due, ended):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows head..tail of one union, batch by batch.
 
@@ -128,7 +127,7 @@ def _replay(head, tail, time, batch, floor, ends, limits, label, first, last, du
     is past its close gets no window.
     """
     rows = head + np.argsort(batch[head:tail], kind="mergesort")
-    open_rows = np.empty(0, np.int64)
+    open_rows = NO_INTS
     at = 0
     while at < len(rows):
         now = floor[batch[rows[at]]]

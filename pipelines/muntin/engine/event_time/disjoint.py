@@ -7,17 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from muntin.engine.assignment import Assignment
-from muntin.states.frames import Frames, Ints, run_numbers, run_starts
+from muntin.states.frames import NO_INTS, Flags, Frames, Ints, run_numbers, run_starts
 
 LATE, OUTSIDE = -1, -2
 """Labels of rows without a window: the window was closed when the row came; no window holds its instant."""
-_NO_PAIRS = np.empty(0, np.int64)
 _NO_COLUMNS: Mapping[str, np.ndarray] = {}
 
 
-def disjoint(
-    frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> Assignment:
+def disjoint(frames: Frames, start: Ints, end: Ints, late: Flags) -> Assignment:
     """Windows from the bounds of each row's window; a row that is `late` belongs to no window.
 
     Rows are sorted by (group, start of their window). A row whose bounds are equal lies in no window, and is
@@ -68,8 +65,8 @@ def labelled(
         lo,
         lo,
         hi,
-        _NO_PAIRS,
-        _NO_PAIRS,
+        NO_INTS,
+        NO_INTS,
         missed,
         closed,
         more,

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.engine.assignment import Assignment
 from muntin.engine.event_time.prefixes import with_late_states
 from muntin.engine.repeats import repeated
-from muntin.states.frames import Frames, Ints, run_numbers, run_starts
+from muntin.states.frames import Frames, Ints, compiled, run_numbers, run_starts
 
 _ALL = (BEFORE_ALL, AFTER_ALL)
 
@@ -113,7 +112,7 @@ def _ranges(
     return _two_pointers(group, start, begin, heads, tails, counts, int(counts.sum()), size, step)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _two_pointers(group, start, begin, heads, tails, counts, total, size, step):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Two pointers along the rows: to each window's first row, and to the first row of its second block."""
     owner, end = np.empty(total, np.int64), np.empty(total, np.int64)

@@ -97,10 +97,8 @@ def with_reached(
     `behind_us`: see above. `ends`: the windows that end after the first instant and up to the second are
     wanted. `known_us`: no wanted window begins at this instant or later.
     """
-    low, high = (
-        np.maximum(frames.start, ends[0] - kind.follows.longest_us),
-        np.minimum(frames.start + behind_us, min(ends[1], known_us)),
-    )
+    low = np.maximum(frames.start, ends[0] - kind.follows.longest_us)
+    high = np.minimum(frames.start + behind_us, min(ends[1], known_us))
     start, end = _grid(kind, low, high)
     wanted = (end > ends[0]) & (end <= ends[1]) & (start < known_us)
     start, end = start[wanted], end[wanted]

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.given_spans import GivenSpans
 from muntin.engine.repeats import consecutive
-from muntin.states.frames import Frames, Ints, run_starts
+from muntin.states.frames import NO_INTS, Frames, Ints, compiled, run_starts
 from muntin.states.keys import contiguous
 
 
@@ -55,7 +54,7 @@ def span_ranges(frames: Frames, owned: Owned, floor: Ints, after_us: int, until_
     counts = np.bincount(window, minlength=len(number))
     there = np.flatnonzero(counts)
     number, counts = number[there], counts[there]
-    ends, none = np.cumsum(counts), np.empty(0, np.int64)
+    ends, none = np.cumsum(counts), NO_INTS
     begins, block = ends - counts, np.repeat(np.arange(len(counts)), counts)
     more = {
         name: contiguous(owned.spans.more[name]).take(pa.array(number))
@@ -117,14 +116,14 @@ def _held(
         after_us,
         until_us,
     )
-    none = np.empty(0, np.int64)
+    none = NO_INTS
     count = _pairs(*facts, none, none, none)
     number, lo, hi = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
     _pairs(*facts, number, lo, hi)
     return number, lo, hi
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _pairs(time, heads, tails, first, behind, start, end, longest, after, until, number, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Write the wanted spans that hold a row, and their rows, if arrays have room; returns how many."""
     count = 0

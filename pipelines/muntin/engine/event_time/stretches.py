@@ -19,13 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.engine.arrival.reading import arrived_rows, counters, run_end
 from muntin.engine.assignment import Assignment, Held
 from muntin.engine.event_time.disjoint import LATE, OUTSIDE, labelled
-from muntin.states.frames import Frames, Ints
+from muntin.states.frames import Flags, Frames, Ints, compiled
 
 AT, DECIDED, TIED, TIES = (
     0,
@@ -56,7 +55,7 @@ class Rows(NamedTuple):
     held: np.ndarray
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def stretched(rows, floor, noted_after, counters, limit):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The stretches, the label of each row, and the notes.
 
@@ -84,7 +83,7 @@ def stretched(rows, floor, noted_after, counters, limit):  # type: ignore[no-unt
     return out[:count], label, notes[:noted]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _find_late(rows, label, place, tail, floor, limit, none):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the late rows of a group: before the instant that was decided when their batch came."""
     head, behind = place[AT], False
@@ -107,7 +106,7 @@ def _find_late(rows, label, place, tail, floor, limit, none):  # type: ignore[no
         begin = stop
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _walk(rows, label, place, tail, before, floor, limit, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Cut the rows that came before a batch, as far as is decided at the floor, and move the place.
 
@@ -141,7 +140,7 @@ def _walk(rows, label, place, tail, before, floor, limit, out, count):  # type: 
     return _end_behind(rows, place, (first, last, newest), tail, floor, limit, out, count)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _end_before(rows, place, stretch, row, tail, limit, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """End a stretch before a row: where it is as long as it may be, or at the row."""
     first, last, newest = stretch
@@ -150,7 +149,7 @@ def _end_before(rows, place, stretch, row, tail, limit, out, count):  # type: ig
     return _end(rows, place, (first, last, max(newest, rows.batch[row])), rows.time[row], row, NO, out, count)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _end_behind(rows, place, stretch, tail, floor, limit, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """End a stretch that no row has ended: where it is as long as it may be, if the floor is that far."""
     if limit > 0 and rows.time[stretch[0]] + limit <= floor:
@@ -158,7 +157,7 @@ def _end_behind(rows, place, stretch, tail, floor, limit, out, count):  # type: 
     return _end(rows, place, stretch, np.int64(AFTER_ALL), tail, NO, out, count) if len(out) else count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _cut(rows, place, stretch, tail, limit, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """End a stretch where it is as long as it may be."""
     first = stretch[0]
@@ -168,7 +167,7 @@ def _cut(rows, place, stretch, tail, limit, out, count):  # type: ignore[no-unty
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _end(rows, place, stretch, end, at, cut, out, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Note a stretch that ended, and what it decides; returns the number of the next stretch."""
     first, last, newest = stretch
@@ -181,7 +180,7 @@ def _end(rows, place, stretch, end, at, cut, out, count):  # type: ignore[no-unt
     return count + 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def held_rows(rows, label, notes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The rows of each note, as pairs (note, row); and which notes stay: with rows, or a decided instant."""
     total = np.int64(0)
@@ -201,9 +200,6 @@ def held_rows(rows, label, notes):  # type: ignore[no-untyped-def]  # noqa: ANN0
     return pairs, used
 
 
-Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
-
-
 @dataclass(frozen=True, slots=True)
 class Marks:
     """The code of each row, whether it may begin a stretch, and whether a stretch ends with it.
@@ -212,8 +208,8 @@ class Marks:
     """
 
     code: Ints
-    opens: Bools
-    closes: Bools
+    opens: Flags
+    closes: Flags
     shown: Mapping[str, pa.Array]
 
 

@@ -12,11 +12,10 @@ Times are whole resolutions. A window `[end - size, end]` holds both ends, so it
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.repeats import repeated
-from muntin.states.frames import Frames, Ints, run_numbers
+from muntin.states.frames import Frames, Ints, compiled, run_numbers
 
 
 def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | None, floor: Ints) -> Assignment:
@@ -80,7 +79,7 @@ def _asked(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[I
     return owner[:count], end[:count]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Merge the ends at states' times with the ends `leaving` later, if not -1; returns how many."""
     rows, count = len(group), 0
@@ -105,7 +104,7 @@ def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped
             count += 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _places(asked, group, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The place of each (group, end) in the sorted windows, by bisection."""
     owner, ends = asked
@@ -122,7 +121,7 @@ def _places(asked, group, end):  # type: ignore[no-untyped-def]  # noqa: ANN001,
     return places
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _ranges(group, time, owner, end, size, length):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Lo, mid and hi of each window, by pointers along the rows; blocks begin at multiples of `length`."""
     lo, mid, hi = np.empty(len(end), np.int64), np.empty(len(end), np.int64), np.empty(len(end), np.int64)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.lists.members import in_runs, members, pieces
@@ -18,7 +17,7 @@ from muntin.engine.ordered_lists import lengths_of, listed, ranks, settled, unit
 from muntin.engine.protocols import Field
 from muntin.engine.reduce.exact import exact_sums
 from muntin.engine.reduce.select import sort_keys, winners
-from muntin.states.frames import Ints, run_starts
+from muntin.states.frames import Ints, compiled, run_starts
 from muntin.states.order import sorted_order
 
 
@@ -78,7 +77,7 @@ def furthest(times: pa.Array, met: pa.Array, steps: int, within_us: int) -> pa.A
     return pa.array(_furthest(*columns, bounds, steps, within_us))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _furthest(time, met, bounds, steps, within_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The length of each list's longest way. `begun`: when the latest way of each length began."""
     out, begun = np.zeros(len(bounds) - 1, np.int64), np.empty(steps, np.int64)

@@ -98,10 +98,8 @@ def integrals(held: Held) -> pa.Array:
 
 def integrals_between(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Array:
     """The integral of each window's values from first to last event; `linear`: straight lines between."""
-    near, level = (
-        neighbours(times),
-        values.flatten().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False),
-    )
+    near = neighbours(times)
+    level = values.flatten().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     apart = near.lengths > 0
     left, window = near.left[apart], near.window[apart]
     with np.errstate(all="ignore"):

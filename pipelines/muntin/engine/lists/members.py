@@ -8,7 +8,7 @@ import numpy as np
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.repeats import consecutive
-from muntin.states.frames import Ints
+from muntin.states.frames import NO_INTS, Ints
 from muntin.states.order import sorted_order
 
 _PIECE = 1 << 22  # items in memory at once, unless one window alone has more
@@ -62,5 +62,5 @@ def in_runs(rows: Ints, bounds: Ints, count: int) -> Assignment:
     """Windows over `rows` from each of `bounds` to the next, each in one block; `count` rows in all."""
     lo, hi = bounds[:-1], bounds[1:]
     block = np.repeat(np.arange(len(lo)), hi - lo)
-    none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)
+    none, zeros = NO_INTS, np.zeros(len(lo), np.int64)
     return Assignment(rows, block, zeros, lo, hi, lo, lo, hi, none, none, np.zeros(count, np.int64))

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from muntin.engine.reduce.select import sort_keys
-from muntin.states.frames import Ints
+from muntin.states.frames import Ints, compiled
 
 _SPLIT = 2.0**27 + 1
 _LARGE, _SMALLER = 2.0**900, 2.0**-100  # times a length, a large value would leave the doubles' range
@@ -26,7 +25,7 @@ def means_over(window: Ints, level: Doubles, length: Ints, spans: Ints) -> Doubl
     return means
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _product(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """A product of two doubles, and what it lacks."""
     total = a * b
@@ -38,7 +37,7 @@ def _product(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     return total, ((a_high * b_high - total) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _means(window, level, length, spans):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     out = np.zeros(len(spans))
     begin = 0

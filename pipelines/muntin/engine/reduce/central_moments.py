@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from muntin.engine.ordered_lists import lengths_of
+from muntin.states.frames import compiled
 
 Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -48,7 +48,7 @@ def _flat(lists: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return values.fill_null(0.0).to_numpy(), valid, np.append(0, np.cumsum(lengths_of(lists)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _plus(total, lost, value):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """A sum with one value more, and the sum of the parts that rounding has lost."""
     new = total + value
@@ -56,7 +56,7 @@ def _plus(total, lost, value):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
     return new, lost
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _centre(values, valid, low, high):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Count, mean to rounding, and whether the values differ; the mean is NaN if a value is not finite."""
     count, total, lost, least, most, finite = 0, 0.0, 0.0, np.inf, -np.inf, True
@@ -78,7 +78,7 @@ def _centre(values, valid, low, high):  # type: ignore[no-untyped-def]  # noqa: 
     return count, mean if np.isfinite(mean) else _mean_of_shares(values, valid, low, high, count), True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mean_of_shares(values, valid, low, high, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The mean of values whose sum is too large for a double."""
     mean = 0.0
@@ -88,7 +88,7 @@ def _mean_of_shares(values, valid, low, high, count):  # type: ignore[no-untyped
     return mean
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _two_sum(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """A sum of two doubles, and what it lacks (Knuth)."""
     total = a + b
@@ -96,7 +96,7 @@ def _two_sum(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     return total, (a - (total - back)) + (b - back)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _moments(values, valid, bounds, power):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     out = np.zeros((len(bounds) - 1, power + 2))
     for row in range(len(out)):
@@ -120,13 +120,13 @@ def _moments(values, valid, bounds, power):  # type: ignore[no-untyped-def]  # n
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _lowered(squares, by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """A sum of squares about a rounded mean, lowered to that about the mean itself; never below zero."""
     return squares if np.isinf(squares) else 0.0 if by > squares else squares - by  # NaN stays
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _comoments(a, b, valid, bounds):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     out = np.zeros((len(bounds) - 1, 8))
     for row in range(len(out)):

@@ -10,11 +10,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from muntin.engine.assignment import Assignment
 from muntin.errors import SourceError
-from muntin.states.frames import Ints
+from muntin.states.frames import Ints, compiled
 
 _LARGEST = 10**38  # the first number that a decimal of 38 digits cannot hold
 
@@ -78,7 +77,7 @@ def _running_floats(
     return sums
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _small_sums(values, order, lo, hi, late_window, late_row, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Sums in 64 bits, wherever they suffice; and the least and the greatest number added, or 0."""
     out = np.zeros(len(lo), np.int64)
@@ -93,7 +92,7 @@ def _small_sums(values, order, lo, hi, late_window, late_row, is_short):  # type
     return out, least, most
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _each_range(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     least = most = np.int64(0)
     for window in range(len(lo)):
@@ -106,7 +105,7 @@ def _each_range(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # 
     return least, most
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _by_totals(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     total, running = np.empty(len(order) + 1, np.int64), np.int64(0)
     least = most = np.int64(0)
@@ -121,7 +120,7 @@ def _by_totals(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # n
     return least, most
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _running(low, high, states_low, states_high, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The sum of each window: the difference of two totals, then late rows. 128 bits as (low, high)."""
     total_low, total_high = np.zeros(len(low) + 1, np.uint64), np.zeros(len(low) + 1, np.int64)

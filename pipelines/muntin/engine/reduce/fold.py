@@ -26,6 +26,7 @@ from numba import njit
 
 from muntin.definition.function_marks import mark
 from muntin.engine.assignment import Assignment
+from muntin.states.frames import compiled
 
 States = Sequence[bytes]
 
@@ -161,7 +162,7 @@ def _specialised(kernel: Any, combine: Callable[..., None]) -> Any:  # noqa: ANN
     name = f"{kernel.__name__}_{combine.__name__}_{mark(combine)}"
     twin = FunctionType(kernel.__code__, {**kernel.__globals__, "combine": njit(nogil=True)(combine)}, name)
     twin.__qualname__, twin.__module__ = name, kernel.__module__
-    return njit(cache=True, nogil=True)(twin)
+    return compiled(twin)
 
 
 def _one_by_one(states, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202

@@ -21,10 +21,11 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     """Lines on the rows that were read of the source."""
     size = sum(file.bytes for file in batch.manifest)
     source = f"{many(len(batch.manifest), 'file')} ({size:,} bytes)"
-    left_out = batch.read - batch.taken - batch.refused - batch.twice
-    counts = f"{batch.taken:,} accepted, {batch.refused:,} quarantined, {left_out:,} left out by the filter"
-    counts += f", {many(batch.twice, 'duplicate')}" if batch.twice else ""
-    lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
+    of_batch = batch.counts
+    counts = f"{of_batch.accepted:,} accepted, {of_batch.quarantined:,} quarantined"
+    counts += f", {of_batch.left_out:,} left out by the filter"
+    counts += f", {many(of_batch.duplicate, 'duplicate')}" if of_batch.duplicate else ""
+    lines = [f"batch {batch.interval}: {many(of_batch.read, 'row')} read from {source}: {counts}"]
     lines += [
         f"  {name}: {many(rows.read, 'row')} read, {rows.accepted:,} accepted"
         for name, rows in batch.sources.items()

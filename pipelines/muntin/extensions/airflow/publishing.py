@@ -23,11 +23,11 @@ from muntin.jobs.published.change_lines import change_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from muntin.extensions.airflow.assets.announcements import Announcer
     from muntin.extensions.airflow.assets.partitions import Partitions
     from muntin.extensions.airflow.place import Place
     from muntin.files.connections import Connection
     from muntin.jobs.publish.finish import Finished
-    from muntin.jobs.records.announcements import Announcer
     from muntin.jobs.records.approvals import Approval
     from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.metrics import Metric
@@ -119,7 +119,7 @@ def publish(
     became of them, a line each, if it declares sinks. `answer`: what the task `ask` returned: the approval of
     a person to publish despite a failed suite.
     """
-    from muntin.jobs.records.announcements import begin
+    from muntin.extensions.airflow.assets.announcements import begin
     from muntin.jobs.records.approvals import Approval, spelled_approval
     from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.verdicts import note_despite

@@ -65,14 +65,8 @@ def accumulate(
         log.info(line)
     return {
         "interval": str(batch.interval),
-        "rows_read": batch.read,
-        "rows_accepted": batch.taken,
-        "rows_quarantined": batch.refused,
-        "rows_duplicate": batch.twice,
+        **batch.counts.columns(),
         "files_hidden": batch.hidden,
-        "rows_ambiguous": batch.ambiguous,
-        "rows_nonexistent": batch.nonexistent,
-        "rows_forgotten": batch.forgotten,
         "source_changed": changed[batch.interval.start_us],
         KEY: definition_of(place.bound),
     }

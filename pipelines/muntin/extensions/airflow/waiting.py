@@ -53,7 +53,7 @@ def until_free(conn_id: str, context: Mapping[str, Any]) -> None:
 
 
 async def _within_patience(address: str) -> bool:
-    from muntin.spark.free_core import has_free_core
+    from muntin.extensions.airflow.free_core import has_free_core
 
     return await asyncio.wait_for(has_free_core(address), PATIENCE_S)
 
@@ -74,7 +74,7 @@ class SparkFree(BaseTrigger):  # type: ignore[misc]
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Ask until Spark has answered. An answer that is an error is for the task to tell."""
-        from muntin.spark.free_core import has_free_core
+        from muntin.extensions.airflow.free_core import has_free_core
 
         while (address := await asyncio.to_thread(self._address)) and not await has_free_core(address):
             log.info("Spark (%s): nobody answers; asked again in %d s", spoken(address), AGAIN_S)

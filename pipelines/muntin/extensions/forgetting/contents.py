@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from muntin.definition.extras import is_installed
 from muntin.extensions.forgetting.said import says, table_says
-from muntin.jobs.housekeeping.without_keys import ranges_tell
+from muntin.extensions.forgetting.without_keys import ranges_tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muntin.extensions.forgetting.table_files import other_values
+from muntin.extensions.forgetting.without_keys import rows_among
 from muntin.files.paths import sizes_below
 from muntin.files.readable import opened
-from muntin.jobs.housekeeping.without_keys import rows_among
 from muntin.store.paths import DIMENSIONS, GIVEN
 
 if TYPE_CHECKING:

@@ -36,8 +36,8 @@ from muntin.extensions.forgetting.traces import (
     undecided,
 )
 from muntin.extensions.forgetting.verdicts import verdicts_without
+from muntin.extensions.forgetting.without_keys import batches_holding, without_keys
 from muntin.files.paths import relative, remove_folder, sizes_below
-from muntin.jobs.housekeeping.without_keys import batches_holding, without_keys
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.mirrors import METADATA, without_history
@@ -48,6 +48,7 @@ from muntin.jobs.state import definition_note
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.jobs.state.forgotten import note
 from muntin.jobs.state.state_folders import stagings
+from muntin.states.frames import NO_INTS
 from muntin.store.log_checkpoint import end_old_versions, old_commits, old_files
 from muntin.store.paths import QUARANTINE, TIERS
 from muntin.store.state import states_of
@@ -238,7 +239,7 @@ def _is_rewritten(table: str) -> bool:
 def _doubted(bound: Bound, keys: Plain) -> Sequence[int]:
     """Starts of the batches whose states hold some keys, ascending."""
     starts = [batches_holding(bound, frames.table, keys) for frames in bound.frame_sets]
-    return np.unique(np.concatenate([*starts, np.empty(0, np.int64)])).astype(np.int64).tolist()
+    return np.unique(np.concatenate([*starts, NO_INTS])).astype(np.int64).tolist()
 
 
 def _texts_and_stagings(bound: Bound, keys: Plain) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from muntin.extensions.forgetting.without_keys import rows_in_file
 from muntin.files.paths import sizes_below
-from muntin.jobs.housekeeping.without_keys import rows_in_file
 from muntin.jobs.published.window_tables import commit_segment, published, windows_of
 from muntin.states.forgotten_keys import among
 from muntin.store.parquet import read_parquet, write_named

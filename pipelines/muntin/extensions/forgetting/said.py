@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from muntin.jobs.housekeeping.without_keys import rows_among
+from muntin.extensions.forgetting.without_keys import rows_among
 from muntin.states.forgotten_keys import Plain, text_of_value, word_of
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from muntin.extensions.forgetting.table_files import (
 )
 from muntin.extensions.forgetting.texts import tells_of, texts_of
 from muntin.extensions.forgetting.verdicts import texts_in
+from muntin.extensions.forgetting.without_keys import rows_in_file
 from muntin.files.paths import ascending, relative, sizes_below
-from muntin.jobs.housekeeping.without_keys import rows_in_file
 from muntin.jobs.published.window_tables import is_of_windows
 from muntin.store.log_checkpoint import old_commits, old_files
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE

@@ -28,6 +28,7 @@ from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.jobs.state.locks import every_lock, locks
 from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
 from muntin.states.derived_columns import has_types, whole_schema
+from muntin.states.frames import NO_INTS, Ints
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, source_of
 from muntin.store.shared_files import others, replacement, within
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from muntin.jobs.records.reports import Accumulated
     from muntin.jobs.state.bound import Bound
     from muntin.states.forgotten_keys import Hashed
-    from muntin.states.frames import Ints
     from muntin.tasks import Runner
     from muntin.timeline.batches import Versions
 
@@ -124,7 +124,7 @@ def _commit_states(
 ) -> list[int]:
     """Replace the batches' states; return the batches that another run replaced by other states meanwhile."""
     table = frames.table
-    folder, new, lost = bound.table(table), task_files.files[table], np.empty(0, np.int64)
+    folder, new, lost = bound.table(table), task_files.files[table], NO_INTS
     schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in task_files.wider[table])]
     for attempt in after_conflicts(
         _TRIES, f"{table}: other runs keep committing; run again when they are done"

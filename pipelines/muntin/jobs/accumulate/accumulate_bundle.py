@@ -19,6 +19,7 @@ from muntin.jobs.accumulate.forgotten_rows import left_out
 from muntin.jobs.accumulate.shares import WrittenSplits, counted_split, keeps_order, manifest, taken
 from muntin.jobs.accumulate.windows_together import stage_windows
 from muntin.jobs.inputs.dimensions.lookup_log import names_of_met, write_met_of_batches
+from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
 from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.dimensions.answers import TIMED, with_answers
@@ -104,12 +105,8 @@ def _written(read: _BundleRows) -> WrittenSplits:
     splits = [
         counted_split(
             part.split,
-            read=number,
-            taken=in_states,
-            refused=lost,
+            Counts(number, in_states, lost, 0, ambiguous, nonexistent),
             newest=None if latest == BEFORE_ALL else latest,
-            ambiguous=ambiguous,
-            nonexistent=nonexistent,
             files=manifest(part.files, part.rows, part.split.made),
         )
         for part, number, in_states, lost, latest, ambiguous, nonexistent in zip(

@@ -18,6 +18,7 @@ from muntin.jobs.accumulate.split_rows import Counted
 from muntin.jobs.deduplication.earlier import together
 from muntin.jobs.inputs.dimensions.lookup_log import name_of_met, write_met
 from muntin.jobs.quarantine.refused_places import ONCE
+from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
 from muntin.sources.reading.lift import rows_as_states, states, tally
 from muntin.sources.reading.row_times import local_time
@@ -94,14 +95,16 @@ def accumulate_rows(
     files[LOOKED_UP] = write_met(bound, split_rows.met, split.batch_us, split.number)
     entry = counted_split(
         split,
-        read=first.read + split_rows.bad,
-        taken=rows,
+        Counts(
+            first.read + split_rows.bad,
+            rows,
+            refused_rows,
+            first.read - counted.read - (compared.late if compared else 0),
+            first.ambiguous,
+            first.nonexistent,
+            left.rows + refused - refused_rows,
+        ),
         newest=newest,
-        refused=refused_rows,
-        twice=first.read - counted.read - (compared.late if compared else 0),
-        ambiguous=first.ambiguous,
-        nonexistent=first.nonexistent,
-        forgotten=left.rows + refused - refused_rows,
         columns=[split.paths[0], list(columns.items())],
         lacks=lacking_files(session, source, split_rows.paths),
     )

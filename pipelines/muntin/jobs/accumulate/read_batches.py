@@ -7,7 +7,7 @@ do not count either.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from muntin.jobs.deduplication.event_ids import SCHEMA
 from muntin.jobs.deduplication.kept_decisions import decided_of_nothing, earlier_ids, known_ids
 from muntin.jobs.inputs.dimensions.lookup_log import write_met
 from muntin.jobs.quarantine.refused_places import REFUSED
+from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.same_versions import say_other_workers
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.states.columns import BATCH, INSTANT
@@ -146,7 +147,7 @@ def _hold_back(bound: Bound, start: int, split: dict[str, Any], files: dict[str,
     for table, file in [*written.items(), (LOOKED_UP, write_met(bound, None, start, number))]:
         files[table] = [each for each in files[table] if not _is_of(each, start, number)]
         files[table] += [File(**file)] if file else []
-    split |= {"read": len(paths), "taken": 0, "refused": len(paths), "newest": None}
+    split |= {"counts": astuple(Counts(len(paths), 0, len(paths))), "newest": None}
 
 
 def _is_of(file: File, start: int, number: int) -> bool:

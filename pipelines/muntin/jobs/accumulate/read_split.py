@@ -21,6 +21,7 @@ from muntin.jobs.accumulate.shares import SplitResult, counted_split
 from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.inputs.dimensions.lookup_log import write_met
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
+from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits
 from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.jobs.schema_check.fitting_files import fitting, with_odd_cells
@@ -161,9 +162,9 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> SplitResult:
     decided = compared.decided if compared else UNDECIDED
     name = StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named
     count, lost = len(files.bad), refused_left(bound, bad_rows(files))
-    facts = {"read": count, "refused": len(lost), "forgotten": count - len(lost)}
+    counts = Counts(count, 0, len(lost), forgotten=count - len(lost))
     return SplitResult(
-        counted_split(split, newest=split.watermark_us, **facts),
+        counted_split(split, counts, newest=split.watermark_us),
         files.rows([0] * len(files.paths)),
         {
             **{each.table: write_named(NOTHING, bound.table(each.table), name) for each in bound.frame_sets},

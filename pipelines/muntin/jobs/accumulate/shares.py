@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
+from muntin.jobs.records.reports import Counts
 from muntin.sources.listing import piece_bytes, splits
 from muntin.sources.reading.dimensions.dimension import applied
 from muntin.sources.reading.row_groups import Part, may_be_cut
@@ -104,8 +105,6 @@ class Share:
         return f"{Interval(min(one.batch_us for one in self.splits), max(one.end_us for one in self.splits))}"
 
 
-COUNTS = ("read", "taken", "refused", "twice", "ambiguous", "nonexistent", "forgotten")
-"""What is counted of a split: rows."""
 WrittenFile = dict[str, Any]
 """Path, size (bytes) and rows of a file; `wider`: whether a type is wider than in the state."""
 
@@ -114,10 +113,10 @@ class WrittenSplits(NamedTuple):
     """The result of some splits; all of it JSON-able.
 
     Attributes:
-        splits: of each split `batch` (its start), `split` (its number), `COUNTS`, `newest` (time) and `files`
-            (of the manifest); `columns`: path of a file -> its columns, (name, SQL type), where they differ
-            from the columns of the split before; `lacks`: column -> paths of the files without it; `waits`:
-            whether its batch waits.
+        splits: of each split `batch` (its start), `split` (its number), `counts` (its `Counts`, in order),
+            `newest` (time) and `files` (of the manifest); `columns`: path of a file -> its columns, (name,
+            SQL type), where they differ from the columns of the split before; `lacks`: column -> paths of the
+            files without it; `waits`: whether its batch waits.
         files: table -> the files that were written for it, named as files of states: of frame sets, of the
             quarantine, of ids and of what was looked up.
     """
@@ -136,9 +135,9 @@ class SplitResult(NamedTuple):
     files: Mapping[str, WrittenFile | None]
 
 
-def counted_split(split: Split, **facts: Any) -> dict[str, Any]:  # noqa: ANN401 - as `WrittenSplits` has them
-    """A split as `WrittenSplits` has it; what is not said is 0."""
-    return {"batch": split.batch_us, "split": split.number, **dict.fromkeys(COUNTS, 0), **facts}
+def counted_split(split: Split, counts: Counts, **facts: Any) -> dict[str, Any]:  # noqa: ANN401 - as `WrittenSplits` has them
+    """A split as `WrittenSplits` has it."""
+    return {"batch": split.batch_us, "split": split.number, "counts": astuple(counts), **facts}
 
 
 def split_batch(

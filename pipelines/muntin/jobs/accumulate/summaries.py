@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.files.readable import opened
-from muntin.jobs.accumulate.shares import COUNTS, manifest_of_batch
+from muntin.jobs.accumulate.shares import manifest_of_batch
 from muntin.jobs.records.refusals import spelled_share
-from muntin.jobs.records.reports import Accumulated, ReadFile, SourceRows
+from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
 from muntin.sources.repeated_rows import CHANGES_NOTHING
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE, source_of
@@ -65,6 +65,7 @@ def _summary(
     return Accumulated(
         interval,
         spelled(version),
+        _counts(splits),
         newest_us=max((each["newest"] for each in splits if each["newest"] is not None), default=None),
         manifest=tuple(
             replace(ReadFile(*entry), source=name)
@@ -72,14 +73,13 @@ def _summary(
             for entry in manifest_of_batch(part)
         ),
         schema_changes=noticed[interval.start_us],
-        sources={name: SourceRows(*_counts(part)) for name, part in own.items()},
+        sources={name: _counts(part) for name, part in own.items()},
         hidden=hidden.get(interval, 0),
-        **dict(zip(COUNTS, _counts(splits), strict=True)),
     )
 
 
-def _counts(splits: Sequence[Mapping[str, Any]]) -> list[int]:
-    return [sum(each[what] for each in splits) for what in COUNTS]
+def _counts(splits: Sequence[Mapping[str, Any]]) -> Counts:
+    return Counts(*map(sum, zip(*(each["counts"] for each in splits), strict=True)))
 
 
 _SHOWN = 3
@@ -126,9 +126,8 @@ def spelled_row(row: Mapping[str, Any]) -> str:
 
 def _over(bound: Bound, interval: Interval, task_files: Read, most: float) -> tuple[Interval, str] | None:
     """A batch with too many rows in the quarantine, in words; None if it is not."""
-    read, refused = (
-        sum(split[what] for split in task_files.splits[interval.start_us]) for what in ("read", "refused")
-    )
+    counts = _counts(task_files.splits[interval.start_us])
+    read, refused = counts.read, counts.quarantined
     if refused <= most * read:
         return None
     rows = _rows(bound, task_files, interval)

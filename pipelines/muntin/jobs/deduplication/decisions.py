@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from muntin.jobs.deduplication.kept_decisions import Changing
     from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
+    from muntin.states.frames import Flags, Ints
     from muntin.store.store import Snapshot
     from muntin.tasks import Runner
-    from muntin.timeline.batches import Flags, Versions
+    from muntin.timeline.batches import Versions
 
 _MOST_BATCHES, _MOST_IDS = 512, 2**21
 """Of a task, as long as these are several batches."""

@@ -31,6 +31,7 @@ import pyarrow as pa
 
 from muntin.jobs.deduplication.event_ids import Ids, read_ids
 from muntin.sources.sessions.duckdb_session import any_session
+from muntin.states.frames import NO_INTS
 from muntin.states.keys import scattered
 from muntin.store.paths import parse_states_path
 from muntin.store.shared_files import within
@@ -39,9 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from muntin.files.paths import AnyPath
-    from muntin.states.frames import Ints
+    from muntin.states.frames import Flags, Ints
     from muntin.store.store import File
-    from muntin.timeline.batches import Flags, Versions
+    from muntin.timeline.batches import Versions
+
 _OWN, _EARLIER = "muntin_own", "muntin_earlier"
 
 
@@ -59,9 +61,7 @@ def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
     `own` may be among them.
     """
     pairs = [_pairs(own, ids) for ids in earlier if len(own)]
-    number, batch = (
-        np.concatenate([pair[at] for pair in pairs] or [np.empty(0, np.int64)]) for at in range(2)
-    )
+    number, batch = (np.concatenate([pair[at] for pair in pairs] or [NO_INTS]) for at in range(2))
     home = own.batch.copy()
     near = batch >= own.batch[number] - within_us
     np.minimum.at(home, number[near], batch[near])

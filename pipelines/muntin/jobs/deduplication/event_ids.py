@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from muntin.files.readable import opened
 from muntin.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, ID_TIME, INSTANT
+from muntin.states.frames import NO_INTS, Ints
 from muntin.states.sorted import instants
 from muntin.store.contents import whole_content
 from muntin.store.parquet import Encoding, write_named
@@ -23,7 +24,6 @@ from muntin.store.store import Texts
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
-    from muntin.states.frames import Ints
     from muntin.store.store import File
 
 SCHEMA = pa.schema(
@@ -70,7 +70,7 @@ class Ids:
     @staticmethod
     def none() -> Ids:
         """No ids."""
-        return Ids(*(np.empty(0, np.int64) for _ in fields(Ids)))
+        return Ids(*(NO_INTS for _ in fields(Ids)))
 
     @staticmethod
     def joined(parts: list[Ids]) -> Ids:

@@ -80,12 +80,12 @@ def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     for name in bound.windows:
         frames, ledger = bound.frames_of(name).table, published(bound.store, name).ledger
         if ledger and bound.folder / frames in tables:
-            there, entries = accumulated(bound, frames, bound.store.snapshot(frames)), ledger.entries
+            there, entries = accumulated(bound, frames), ledger.entries
             entries = entries.take(there.position(entries.start_us) >= 0)
             other = there.version[there.position(entries.start_us)] != entries.version
             batches |= {*entries.start_us[other].tolist()}
     if bound.folder / QUARANTINE in tables:
-        refused_rows = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE))
+        refused_rows = accumulated(bound, QUARANTINE)
         rows = dict(zip(refused_rows.start_us.tolist(), refused_rows.rows.tolist(), strict=True))
         batches |= {
             start
@@ -131,7 +131,7 @@ def _of_windows(bound: Bound, bad: Bad, name: str) -> set[int]:
 def _without_states(bound: Bound, name: str) -> set[int]:
     """The batches that windows were published from and that have no states any more."""
     table = bound.frames_of(name).table
-    there = accumulated(bound, table, bound.store.snapshot(table)).start_us
+    there = accumulated(bound, table).start_us
     return set(_but(published(bound.store, name).starts, there))
 
 
@@ -142,9 +142,9 @@ def _disagreeing(bound: Bound) -> set[int]:
     reports = _reported(bound)
     read = np.array(sorted(reports), np.int64)
     tables = (*(frames.table for frames in bound.frame_sets), *bound.tables_of_ids)
-    held = [accumulated(bound, table, bound.store.snapshot(table)).start_us for table in tables]
+    held = [accumulated(bound, table).start_us for table in tables]
     refused = np.array([start for start, report in reports.items() if report["rows_quarantined"]], np.int64)
-    refused_starts = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE)).start_us
+    refused_starts = accumulated(bound, QUARANTINE).start_us
     reported_from = expired_before(bound.store.snapshot(TABLE).files) or BEFORE_ALL
     unreported = [_but(there[there >= reported_from], read) for there in held]
     missing_starts = [_but(read, there) for there in held] + unreported + [_but(refused, refused_starts)]

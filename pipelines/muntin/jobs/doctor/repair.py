@@ -27,6 +27,7 @@ from muntin.jobs.records.costs import metered
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.state.forgotten_log import put_back
 from muntin.jobs.state.state_folders import bind_existing
+from muntin.states.frames import NO_INTS
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _note_versions(bound: Bound, window: str) -> None:
     """
     now = published(bound.store, window)
     if now.ledger is not None:
-        nothing = now.ledger.entries.take(np.empty(0, np.int64))
+        nothing = now.ledger.entries.take(NO_INTS)
         commit_segment(
             bound, window, now, replace(now.ledger, entries=nothing, tables=table_versions(bound, window))
         )

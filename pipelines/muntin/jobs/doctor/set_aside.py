@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.doctor.finding import Bad
     from muntin.jobs.state.bound import Bound
-    from muntin.store.store import File
 
 _ASIDE = ".damaged"
 
@@ -84,7 +83,7 @@ def taken_out(bound: Bound, bad: Bad) -> None:
         gone = (
             [*now.files]
             if table.startswith(f"{TIERS}/")
-            else [file for file in files if _is_record(table, file)]
+            else [file for file in files if table in (REPORTS, VERDICTS) or is_segment(file.path)]
         )
         if gone and now.schema is not None:
             bound.store.commit(
@@ -95,10 +94,6 @@ def taken_out(bound: Bound, bad: Bad) -> None:
         for file in files:
             with suppress(FileNotFoundError):
                 _set_aside(bound.table(table) / file.path)
-
-
-def _is_record(table: str, file: File) -> bool:
-    return table in (REPORTS, VERDICTS) or is_segment(file.path)
 
 
 def _set_aside(path: AnyPath) -> AnyPath:

@@ -194,10 +194,8 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
     for at, (first, end) in enumerate(batch_stretches):
         rows = order[bounds[at] : bounds[at + 1]]
         if len(rows):
-            first_us, last_us = (
-                int(shard.starts[shard.wanted[first]]),
-                int(shard.starts[shard.wanted[end - 1]]),
-            )
+            first_us = int(shard.starts[shard.wanted[first]])
+            last_us = int(shard.starts[shard.wanted[end - 1]])
             chosen = windows if len(rows) == len(windows) else take_rows(windows, rows)
             files.append(
                 {

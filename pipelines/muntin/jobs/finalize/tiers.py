@@ -45,7 +45,10 @@ def check_states(pipeline: str, windows: Sequence[str], states: int) -> None:
     """Refuse work for one task over more states than `MUNTIN_TASK_STATES`, for windows that are derived
     together.
     """
-    most = _most()
+    given = os.environ.get(SETTING, "")
+    if given and not (given.isdecimal() and int(given)):
+        raise StateError(f"{SETTING}: {given!r} is no number of states; write 50000000")
+    most = int(given or USUAL)
     if states > most:
         raise StateError(
             f"{pipeline}: one task would have to read {states:,} states for {', '.join(windows)}, and"
@@ -53,13 +56,6 @@ def check_states(pipeline: str, windows: Sequence[str], states: int) -> None:
             " is not divided, and that of a rollup into few parts. Run fewer batches at once, give the"
             f" pipeline keys, or allow more where there is memory: {SETTING}={states}"
         )
-
-
-def _most() -> int:
-    given = os.environ.get(SETTING, "")
-    if given and not (given.isdecimal() and int(given)):
-        raise StateError(f"{SETTING}: {given!r} is no number of states; write 50000000")
-    return int(given or USUAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,10 +135,8 @@ def _units_of_windows(now: Published) -> list[Unit]:
     """Segments of the ledger hold no windows."""
     by_path = ((batches_of_windows(file.path), file) for file in now.snapshot.files)
     spans = [(*held, file) for held, file in by_path if held]
-    firsts, lasts = (
-        np.array([first for first, _, _ in spans], np.int64),
-        np.array([last for _, last, _ in spans], np.int64),
-    )
+    firsts = np.array([first for first, _, _ in spans], np.int64)
+    lasts = np.array([last for _, last, _ in spans], np.int64)
     counts = np.searchsorted(now.starts, lasts, side="right") - np.searchsorted(now.starts, firsts)
     return _units(
         (first, last, count, file) for (first, last, file), count in zip(spans, counts.tolist(), strict=True)

@@ -91,7 +91,13 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[_Expiring]:
     ):
         yield from _without_rows(bound, IDS, _ids_out_of_reach(bound), at_once=at_once)
     if retention.refused_us and _has_gathered(bound, QUARANTINE, retention.refused_us, lag):
-        yield from _without_rows(bound, QUARANTINE, _behind(bound, retention.refused_us), at_once=at_once)
+        batches = _all(bound)
+        yield from _without_rows(
+            bound,
+            QUARANTINE,
+            batches.start_us[: first_retained(batches, retention.refused_us)],
+            at_once=at_once,
+        )
     if retention.windows_us:
         for name in bound.windows:
             yield from _without_windows(bound, name, retention.windows_us, lag)
@@ -106,25 +112,19 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[_Expiring]:
 
 def _has_gathered(bound: Bound, table: str, kept_us: int, lag: int) -> bool:
     """Whether the oldest rows of a table of batches are so old that they go."""
-    batches, newest_us = accumulated(bound, table, bound.store.snapshot(table)), _newest(bound)
+    batches, newest_us = accumulated(bound, table), _newest(bound)
     oldest = batches.end_us[~batches.expired & (batches.rows > 0)].min(initial=newest_us)
     return bool(oldest <= newest_us - kept_us - lag * kept_us // _EIGHTH)
 
 
 def _all(bound: Bound) -> Batches:
     table = bound.frame_sets[0].table
-    return accumulated(bound, table, bound.store.snapshot(table))
+    return accumulated(bound, table)
 
 
 def _newest(bound: Bound) -> int:
     """The end of the newest batch."""
     return int(_all(bound).end_us.max(initial=0))
-
-
-def _behind(bound: Bound, kept_us: int) -> Ints:
-    """Starts of the batches behind `retain`."""
-    batches = _all(bound)
-    return batches.start_us[: first_retained(batches, kept_us)]
 
 
 def _expirable(bound: Bound, windows: Sequence[Pending], kept_us: int) -> Ints:
@@ -156,13 +156,13 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
 
 def _met_without_states(bound: Bound) -> Ints:
     """Starts of batches whose look-ups can be dropped: they have no states, and are never read again."""
-    met, states = accumulated(bound, LOOKED_UP, bound.store.snapshot(LOOKED_UP)), _all(bound)
+    met, states = accumulated(bound, LOOKED_UP), _all(bound)
     return np.intersect1d(met.start_us[~met.expired & (met.rows > 0)], states.start_us[states.expired])
 
 
 def _ids_out_of_reach(bound: Bound) -> Ints:
     """Starts of batches whose ids can be dropped: no batch that may be read again can repeat them."""
-    batches = accumulated(bound, IDS, bound.store.snapshot(IDS))
+    batches = accumulated(bound, IDS)
     behind_us = bound.pipeline.limits.max_behind_us or 0
     reach_us = expired_to(bound) - behind_us - (bound.source.dedupe_within_us or 0)
     return batches.start_us[~batches.expired & (batches.rows > 0) & (batches.high_us < reach_us)]
@@ -226,10 +226,8 @@ def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterato
     held = [(file, span) for file in now.snapshot.files if (span := batches_of_windows(file.path))]
     chosen = _chosen_of([(file, *span) for file, span in held], before_us, kept_us, lag)
     if chosen:
-        rest, mark = (
-            windows_from(folder, chosen, before_us, bound.keys_of(name)),
-            write_mark(folder, schema, before_us),
-        )
+        rest = windows_from(folder, chosen, before_us, bound.keys_of(name))
+        mark = write_mark(folder, schema, before_us)
         yield _Expiring(
             now.table,
             now.snapshot,

@@ -123,7 +123,7 @@ def late_commits(bound: Bound) -> SourceChanges:
 def _read_before(bound: Bound, log: Log, versions: Iterable[int]) -> set[Interval]:
     """The intervals of versions whose batches were read."""
     table, schedule = bound.frame_sets[0].table, bound.pipeline.intervals
-    batch_starts = {*accumulated(bound, table, bound.store.snapshot(table)).start_us.tolist()}
+    batch_starts = {*accumulated(bound, table).start_us.tolist()}
     first = schedule.around(schedule.after(schedule.first_us - 1))
     intervals = (
         {max(first, schedule.around(log.made_us[version])) for version in versions} if batch_starts else set()

@@ -21,6 +21,7 @@ from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.listing import SourceFile
 from muntin.sources.upstream_windows import WindowSource
+from muntin.states.frames import NO_INTS, Ints
 from muntin.store.paths import batches_of_windows
 from muntin.store.tier_files import expired_before
 from muntin.timeline.batches import positions_of, spelled
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
     from muntin.jobs.records.reports import ReadFile
-    from muntin.states.frames import Ints
 
 _NOTE = "upstream.json"
 
@@ -118,7 +118,7 @@ class Upstream:
         """
         newer = tuple(segment.file.path for segment in self.now.segments if segment.number > number)
         ledger = read_ledger(self.table, newer)
-        return ledger.entries.start_us if ledger else np.empty(0, np.int64)
+        return ledger.entries.start_us if ledger else NO_INTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
     if not isinstance(bound.source, WindowSource):
         return SourceChanges()
     theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table
-    batches = accumulated(bound, table, bound.store.snapshot(table))
+    batches = accumulated(bound, table)
     starts, there = theirs.entries.start_us, theirs.entries.position(batches.start_us) >= 0
     read_us = batches.start_us[there]
     moved = read_us[batches.newest_us[there] != theirs.known_to(read_us)]

@@ -15,7 +15,7 @@ from muntin.jobs.published.window_tables import published
 from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
 from muntin.states.columns import INSTANT
 from muntin.states.frames import run_starts
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.keys import codes_of, contiguous, key_codes
 from muntin.states.sorted import instants
 from muntin.timeline.closing import closing
 
@@ -65,7 +65,7 @@ def _of_grid(keys: Sequence[str], grid: Grid, table: pa.Table) -> pa.Table:
 
 def _missing(keys: Sequence[str], grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:
     """A row of key, start and end for every empty window."""
-    codes = key_codes([contiguous(table[key]) for key in keys], len(table))
+    codes = codes_of(table, keys)
     start, end = (
         contiguous(table[name]).cast(INSTANT).view(pa.int64()).to_numpy()
         for name in ("window_start", "window_end")

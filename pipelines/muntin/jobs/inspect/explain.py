@@ -242,10 +242,8 @@ def _why(
             f"the history ends at {from_us(last):%Y-%m-%dT%H:%M}; later batches were not run, or wait for"
             " missing ones"
         )
-    before, after = (
-        max((end for _, end in bounds if end <= at_us), default=None),
-        min((start for start, _ in bounds if start > at_us), default=None),
-    )
+    before = max((end for _, end in bounds if end <= at_us), default=None)
+    after = min((start for start, _ in bounds if start > at_us), default=None)
     around = (
         [f"the last window before it ends at {from_us(before):%Y-%m-%dT%H:%M:%S}"]
         if before is not None

@@ -57,13 +57,8 @@ def quarantined(
         return pa.table({name: pa.array([], INSTANT if name == BATCH else pa.string()) for name in COLUMNS})
     begin = ds.field(BATCH) >= _instant(start, "start") if start else ds.field(BATCH).is_valid()
     condition = begin & (ds.field(BATCH) < _instant(end, "end")) if end else begin
-    table = read_files(bound.table(QUARANTINE), snapshot, None, condition)
-    for name in COLUMNS:
-        if name not in table.column_names:  # a state from before rows had lines
-            table = table.append_column(
-                name, pa.nulls(len(table), pa.int64() if name == "line" else pa.string())
-            )
-    return table.select(COLUMNS).sort_by([(name, "ascending") for name in (BATCH, "file", "position")])
+    table = read_files(bound.table(QUARANTINE), snapshot, COLUMNS, condition)
+    return table.sort_by([(name, "ascending") for name in (BATCH, "file", "position")])
 
 
 def _instant(moment: datetime, what: str) -> pa.Scalar:

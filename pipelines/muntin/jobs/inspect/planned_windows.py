@@ -68,7 +68,13 @@ def redefined(bound: Bound) -> Redefined | None:
     """How the definition differs from that of the last run; None where it does not, or where there was no
     run.
     """
-    windows = _derived_anew(bound)
+    adopting = adoptable(bound) is not None
+    ledgers = {name: (current if adopting else published)(bound.store, name).ledger for name in bound.windows}
+    windows = {
+        name: int(ledger.entries.published.sum())
+        for name, ledger in ledgers.items()
+        if ledger and (adopting or ledger.definition != bound.derivation(name))
+    }
     lost = _to_read_again(bound)
     earlier = newest_earlier(bound) if lost else None
     if not earlier and not windows:
@@ -76,19 +82,6 @@ def redefined(bound: Bound) -> Redefined | None:
     noted = read(earlier or adoptable(bound) or bound.folder)
     changes = tuple(differences(noted, described(bound.pipeline))) if noted else ()
     return Redefined(changes, earlier.name if earlier else None, len(lost), sum(lost.values()), windows)
-
-
-def _derived_anew(bound: Bound) -> dict[str, int]:
-    """Window -> how many published windows were derived by another rule, or from a state that this state
-    takes over.
-    """
-    adopting = adoptable(bound) is not None
-    ledgers = {name: (current if adopting else published)(bound.store, name).ledger for name in bound.windows}
-    return {
-        name: int(ledger.entries.published.sum())
-        for name, ledger in ledgers.items()
-        if ledger and (adopting or ledger.definition != bound.derivation(name))
-    }
 
 
 def _to_read_again(bound: Bound) -> dict[int, int]:
@@ -136,7 +129,7 @@ def planned_windows(
     """
     frames, was = bound.frames_of(name), published(bound.store, name)
     batches = _reread(
-        accumulated(bound, frames.table, bound.store.snapshot(frames.table)),
+        accumulated(bound, frames.table),
         anew,
         len(bound.pipeline.sources),
     )
@@ -186,10 +179,8 @@ def windows_of_batches(bound: Bound, window: str, starts: Sequence[datetime], *,
     """Some of the windows that batches with given starts closed, the newest first; no rows where nothing is
     published.
     """
-    now, wanted = (
-        published(bound.store, window),
-        pa.array([instant_us(start, "batch") for start in starts], pa.int64()).cast(INSTANT),
-    )
+    now = published(bound.store, window)
+    wanted = pa.array([instant_us(start, "batch") for start in starts], pa.int64()).cast(INSTANT)
     if now.snapshot.schema is None or not limit:
         return (now.snapshot.schema or pa.schema([])).empty_table()
     order = dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))

@@ -113,7 +113,16 @@ def read(
     todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
     check_published(bound, todo)
     on_disk = Selection(keys=keys) if filled else chosen
-    table = shaped(pipeline, window, _chosen(bound, todo, on_disk, _needed(pipeline, window, columns)))
+    needed = _needed(pipeline, window, columns)
+    schema = todo.published.snapshot.schema
+    conditions = [
+        each for each in (on_disk.of_keys(schema or pa.schema([])), on_disk.of_time()) if each is not None
+    ]
+    table = shaped(
+        pipeline,
+        window,
+        published_windows(bound, todo.published, reduce(and_, conditions) if conditions else None, needed),
+    )
     if provisional:
         more = shaped(pipeline, window, unpublished(bound, todo))
         more = on_disk.filtered(more)
@@ -171,15 +180,6 @@ def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> s
         if columns is None
         else {*columns, *pipeline.keys_of(window), "window_start", "window_end", *order}
     )
-
-
-def _chosen(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
-    """The published windows that were chosen."""
-    schema = todo.published.snapshot.schema
-    conditions = [
-        each for each in (chosen.of_keys(schema or pa.schema([])), chosen.of_time()) if each is not None
-    ]
-    return published_windows(bound, todo.published, reduce(and_, conditions) if conditions else None, needed)
 
 
 def published_windows(

@@ -80,7 +80,11 @@ def newest_rows(
         tables.append(rows.slice(0, limit + 1 - have))
         have += len(tables[-1])
         together = min(together * 2, _TOGETHER)
-    table = pa.concat_tables(tables) if tables else _nothing(snapshot)
+    table = (
+        pa.concat_tables(tables)
+        if tables
+        else (snapshot.schema or pa.schema([(BATCH, INSTANT)])).empty_table()
+    )
     return Page(table.slice(0, limit), _after(table, limit, begin) if have > limit else None)
 
 
@@ -129,10 +133,6 @@ def _after(table: pa.Table, limit: int, begin: Place | None) -> Place:
     last = shown[BATCH].cast(pa.int64())[limit - 1].as_py()
     before = begin.skip if begin and begin.batch_us == last else 0
     return Place(last, before + _of_batch(shown, last))
-
-
-def _nothing(snapshot: Snapshot) -> pa.Table:
-    return (snapshot.schema or pa.schema([(BATCH, INSTANT)])).empty_table()
 
 
 @dataclass(frozen=True, slots=True)

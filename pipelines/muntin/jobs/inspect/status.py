@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.definition.time_limits import Freshness
@@ -17,14 +16,13 @@ from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.window_files import latest_end
 from muntin.jobs.published.window_tables import Standing, current, published, standing, windows_of
 from muntin.jobs.records.batch_status import BatchStates, batch_states
-from muntin.jobs.records.reports_table import TABLE, utc_now
+from muntin.jobs.records.reports_table import TABLE, last_recorded_at, utc_now
 from muntin.jobs.sending.notes import SinkStanding, standings
 from muntin.jobs.state.forgotten import forgotten
 from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import QUARANTINE, folder_of
-from muntin.store.reading import read_files
 from muntin.store.tier_files import expired_before
 from muntin.timeline.batches import Batches
 from muntin.timeline.ledger import no_entries
@@ -187,7 +185,10 @@ def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None
     `opened`: window -> the earliest start of an open window, and their number, if known.
     """
     store = DeltaStore(folder)
-    batches = _versions(store, folder)
+    tables = [f"frames/{table.name}" for table in folders_in(folder / "frames")]
+    batches = Batches.joined(
+        [batches_of(folder / table, store.snapshot(table).files, int) for table in tables]
+    )
     names = [*opened] or windows_of(store)
     return PipelineStatus(
         folder.parent.name,
@@ -198,7 +199,7 @@ def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None
         None,
         None,
         tuple(stagings(folder)),
-        _last_run(store),
+        last_recorded_at(store),
         standing(folder),
         sum(size for _, size, _ in sizes_below(folder)),
         sum(1 for _ in (folder / "alerts" / "unsent").glob("[!.]*.json*")),  # messages of a listener
@@ -207,12 +208,6 @@ def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None
         _moment(expired_before(store.snapshot(TABLE).files)),
         unforgotten=len(forgotten(folder.parent).open),
     )
-
-
-def _versions(store: Store, folder: AnyPath) -> Batches:
-    """The batches of all frame sets: of several sets, a batch for each."""
-    tables = [f"frames/{table.name}" for table in folders_in(folder / "frames")]
-    return Batches.joined([batches_of(folder / table, store.snapshot(table).files, int) for table in tables])
 
 
 def _window(
@@ -256,10 +251,3 @@ def _unpublished(entries: Entries, batches: Batches) -> int:
 
 def _moment(us: int | None) -> datetime | None:
     return None if us is None else from_us(us)
-
-
-def _last_run(store: Store) -> datetime | None:
-    snapshot = store.snapshot(TABLE)
-    if snapshot.version < 0:
-        return None
-    return pc.max(read_files(store.root / TABLE, snapshot, ["recorded_at"])["recorded_at"]).as_py()

@@ -138,7 +138,12 @@ class Answers:
         if self.then.kind.grid is not None:
             self._find_on_grid(asked)
         else:
-            self._find(asked)
+            some = np.flatnonzero(asked.reach >= 0)
+            for rows, index in ((some, None), *self._not_published(asked, some)):
+                if len(rows):
+                    at = asked.at_us[rows]
+                    least = np.full(len(at), BEFORE_ALL) if self.within_us is None else at - self.within_us
+                    asked.look(rows, index or self._published_in(int(least.min()), int(at.max())), at, least)
         return self._told(asked)
 
     def _find_on_grid(self, asked: Asked) -> None:
@@ -151,15 +156,6 @@ class Answers:
             if len(rows):
                 end = asked.end_us[rows]
                 asked.look(rows, index or self._published_in(int(end.min()), int(end.max())), end, end)
-
-    def _find(self, asked: Asked) -> None:
-        """The last windows of their keys, where data make windows."""
-        some = np.flatnonzero(asked.reach >= 0)
-        for rows, index in ((some, None), *self._not_published(asked, some)):
-            if len(rows):
-                at = asked.at_us[rows]
-                least = np.full(len(at), BEFORE_ALL) if self.within_us is None else at - self.within_us
-                asked.look(rows, index or self._published_in(int(least.min()), int(at.max())), at, least)
 
     def _not_published(self, asked: Asked, some: Ints) -> Iterator[tuple[Ints, KeyIndex]]:
         """Questions by the last batch that was known, with the windows that were not published after it."""

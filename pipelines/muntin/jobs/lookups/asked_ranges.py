@@ -109,13 +109,8 @@ def frames_of_ranges(
     ]
 
 
-def _begin(frames: FrameSet, us: Ints) -> Ints:
-    """The beginning of the frame that holds each instant."""
-    return frame_starts(frame_numbers(us, frames.cycle), frames.cycle)
-
-
 def _meets(frames: FrameSet, us: Ints) -> np.ndarray:
-    return _begin(frames, us) == us
+    return frame_starts(frame_numbers(us, frames.cycle), frames.cycle) == us
 
 
 def _misfit(frames: FrameSet, asked: Ranges) -> str:

@@ -17,7 +17,7 @@ from muntin.jobs.lookups.range_states import check_current, states_of_ranges
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.schema_check.derive_expressions import derived_of_ranges
 from muntin.jobs.state.state_folders import bind_existing
-from muntin.states.keys import contiguous, key_codes, odd_floats
+from muntin.states.keys import codes_of, contiguous, odd_floats
 from muntin.states.order import sorted_order, take_rows
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def over(
         for frames, some in frames_of_ranges(pipeline, bound.frame_sets, ranges)
     ]
     table = pa.concat_tables(tables).combine_chunks()
-    codes = key_codes([contiguous(table[name]) for name in groups], len(table))
+    codes = codes_of(table, groups)
     table = take_rows(table, sorted_order(contiguous(table[NUMBER]).to_numpy(), codes))
     return derived_of_ranges(bound, table.drop_columns([NUMBER]))
 

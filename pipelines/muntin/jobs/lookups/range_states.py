@@ -25,6 +25,7 @@ from muntin.jobs.published.pending import accumulated, refusal
 from muntin.jobs.published.promotion import superseded
 from muntin.jobs.published.window_tables import current
 from muntin.states.columns import BUCKET
+from muntin.states.frames import NO_INTS
 from muntin.states.keys import buckets
 from muntin.store.paths import parse_states_path
 
@@ -56,7 +57,8 @@ def states_of_ranges(
     if (
         not len(batches)
         or snapshot.schema is None
-        or not {*bound.pipeline.keys, *_columns(bound)} <= {*snapshot.schema.names}
+        or not {*bound.pipeline.keys, *{column for field in bound.fields for column in field.columns}}
+        <= {*snapshot.schema.names}
     ):
         raise StateError(
             f"{bound.pipeline.name}: no row was read under this definition yet; run it first: muntin run FILE"
@@ -85,10 +87,6 @@ def check_current(bound: Bound) -> None:
                 f" more: {window} is made of the states of a newer one. Ask by the newer definition, or make"
                 " this one current again: muntin promote FILE"
             )
-
-
-def _columns(bound: Bound) -> set[str]:
-    return {column for field in bound.fields for column in field.columns}
 
 
 def _check_kept(bound: Bound, batches: Batches, ranges: Ranges) -> None:
@@ -124,7 +122,7 @@ def _shard(bound: Bound, frames: FrameSet, snapshot: Snapshot, batches: Batches,
         files=needed,
         schema=snapshot.schema,
         watermarks_us=batches.end_us,
-        wanted=np.empty(0, np.int64),
+        wanted=NO_INTS,
         last=len(batches) - 1,
         low_us=low,
         high_us=high,

@@ -11,6 +11,7 @@ import numpy as np
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.engine.ranges import Ranges
 from muntin.jobs.state.tiered import tiered_history
+from muntin.states.frames import NO_INTS
 from muntin.store.tier_files import files_of_rows, made_to, tiles_of
 from muntin.timeline.covering import bounds, covering, left, within
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from muntin.timeline.batches import Batches
     from muntin.timeline.tiers import Tiles
 
-_NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
+_NONE = (NO_INTS, NO_INTS)
 MOST = 64
 """A condition on more stretches of time takes longer than to read what lies between some of them."""
 

@@ -27,7 +27,7 @@ from muntin.jobs.inspect.read import columns_of, published_windows, shaped, unpu
 from muntin.jobs.published.pending import expired_to, refusal
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import storable_type
-from muntin.states.frames import Ints, run_starts
+from muntin.states.frames import NO_INTS, Ints, run_starts
 from muntin.states.keys import contiguous, key_codes
 from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
@@ -62,7 +62,7 @@ class KeyIndex:
         self._order, key, place = _ordered(
             key_codes(columns, len(windows)), self.place, instants(windows["window_start"])
         )
-        heads = np.flatnonzero(run_starts(key)) if len(windows) else np.empty(0, np.int64)
+        heads = np.flatnonzero(run_starts(key)) if len(windows) else NO_INTS
         self._begins = np.append(heads, len(windows)).astype(np.int64)
         # then windows are known in their order
         is_end = known_us is None and np.shares_memory(self.place, end_us)

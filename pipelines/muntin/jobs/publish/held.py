@@ -90,7 +90,7 @@ def is_outdated(bound: Bound, staged: Staged) -> bool:
 def _is_outdated(bound: Bound, window: StagedWindow) -> bool:
     table, entries = bound.frames_of(window.window).table, entries_of(window)
     entries = entries.take(is_among(entries.start_us, np.array(window.starts, np.int64)))
-    there = accumulated(bound, table, bound.store.snapshot(table))
+    there = accumulated(bound, table)
     at = there.position(entries.start_us)
     return bool((at < 0).any() or (there.version[at] != entries.version).any())
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from muntin.states.columns import BATCH
 from muntin.states.frames import is_among
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.keys import codes_of, contiguous
 from muntin.states.sorted import instants
 from muntin.store.parquet import read_parquet
 from muntin.store.paths import batches_of_windows
@@ -102,7 +102,7 @@ def compared(before: pa.Table, after: pa.Table, *, identity: Sequence[str]) -> C
     ]
     before, after = before.select(columns), after.select(columns)
     both = pa.concat_tables([before, after])
-    codes = key_codes([contiguous(both[name]) for name in identity], len(both))
+    codes = codes_of(both, identity)
     old, new = codes[: len(before)], codes[len(before) :]
     places = np.unique(codes)
     at_old, at_new = _rows_of(places, old), _rows_of(places, new)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from muntin.files.weighted_cache import WeightedCache, weighted_cache
 from muntin.store.contents import damaged, problem_once
-from muntin.store.local_files import kept
 from muntin.store.parquet import footer, table_of, text_of, write_named
 from muntin.store.store import File
 from muntin.timeline.ledger import Derivation, Entries, Ledger, Superseded
@@ -69,12 +69,17 @@ def _numbers(path: str) -> tuple[int, int]:
     return (int(match["number"]), int(match["entries"])) if match else (0, 0)
 
 
-def _weight(ledger: Ledger | None) -> int:
+def _weight(ledger: Ledger) -> int:
     """The weight of a ledger, in entries. A ledger without entries takes as much memory as some."""
-    return 50 + (len(ledger.entries) if ledger else 0)
+    return 50 + len(ledger.entries)
 
 
-@kept(_MOST, _weight, newest=_VERSIONS)
+_LEDGERS: WeightedCache[AnyPath, tuple[tuple[tuple[str, ...], Ledger], ...]] = WeightedCache(
+    _MOST, lambda ledgers: sum(_weight(ledger) for _, ledger in ledgers)
+)
+"""Folder of a table -> the ledgers in some of its segments, the newest first."""
+
+
 def read_ledger(folder: AnyPath, paths: tuple[str, ...]) -> Ledger | None:
     """The ledger in some segments of a table, oldest first; None without segments. Names are contents:
     several steps of a run ask for it.
@@ -83,11 +88,17 @@ def read_ledger(folder: AnyPath, paths: tuple[str, ...]) -> Ledger | None:
     """
     if not paths:
         return None
+    before = _LEDGERS.get(folder) or ()
+    for of_paths, ledger in before:
+        if of_paths == paths:
+            return ledger
     ledgers = (read_segment(f"{folder}/{path}") for path in reversed(paths))
-    return reduce(lambda newer, older: replace(newer, entries=older.entries.newest(newer.entries)), ledgers)
+    ledger = reduce(lambda newer, older: replace(newer, entries=older.entries.newest(newer.entries)), ledgers)
+    _LEDGERS.keep(folder, ((paths, ledger), *before)[:_VERSIONS])
+    return ledger
 
 
-@kept(_MOST, _weight)
+@weighted_cache(_MOST, _weight)
 def read_segment(path: str) -> Ledger:
     """The ledger in a single segment."""
     if problem := problem_once(path):
@@ -125,10 +136,11 @@ def write_segment(folder: AnyPath, schema: pa.Schema, number: int, ledger: Ledge
     texts |= {_TABLES: json.dumps(ledger.tables)} if ledger.tables else {}
     texts |= {_GIVEN: ledger.given} if ledger.given else {}
     no_rows = schema.with_metadata(texts).empty_table()
-    written = write_named(
-        no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet"
+    return File(
+        **write_named(
+            no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet"
+        )
     )
-    return File(written["path"], written["size"], written["rows"])
 
 
 def to_merge(segments: Sequence[Segment], entries: int) -> int:

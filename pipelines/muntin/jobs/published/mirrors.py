@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
 from muntin.files.paths import names_in, remove_folder
-from muntin.store.disk import write_whole
+from muntin.jobs.state.notes import rewrite
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
@@ -24,8 +24,7 @@ _SUFFIX = ".mirror"
 def note_mirror(table: AnyPath, catalog: str, name: str) -> None:
     """Note that a table of a catalog mirrors a table of windows; before the first snapshot names a file."""
     path, text = _note(table, catalog, name)
-    if problem_of_note(table, catalog, name):
-        write_whole(path, text)
+    rewrite(path, lambda _: text)
 
 
 def problem_of_note(table: AnyPath, catalog: str, name: str) -> tuple[str, str] | None:

@@ -62,9 +62,10 @@ class Pending:
     remarks: tuple[str, ...] = ()
 
 
-def accumulated(bound: Bound, table: str, snapshot: Snapshot) -> Batches:
-    """The batches of a table of states, in order."""
-    return batches_of(bound.table(table), snapshot.files, bound.pipeline.intervals.after)
+def accumulated(bound: Bound, table: str, snapshot: Snapshot | None = None) -> Batches:
+    """The batches of a table of states, in order, as a snapshot or as it is now."""
+    files = (snapshot or bound.store.snapshot(table)).files
+    return batches_of(bound.table(table), files, bound.pipeline.intervals.after)
 
 
 def pending_windows(bound: Bound, asked: Iterable[int]) -> list[Pending]:
@@ -146,9 +147,7 @@ def _batches_with_lost_files(bound: Bound, now: Published, asked: Sequence[int])
 
 def expired_to(bound: Bound) -> int:
     """The end of the last batch whose states are gone, microseconds; `BEFORE_ALL` while all are there."""
-    tables = (
-        accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets
-    )
+    tables = (accumulated(bound, frames.table) for frames in bound.frame_sets)
     return max(
         (int(batches.end_us[batches.expired].max(initial=BEFORE_ALL)) for batches in tables),
         default=BEFORE_ALL,

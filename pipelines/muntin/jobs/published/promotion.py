@@ -93,10 +93,8 @@ def check_not_superseded(bound: Bound) -> None:
     and has other windows now.
     """
     if last_versions := superseded(bound):
-        names, home = (
-            ", ".join(last_versions),
-            bound.table(current(bound.store, next(iter(last_versions))).table),
-        )
+        names = ", ".join(last_versions)
+        home = bound.table(current(bound.store, next(iter(last_versions))).table)
         raise StateError(
             f"{bound.pipeline.name}: this definition of {names} is superseded: {home} holds windows of a"
             " newer one. Deploy the newer definition everywhere, or make this one current again: muntin"
@@ -126,21 +124,16 @@ def _promote_all(bound: Bound, *, incomplete: bool) -> list[str]:
     if not incomplete and any(_lacks(readers, own) for _, readers, own in waiting):
         return []
     promoted = [window for window, readers, own in waiting if _promote(bound, window, readers, own)]
-    _tidy(bound)
+    for table in folders_in(bound.folder / WINDOWS):
+        ledger = current(bound.store, table.name).ledger
+        if ledger and ledger.state == bound.state:
+            bound.store.discard(f"{WINDOWS}/{table.name}")
     return promoted
 
 
 def _lacks(readers: Published, own: Published) -> int:
     """Batches in the live table but not yet in the candidate."""
     return len(np.setdiff1d(readers.starts, own.starts))
-
-
-def _tidy(bound: Bound) -> None:
-    """Remove the candidate tables that were promoted."""
-    for table in folders_in(bound.folder / WINDOWS):
-        ledger = current(bound.store, table.name).ledger
-        if ledger and ledger.state == bound.state:
-            bound.store.discard(f"{WINDOWS}/{table.name}")
 
 
 def _candidates(bound: Bound) -> list[tuple[str, Published, Published]]:
@@ -185,8 +178,6 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
 def replacing(now: Snapshot, schema: pa.Schema, files: Sequence[File], name: str) -> Change:
     """The commit after which a table has the given files alone. `name`: the lock."""
     had, have = {file.path for file in now.files}, {file.path for file in files}
-    adds, removes = (
-        [file for file in files if file.path not in had],
-        [file for file in now.files if file.path not in have],
-    )
+    adds = [file for file in files if file.path not in had]
+    removes = [file for file in now.files if file.path not in have]
     return Change(schema, adds, removes, [name], whole=len(removes) == len(now.files))

@@ -17,12 +17,12 @@ import pyarrow as pa
 
 from muntin.errors import StateError
 from muntin.jobs.published.changes import BOUNDS, differing
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.frames import NO_INTS, Ints
+from muntin.states.keys import codes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muntin.states.frames import Ints
 
 REVISION, CHANGE = "revision", "change"
 _UNLIKE = "muntin_unlike"  # whether a value of the row does not go into the type that its column has now
@@ -50,7 +50,7 @@ def revisions(
     """
     rows, facts = _rows(steps, schema, identity)
     if not len(rows):
-        return _marked(schema.empty_table(), np.empty(0, np.int64), np.empty(0, str))
+        return _marked(schema.empty_table(), NO_INTS, np.empty(0, str))
     values = [name for name in rows.column_names if name not in identity]
     order = np.lexsort(facts[::-1])
     first, last = _ends(order[~_same_again(rows, values, order, facts)], facts[0])
@@ -80,9 +80,7 @@ def _rows(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str]) -> 
     rows = pa.concat_tables([_aligned(table, schema, identity) for _, _, table in tables])
     lengths = [len(table) for _, _, table in tables]
     version, after = (np.repeat([each[at] for each in tables], lengths).astype(np.int64) for at in (0, 1))
-    return rows, np.stack(
-        [key_codes([contiguous(rows[name]) for name in identity], len(rows)), version, after]
-    )
+    return rows, np.stack([codes_of(rows, identity), version, after])
 
 
 def _ends(order: Ints, codes: Ints) -> tuple[Ints, Ints]:

@@ -121,10 +121,8 @@ def staged_window(bound: Bound, parts: Sequence[Part]) -> StagedWindow:
     files = [file for result in results for file in result["files"]]
     entries = reduce(Entries.newest, (_entries(*part) for part in parts))
     definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
-    anew, usable_ledger = (
-        _begins_anew(definition, pending) or _has_other_types(pending, schema),
-        pending.sound_ledger,
-    )
+    anew = _begins_anew(definition, pending) or _has_other_types(pending, schema)
+    usable_ledger = pending.sound_ledger
     if anew and usable_ledger is not None and usable_ledger.definition == definition:
         entries = usable_ledger.entries.take(
             pending.history.batches.position(usable_ledger.entries.start_us) >= 0

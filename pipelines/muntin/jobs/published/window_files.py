@@ -65,10 +65,14 @@ def write_windows(
     """Write the windows that the batches from the first to the last closed: all columns of the published
     table.
     """
-    written = write_named(
-        table, folder, partial(windows_path, first_us, last_us, shard), Encoding([*keys, BATCH], ranges=True)
+    return File(
+        **write_named(
+            table,
+            folder,
+            partial(windows_path, first_us, last_us, shard),
+            Encoding([*keys, BATCH], ranges=True),
+        )
     )
-    return File(written["path"], written["size"], written["rows"])
 
 
 def replaced_windows(

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from muntin.jobs.published.ledger_segments import (
     Segment,
     read_ledger,
@@ -19,6 +17,7 @@ from muntin.jobs.published.ledger_segments import (
     segments_of,
     write_segment,
 )
+from muntin.states.frames import NO_INTS, Ints
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import snapshot_at
@@ -28,7 +27,6 @@ from muntin.store.store import Change
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
     from muntin.store.store import Snapshot, Store
     from muntin.timeline.ledger import Ledger
 
@@ -63,7 +61,7 @@ class Published:
     @property
     def starts(self) -> Ints:
         """Starts of the batches that windows were published from."""
-        return self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
+        return self.ledger.entries.start_us if self.ledger else NO_INTS
 
     @property
     def number(self) -> int:
@@ -159,10 +157,8 @@ def _of(store: Store, table: str, snapshot: Snapshot) -> Published:
 
 def standing(state: AnyPath) -> Standing:
     """How a state stands to the live windows."""
-    store, tables = (
-        DeltaStore(state),
-        sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log")),
-    )
+    store = DeltaStore(state)
+    tables = sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
     ledgers = [ledger for name in tables if (ledger := current(store, name).ledger)]
     if not ledgers or any(ledger.state == state.name for ledger in ledgers):
         return "current"

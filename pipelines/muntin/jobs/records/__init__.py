@@ -1,3 +1,1 @@
-"""Records: what runs write down of batches, for people and for later runs: reports, verdicts, metrics,
-announcements.
-"""
+"""Records: what runs write down of batches, for people and for later runs: reports, verdicts, metrics."""

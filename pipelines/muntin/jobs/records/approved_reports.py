@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
-from muntin.definition.instants import from_us, instant_us
+from muntin.definition.instants import instant_us
 from muntin.jobs.records.approvals import still_said
-from muntin.jobs.records.report_files import telling_of
-from muntin.jobs.records.reports_table import DESPITE, TABLE
-from muntin.store.reading import read_files
+from muntin.jobs.records.reports_table import DESPITE, TABLE, read_reports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,14 +45,8 @@ def said_before(store: Store, starts: Sequence[int]) -> dict[int, dict[str, Any]
     snapshot = store.snapshot(TABLE)
     if not starts or snapshot.schema is None or DESPITE not in snapshot.schema.names:
         return {}
-    low, high = min(starts), max(starts)
-    condition = (
-        (ds.field("step") == "publish")
-        & (ds.field("batch") >= from_us(low))
-        & (ds.field("batch") <= from_us(high))
-    )
-    some = replace(snapshot, files=telling_of(snapshot.files, low, high))
-    table = read_files(store.root / TABLE, some, ["batch", "recorded_at", DESPITE], condition)
+    columns = ["batch", "recorded_at", DESPITE]
+    table = read_reports(store, columns, "publish", (min(starts), max(starts)))
     return newest_said(table.set_column(0, "batch", table["batch"].cast(pa.int64())))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from muntin.definition.instants import from_us, instant_us
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.refusals import refusals
-from muntin.jobs.records.reports import BatchReport, SourceRows
+from muntin.jobs.records.reports import COUNTED, BatchReport, Counts
 from muntin.jobs.records.reports_table import last_accumulated
 
 if TYPE_CHECKING:
@@ -100,19 +100,12 @@ def _report(
     return BatchReport(
         from_us(interval.start_us),
         from_us(interval.end_us),
-        read["rows_read"],
-        read["rows_accepted"],
-        read["rows_quarantined"],
-        max((entry.late_any for entry in entries.values()), default=0),
-        {name: entry.windows for name, entry in entries.items()},
-        from_us(max(watermarks_us)) if watermarks_us else None,
-        {name: entry.missed for name, entry in entries.items()},
-        changed,
-        read["rows_duplicate"],
-        {name: SourceRows(**rows) for name, rows in json.loads(read["sources"] or "{}").items()},
-        read["files_hidden"],
-        read["rows_ambiguous"],
-        read["rows_nonexistent"],
-        {name: entries[name].hidden for name in hiding if name in entries},
-        read["rows_forgotten"],
+        **{name: read[name] for name in COUNTED},
+        rows_late=max((entry.late_any for entry in entries.values()), default=0),
+        windows_closed={name: entry.windows for name, entry in entries.items()},
+        watermark=from_us(max(watermarks_us)) if watermarks_us else None,
+        windows_missed={name: entry.missed for name, entry in entries.items()},
+        source_changed=changed,
+        sources={name: Counts(**rows) for name, rows in json.loads(read["sources"] or "{}").items()},
+        windows_hidden={name: entries[name].hidden for name in hiding if name in entries},
     )

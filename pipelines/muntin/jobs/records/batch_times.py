@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.jobs.records.reports_table import DESPITE, TABLE
+from muntin.states.frames import NO_INTS, Ints
 from muntin.store.reading import read_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
 
 
 def reports_of(bound: Bound) -> pa.Table | None:
@@ -39,7 +39,7 @@ def reports_of(bound: Bound) -> pa.Table | None:
 def corrected_in(table: pa.Table | None) -> Ints:
     """Starts of the batches that were read from another source after they had been published, ascending."""
     if table is None:
-        return np.empty(0, np.int64)
+        return NO_INTS
     changed = _by_batch(table.filter(table["source_changed"]), last=True)
     published = Times.of(table, np.array([*changed], np.int64)).first_published
     return np.array(sorted(batch for batch, at in changed.items() if published.get(batch, at) < at), np.int64)

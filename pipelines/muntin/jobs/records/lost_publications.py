@@ -5,19 +5,15 @@ older copy was put back.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.dataset as ds
 
-from muntin.definition.instants import from_us, label
+from muntin.definition.instants import label
 from muntin.errors import StateError
 from muntin.jobs.published.pending import accumulated, pending_window
 from muntin.jobs.published.promotion import superseded
-from muntin.jobs.records.report_files import telling_of
-from muntin.jobs.records.reports_table import TABLE
-from muntin.store.reading import read_files
+from muntin.jobs.records.reports_table import read_reports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +60,7 @@ def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
     if not len(other) or (ledger is None and todo.window in superseded(bound)):
         return ()
     table, reports = bound.frame_sets[0].table, _reports(bound.store, other.start_us)
-    read = accumulated(bound, table, bound.store.snapshot(table))  # reports name the versions of this table
+    read = accumulated(bound, table)  # reports name the versions of this table
     versions = dict(zip(read.start_us.tolist(), read.version.tolist(), strict=True))
     return tuple(
         start
@@ -75,14 +71,7 @@ def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
 
 def _reports(store: Store, starts: Ints) -> Mapping[int, Mapping[str, Any]]:
     """Start of a batch -> its newest report of each step. `starts`: of the batches, ascending."""
-    now = store.snapshot(TABLE)
-    if now.version < 0:
-        return {}
-    low, high = int(starts[0]), int(starts[-1])
-    between = (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
-    rows = read_files(
-        store.root / TABLE, replace(now, files=telling_of(now.files, low, high)), _COLUMNS, between
-    ).sort_by("recorded_at")
+    rows = read_reports(store, _COLUMNS, span_us=(int(starts[0]), int(starts[-1])))
     reports_of_batches: dict[int, dict[str, Any]] = {}
     for row, start in zip(rows.to_pylist(), rows["batch"].cast("int64").to_pylist(), strict=True):
         reports_of_batches.setdefault(start, {})[row["step"]] = row

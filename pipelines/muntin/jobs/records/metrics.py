@@ -73,8 +73,10 @@ class Metric:
 
 def of_reading(pipeline: str, batches: Sequence[Accumulated]) -> list[Metric]:
     """The metrics of reading, of batches that are in the states now."""
-    read, refused = sum(batch.read for batch in batches), sum(batch.refused for batch in batches)
-    return [Metric("muntin.rows_read", read, pipeline), Metric("muntin.rows_quarantined", refused, pipeline)]
+    return [
+        Metric("muntin.rows_read", sum(batch.counts.read for batch in batches), pipeline),
+        Metric("muntin.rows_quarantined", sum(batch.counts.quarantined for batch in batches), pipeline),
+    ]
 
 
 def of_publishing(

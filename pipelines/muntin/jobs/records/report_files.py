@@ -1,4 +1,4 @@
-"""The files of the table of reports.
+"""The files of the tables of reports and verdicts.
 
 Their names hold the range of batches; many small files become a larger file.
 """
@@ -6,6 +6,7 @@ Their names hold the range of batches; many small files become a larger file.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import groupby
 from math import log
 from typing import TYPE_CHECKING
@@ -15,17 +16,20 @@ import pyarrow.compute as pc
 
 from muntin.definition.instants import label, of_label
 from muntin.store.parquet import Encoding, write_named
-from muntin.store.store import File
+from muntin.store.reading import read_files
+from muntin.store.store import Change, File, after_conflicts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from muntin.files.paths import AnyPath
+    from muntin.store.store import Store, Texts
 
 MANY = 32
 """So many files of a size become one: a row is written again once for each power of this number of rows."""
 LARGE = 2**15
 """Files with so many rows stay as they are: who asks for a batch reads a part of one file."""
+_TRIES = 20
 _GROUP = 2**11  # rows that are read together
 _NAME = re.compile(r"(?P<low>[^/_]+)_(?P<high>[^/_]+)_[0-9a-f]{16}\.parquet")
 
@@ -34,10 +38,36 @@ def write_reports(table: pa.Table, folder: AnyPath) -> File:
     """Write reports, whose column `batch` holds starts of batches (microseconds, UTC), to a new file."""
     ends = pc.min_max(table["batch"].cast(pa.int64())).as_py()
     low, high = label(ends["min"]), label(ends["max"])
-    written = write_named(
-        table, folder, lambda digest: f"{low}_{high}_{digest}.parquet", Encoding(group=_GROUP)
+    return File(
+        **write_named(table, folder, lambda digest: f"{low}_{high}_{digest}.parquet", Encoding(group=_GROUP))
     )
-    return File(written["path"], written["size"], written["rows"])
+
+
+def append(
+    store: Store,
+    name: str,
+    rows: pa.Table,
+    write: Callable[[pa.Table, AnyPath], File],
+    texts: Texts,
+    order: str,
+) -> None:
+    """Append rows to a table of a state; as soon as there are `MANY` files of a size, they become one.
+
+    `write`: writes rows to a file of the folder. `order`: the column by which a larger file is sorted.
+    """
+    folder = store.root / name
+    new = write(rows, folder)
+    for attempt in after_conflicts(
+        _TRIES, f"{folder}: other runs keep writing {name}; run again when they are done"
+    ):
+        with attempt:
+            base = store.snapshot(name)
+            if any(file.path == new.path for file in base.files):
+                return
+            small = crowd(base.files)
+            old = [read_files(folder, replace(base, files=tuple(small))).sort_by(order)] if small else []
+            large = [write(each, folder) for each in old]
+            store.commit(name, base, Change(rows.schema, [new, *large], list(small), [], texts=texts))
 
 
 def telling_of(files: Iterable[File], low_us: int, high_us: int) -> tuple[File, ...]:

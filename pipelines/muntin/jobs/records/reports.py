@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -35,17 +35,21 @@ class ReadFile:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceRows:
-    """The rows of a batch that came from one of several sources: read, accepted, in the quarantine, left out
-    as duplicates;
+class Counts:
+    """The number of rows of a batch, or of those that came from one of its several sources.
 
-    and of all of these how many have a local time that comes twice, or that never was; and rows left out, as
-    their keys are forgotten.
+    Attributes:
+        read: in the files.
+        accepted: in the states.
+        quarantined: in the quarantine.
+        duplicate: left out, as they repeat the event of another row.
+        ambiguous, nonexistent: read with a local time that comes twice, or never was.
+        forgotten: left out, as their keys are forgotten.
     """
 
-    read: int
-    accepted: int
-    quarantined: int
+    read: int = 0
+    accepted: int = 0
+    quarantined: int = 0
     duplicate: int = 0
     ambiguous: int = 0
     nonexistent: int = 0
@@ -53,7 +57,20 @@ class SourceRows:
 
     def to_dict(self) -> dict[str, int]:
         """The counts as JSON has them."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
+
+    def columns(self) -> dict[str, int]:
+        """The counts by the names that they have in reports and their table."""
+        return {f"rows_{name}": count for name, count in asdict(self).items()}
+
+    @property
+    def left_out(self) -> int:
+        """Rows that the filter left out."""
+        return self.read - self.accepted - self.quarantined - self.duplicate - self.forgotten
+
+
+COUNTED = (*Counts().columns(), "files_hidden")
+"""The counts of a batch, as fields of its report and columns of their table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +80,22 @@ class Accumulated:
     Attributes:
         interval: of the batch.
         version: names the states that came of it.
-        read, taken, refused: rows in the files; rows in the states; rows in the quarantine.
+        counts: its rows.
         newest_us: the largest event time.
         manifest: its files.
-        twice: rows that repeat the event of another row of the batch.
         schema_changes: how the columns of its files differ from earlier batches, a sentence each.
         sources: name -> the rows that came from this source; nothing where the pipeline has one source.
         hidden: files that were passed over, as their names begin with `_` or `.`.
-        ambiguous, nonexistent: rows whose local time comes twice, or never was.
-        forgotten: rows that were left out, as their keys are forgotten.
     """
 
     interval: Interval
     version: str
-    read: int
-    taken: int
-    refused: int
+    counts: Counts
     newest_us: int | None
     manifest: tuple[ReadFile, ...]
-    twice: int = 0
     schema_changes: tuple[str, ...] = ()
-    sources: Mapping[str, SourceRows] = field(default_factory=dict)
+    sources: Mapping[str, Counts] = field(default_factory=dict)
     hidden: int = 0
-    ambiguous: int = 0
-    nonexistent: int = 0
-    forgotten: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +142,7 @@ class BatchReport:
     windows_missed: Mapping[str, int] = field(default_factory=dict)
     source_changed: bool = False
     rows_duplicate: int = 0
-    sources: Mapping[str, SourceRows] = field(default_factory=dict)
+    sources: Mapping[str, Counts] = field(default_factory=dict)
     files_hidden: int = 0
     rows_ambiguous: int = 0
     rows_nonexistent: int = 0
@@ -222,7 +230,7 @@ class RunReport:
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, (BatchReport, SourceRows)):
+    if isinstance(value, (BatchReport, Counts)):
         return value.to_dict()
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}

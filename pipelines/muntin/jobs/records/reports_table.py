@@ -13,117 +13,93 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from muntin.definition.instants import from_us
-from muntin.jobs.records.report_files import crowd, telling_of, write_reports
-from muntin.jobs.records.reports import ReadFile
+from muntin.jobs.records.report_files import append, telling_of, write_reports
+from muntin.jobs.records.reports import COUNTED, ReadFile
 from muntin.states.columns import INSTANT
 from muntin.store.reading import read_files
-from muntin.store.store import Change, Texts, after_conflicts
+from muntin.store.store import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
     from muntin.jobs.records.costs import Cost
-    from muntin.jobs.records.reports import Accumulated, BatchReport, SourceRows
+    from muntin.jobs.records.reports import Accumulated, BatchReport, Counts
     from muntin.store.store import Store
 
 TABLE = "reports"
-_TRIES = 20
-_SCHEMA = pa.schema(
-    [
-        ("batch", INSTANT),
-        ("step", pa.string()),
-        ("recorded_at", INSTANT),
-        ("version", pa.string()),
-        ("rows_read", pa.int64()),
-        ("rows_accepted", pa.int64()),
-        ("rows_quarantined", pa.int64()),
-        ("source_changed", pa.bool_()),
-        ("files", pa.string()),
-        ("rows_late", pa.int64()),
-        ("windows_closed", pa.string()),
-        ("watermark", INSTANT),
-        ("seconds", pa.float64()),
-        ("cpu_seconds", pa.float64()),
-        ("bytes_read", pa.int64()),
-        ("bytes_written", pa.int64()),
-    ]
-)
-
-_TEXTS = Texts(
-    "reports",
-    "What each step did with each batch, a row for each time",
-    {
-        "batch": "start of the batch's interval, UTC",
-        "step": "accumulate: the source was read; publish: windows were published",
-        "recorded_at": "when the step was done, UTC",
-        "version": "of the batch's states: a name of their content",
-        "rows_read": "rows of the source",
-        "rows_accepted": "rows that counted",
-        "rows_quarantined": "rows that were refused",
-        "source_changed": "whether the batch was read before, from something else",
-        "rows_duplicate": "rows that were left out: an earlier row told of the same event",
-        "files_hidden": (
-            "files that were passed over: their names, or names of their folders, begin with `_` or `.`"
-        ),
-        "rows_ambiguous": "rows with a local time that clocks show twice",
-        "rows_nonexistent": "rows with a local time that clocks leave out",
-        "rows_forgotten": "rows that were left out: their keys are forgotten",
-        "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
-        "despite": (
+DESPITE = "despite"  # a column of tables of pipelines that published despite a failed suite
+_COLUMNS = {
+    "batch": (INSTANT, "start of the batch's interval, UTC"),
+    "step": (pa.string(), "accumulate: the source was read; publish: windows were published"),
+    "recorded_at": (INSTANT, "when the step was done, UTC"),
+    "version": (pa.string(), "of the batch's states: a name of their content"),
+    "rows_read": (pa.int64(), "rows of the source"),
+    "rows_accepted": (pa.int64(), "rows that counted"),
+    "rows_quarantined": (pa.int64(), "rows that were refused"),
+    "source_changed": (pa.bool_(), "whether the batch was read before, from something else"),
+    "rows_duplicate": (pa.int64(), "rows that were left out: an earlier row told of the same event"),
+    "files_hidden": (
+        pa.int64(),
+        "files that were passed over: their names, or names of their folders, begin with `_` or `.`",
+    ),
+    "rows_ambiguous": (pa.int64(), "rows with a local time that clocks show twice"),
+    "rows_nonexistent": (pa.int64(), "rows with a local time that clocks leave out"),
+    "rows_forgotten": (pa.int64(), "rows that were left out: their keys are forgotten"),
+    "sources": (
+        pa.string(),
+        "JSON: source, how many of these rows came from it; where the pipeline has several",
+    ),
+    DESPITE: (
+        pa.string(),
+        (
             "JSON: verdict, windows with their verdicts, by, reason: a person let it be published although"
             " its suite failed"
         ),
-        "tables": (
+    ),
+    "tables": (
+        pa.string(),
+        (
             "JSON: window, the copy of the table that it was published by, whose name is that of its content"
             " (below `given/`)"
         ),
-        "files": (
+    ),
+    "files": (
+        pa.string(),
+        (
             "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where"
             " there are several"
         ),
-        "rows_late": (
+    ),
+    "rows_late": (
+        pa.int64(),
+        (
             "rows that came too late for at least one window; sessions and windows by arrival, which may stay"
             " open for long, count by themselves, and the greatest count is reported"
         ),
-        "windows_closed": "JSON: window, how many of it the batch closed, hidden ones too",
-        "windows_hidden": "JSON: window, how many of these are hidden, as their having does not hold",
-        "watermark": "how far time is known after the batch, UTC",
-        "seconds": "of the run that published it, by the clock: the batch's share [s]",
-        "cpu_seconds": (
-            "of the run's processes: the batch's share [s]; workers of Spark elsewhere do not count"
-        ),
-        "bytes_read": "of files of the source that the run read: the batch's share",
-        "bytes_written": "of files that the run added to tables: the batch's share",
-    },
+    ),
+    "windows_closed": (pa.string(), "JSON: window, how many of it the batch closed, hidden ones too"),
+    "windows_hidden": (
+        pa.string(),
+        "JSON: window, how many of these are hidden, as their having does not hold",
+    ),
+    "watermark": (INSTANT, "how far time is known after the batch, UTC"),
+    "seconds": (pa.float64(), "of the run that published it, by the clock: the batch's share [s]"),
+    "cpu_seconds": (
+        pa.float64(),
+        "of the run's processes: the batch's share [s]; workers of Spark elsewhere do not count",
+    ),
+    "bytes_read": (pa.int64(), "of files of the source that the run read: the batch's share"),
+    "bytes_written": (pa.int64(), "of files that the run added to tables: the batch's share"),
+}
+_TEXTS = Texts(
+    "reports",
+    "What each step did with each batch, a row for each time",
+    {name: text for name, (_, text) in _COLUMNS.items()},
 )
-
-_DUPLICATES = pa.field("rows_duplicate", pa.int64())  # a column of tables of sources that compare rows
-_HIDDEN = pa.field("files_hidden", pa.int64())  # a column of tables of sources where there were some
-# columns of tables of sources with a zone
-_ODD = (pa.field("rows_ambiguous", pa.int64()), pa.field("rows_nonexistent", pa.int64()))
-_SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
-# a column of tables of pipelines whose windows have `having`
-_WINDOWS_HIDDEN = pa.field("windows_hidden", pa.string())
-# a column of tables of pipelines that have forgotten keys
-_FORGOTTEN = pa.field("rows_forgotten", pa.int64())
-_COUNTS = (_DUPLICATES, _HIDDEN, *_ODD, _FORGOTTEN)
-_TABLES = pa.field("tables", pa.string())  # a column of tables of pipelines with windows given by a table
-DESPITE = "despite"  # a column of tables of pipelines that published despite a failed suite
-_MORE = (*_COUNTS, _SOURCES, _WINDOWS_HIDDEN, _TABLES, pa.field(DESPITE, pa.string()))
 _NO_TABLES: Mapping[str, str] = MappingProxyType({})
 _LEAST = timedelta(microseconds=1)
-_ACCUMULATED = [
-    "batch",
-    "recorded_at",
-    "version",
-    "rows_read",
-    "rows_accepted",
-    "rows_quarantined",
-    "source_changed",
-    "files",
-]
-"""The columns that a report of accumulate fills."""
 
 
 def record_accumulated(
@@ -139,7 +115,7 @@ def record_accumulated(
     now = max([now, *(report["recorded_at"] + _LEAST for report in last.values())])
     changed = {
         one.interval.start_us: _differs(
-            last.get(one.interval.start_us), one, same_version=decided_anew or one.forgotten > 0
+            last.get(one.interval.start_us), one, same_version=decided_anew or one.counts.forgotten > 0
         )
         for one in batches
     }
@@ -148,13 +124,11 @@ def record_accumulated(
             "batch": from_us(one.interval.start_us),
             "step": "accumulate",
             "version": one.version,
-            "rows_read": one.read,
-            "rows_accepted": one.taken,
-            "rows_quarantined": one.refused,
+            **one.counts.columns(),
+            "files_hidden": one.hidden,
             "source_changed": changed[one.interval.start_us],
             "files": json.dumps([_entry(file) for file in one.manifest]),
-            **_counts(one.twice, one.hidden, one.ambiguous, one.nonexistent, one.forgotten),
-            **_rows_by_source(one.sources),
+            "sources": _rows_by_source(one.sources),
         }
         for one in batches
     ]
@@ -216,25 +190,12 @@ def record_published(
             {
                 "batch": one.interval_start,
                 "step": "publish",
-                "rows_read": one.rows_read,
-                "rows_accepted": one.rows_accepted,
-                "rows_quarantined": one.rows_quarantined,
-                "rows_late": one.rows_late,
-                **_counts(
-                    one.rows_duplicate,
-                    one.files_hidden,
-                    one.rows_ambiguous,
-                    one.rows_nonexistent,
-                    one.rows_forgotten,
-                ),
-                **_rows_by_source(one.sources),
+                **{name: getattr(one, name) for name in (*COUNTED, "rows_late", "watermark")},
+                "sources": _rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
-                **(
-                    {_WINDOWS_HIDDEN.name: json.dumps(dict(one.windows_hidden))} if one.windows_hidden else {}
-                ),
-                "watermark": one.watermark,
-                **({"tables": json.dumps(dict(tables))} if tables else {}),
-                **({DESPITE: json.dumps(dict(one.despite))} if one.despite else {}),
+                "windows_hidden": _json(one.windows_hidden),
+                "tables": _json(tables),
+                DESPITE: _json(one.despite),
                 **share,
             }
             for one in batches
@@ -243,42 +204,40 @@ def record_published(
     )
 
 
-def _counts(*rows: int) -> dict[str, int]:
-    return {column.name: count for column, count in zip(_COUNTS, rows, strict=True) if count}
+def _rows_by_source(sources: Mapping[str, Counts]) -> str | None:
+    return _json({name: rows.to_dict() for name, rows in sources.items()})
 
 
-def _rows_by_source(sources: Mapping[str, SourceRows]) -> dict[str, str]:
-    return (
-        {_SOURCES.name: json.dumps({name: rows.to_dict() for name, rows in sources.items()})}
-        if sources
-        else {}
-    )
+def _json(facts: Mapping[str, Any] | None) -> str | None:
+    return json.dumps(dict(facts)) if facts else None
 
 
 def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
-    if not rows:
-        return
-    folder = store.root / TABLE
-    schema = pa.schema([*_SCHEMA, *(each for each in _MORE if any(each.name in row for row in rows))])
-    new = write_reports(pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], schema), folder)
-    for attempt in after_conflicts(
-        _TRIES, f"{folder}: other runs keep writing reports; run again when they are done"
-    ):
-        with attempt:
-            base = store.snapshot(TABLE)
-            if any(file.path == new.path for file in base.files):
-                return
-            small = crowd(base.files)
-            large = (
-                [
-                    write_reports(
-                        read_files(folder, replace(base, files=tuple(small))).sort_by("batch"), folder
-                    )
-                ]
-                if small
-                else []
-            )
-            store.commit(TABLE, base, Change(schema, [new, *large], list(small), [], texts=_TEXTS))
+    if rows:
+        names = [name for name in _COLUMNS if name != DESPITE or any(row.get(name) for row in rows)]
+        schema = pa.schema([(name, _COLUMNS[name][0]) for name in names])
+        table = pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], schema)
+        append(store, TABLE, table, write_reports, _TEXTS, "batch")
+
+
+def read_reports(
+    store: Store, columns: Sequence[str], step: str = "", span_us: tuple[int, int] | None = None
+) -> pa.Table:
+    """Some columns of the reports, the newest last.
+
+    `columns`: `recorded_at` among them. `step`: of these reports alone. `span_us`: the starts of the first
+    and the last batch of which there are to be reports.
+    """
+    snapshot = store.snapshot(TABLE)
+    if snapshot.version < 0:
+        return pa.schema([(name, _COLUMNS[name][0]) for name in columns]).empty_table()
+    condition = ds.field("step") == step if step else None
+    if span_us:
+        low, high = map(from_us, span_us)
+        snapshot = replace(snapshot, files=telling_of(snapshot.files, *span_us))
+        within = (ds.field("batch") >= low) & (ds.field("batch") <= high)
+        condition = within if condition is None else condition & within
+    return read_files(store.root / TABLE, snapshot, columns, condition).sort_by("recorded_at")
 
 
 def last_accumulated(
@@ -288,36 +247,25 @@ def last_accumulated(
 
     With `intervals`, of batches from the first to the last of them alone.
     """
-    snapshot, condition = store.snapshot(TABLE), ds.field("step") == "accumulate"
-    if snapshot.version < 0 or (intervals is not None and not intervals):
+    if intervals is not None and not intervals:
         return {}
-    if intervals is not None:
-        low, high = min(each.start_us for each in intervals), max(each.start_us for each in intervals)
-        snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
-        condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
-    more_columns = [each.name for each in _MORE if snapshot.schema and each.name in snapshot.schema.names]
-    table = read_files(store.root / TABLE, snapshot, [*_ACCUMULATED, *more_columns], condition).sort_by(
-        "recorded_at"
-    )
-    starts = table["batch"].cast(pa.int64()).to_pylist()
-    rows = (
-        {
-            **row,
-            **{each.name: row.get(each.name) or 0 for each in _COUNTS},
-            _SOURCES.name: row.get(_SOURCES.name),
-        }
-        for row in table.to_pylist()
-    )
-    return dict(zip(starts, rows, strict=True))
+    starts = [each.start_us for each in intervals or ()]
+    columns = ["batch", "recorded_at", "version", "source_changed", "files", "sources", *COUNTED]
+    table = read_reports(store, columns, "accumulate", (min(starts), max(starts)) if starts else None)
+    return dict(zip(table["batch"].cast(pa.int64()).to_pylist(), table.to_pylist(), strict=True))
 
 
-def last_read_at(store: Store) -> datetime | None:
-    """When a batch was last read; None if none was."""
-    snapshot = store.snapshot(TABLE)
-    if snapshot.version < 0:
-        return None
-    rows = read_files(store.root / TABLE, snapshot, ["recorded_at"], ds.field("step") == "accumulate")
-    return pc.max(rows["recorded_at"]).as_py()  # type: ignore[no-any-return]
+def last_recorded_at(store: Store, step: str = "") -> datetime | None:
+    """When a report of a step, or any, was last written; None if none was."""
+    return pc.max(read_reports(store, ["recorded_at"], step)["recorded_at"]).as_py()  # type: ignore[no-any-return]
+
+
+def newest_read(states: Iterable[AnyPath]) -> AnyPath | None:
+    """The state, of some, that has read a batch last; None if none has."""
+    from muntin.store.delta import DeltaStore
+
+    read_at = ((last_recorded_at(DeltaStore(state), "accumulate"), state) for state in states)
+    return max(((at, state) for at, state in read_at if at), default=(None, None))[1]
 
 
 def utc_now() -> datetime:

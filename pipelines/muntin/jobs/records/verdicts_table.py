@@ -5,18 +5,16 @@ any reader of Delta.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import from_us, label
-from muntin.jobs.records.report_files import crowd
+from muntin.jobs.records.report_files import append
 from muntin.states.columns import INSTANT
 from muntin.store.parquet import write_named
-from muntin.store.reading import read_files
-from muntin.store.store import Change, File, Texts, after_conflicts
+from muntin.store.store import File, Texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from muntin.store.store import Store
 
 TABLE = "verdicts"
-_TRIES = 20
 _COLUMNS = {
     "window": (pa.string(), "name of the window"),
     "recorded_at": (INSTANT, "when the windows were held against the suite, UTC"),
@@ -65,26 +62,8 @@ def record_checks(
     about, microseconds.
     """
     rows = [row for report, starts in reports for row in _rows(report, starts, now)]
-    if not rows:
-        return
-    folder = store.root / TABLE
-    new = write_verdicts(pa.Table.from_pylist(rows, _SCHEMA), folder)
-    for attempt in after_conflicts(
-        _TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"
-    ):
-        with attempt:
-            base = store.snapshot(TABLE)
-            small = crowd(base.files)
-            large = (
-                [
-                    write_verdicts(
-                        read_files(folder, replace(base, files=tuple(small))).sort_by("recorded_at"), folder
-                    )
-                ]
-                if small
-                else []
-            )
-            store.commit(TABLE, base, Change(_SCHEMA, [new, *large], list(small), [], texts=_TEXTS))
+    if rows:
+        append(store, TABLE, pa.Table.from_pylist(rows, _SCHEMA), write_verdicts, _TEXTS, "recorded_at")
 
 
 def _rows(report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> Iterator[dict[str, Any]]:

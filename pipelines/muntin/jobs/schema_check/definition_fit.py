@@ -37,9 +37,20 @@ def check_fit(
     `rows`: SQL, as `staged` gives it.
     """
     _check_keys(bound, with_keys(bound.source, columns))
-    _check_where(session, bound, rows, columns)
+    if bound.pipeline.where:
+        _try(
+            session,
+            bound,
+            f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}",
+            f"where: {bound.pipeline.where!r}",
+            columns,
+        )
     check_aggregates(session, bound, rows, columns)
-    _check_windows(session, bound, rows, columns)
+    asked = list[_Asked]()
+    for name, window in bound.windows.items():
+        asked += [_Asked(f"windows[{name!r}]", sql, need) for sql, need in window.made_of.needs]
+        asked += [_Asked(f"windows[{name!r}]", lift) for lift in window.made_of.lifts.values()]
+    _check(session, bound, asked, rows, columns)
     _check_derived(session, bound, rows, columns)
 
 
@@ -58,19 +69,6 @@ def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
             )
 
 
-def _check_where(
-    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
-) -> None:
-    if bound.pipeline.where:
-        _try(
-            session,
-            bound,
-            f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}",
-            f"where: {bound.pipeline.where!r}",
-            columns,
-        )
-
-
 def check_aggregates(
     session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
 ) -> None:
@@ -83,16 +81,6 @@ def check_aggregates(
         for field in aggregate.fields:
             asked += [_Asked(what, lift) for lift in lifts_sql(field).values()]
             asked += [_Asked(what, expression_sql(expression), need) for expression, need in asked_of(field)]
-    _check(session, bound, asked, rows, columns)
-
-
-def _check_windows(
-    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
-) -> None:
-    asked = list[_Asked]()
-    for name, window in bound.windows.items():
-        asked += [_Asked(f"windows[{name!r}]", sql, need) for sql, need in window.made_of.needs]
-        asked += [_Asked(f"windows[{name!r}]", lift) for lift in window.made_of.lifts.values()]
     _check(session, bound, asked, rows, columns)
 
 

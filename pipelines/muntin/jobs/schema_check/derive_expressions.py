@@ -24,6 +24,7 @@ from muntin.sources.sessions.duckdb_session import closed_session, described, sa
 from muntin.sources.sessions.single_expressions import check_expression
 from muntin.sources.sessions.time_limit import in_time
 from muntin.states.columns import INSTANT, ITEM_POSITION
+from muntin.states.frames import NO_INTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -164,7 +165,7 @@ def query_with(columns: Iterable[tuple[str, str]]) -> str:
 
 def of_nothing(bound: Bound, schema: pa.Schema) -> dict[str, pa.Array]:
     """The aggregates of a window without rows."""
-    no_rows, zero = np.empty(0, np.int64), np.zeros(1, np.int64)
+    no_rows, zero = NO_INTS, np.zeros(1, np.int64)
     end = zero + 1_000_000  # of some length, so that a rate is 0
     window = Assignment(no_rows, no_rows, zero, zero, end, zero, zero, zero, no_rows, no_rows, no_rows)
     return results(schema.empty_table(), window, bound.aggregates)

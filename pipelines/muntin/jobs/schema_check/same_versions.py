@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
-from muntin.store.disk import write_whole
+from muntin.jobs.state.notes import change_note, read_note
 from muntin.store.state import FORMAT
 
 if TYPE_CHECKING:
@@ -106,9 +106,8 @@ def say_other_versions(state: AnyPath) -> None:
     """Report versions that differ from the last run's, as after an upgrade, or where Airflow's machines are
     not the same.
     """
-    try:
-        before = json.loads((state / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    before = read_note(state / NAME)
+    if before is None:
         return
     for name, here in versions_here().items():
         if differing({name: here}, before):
@@ -120,17 +119,6 @@ def say_other_versions(state: AnyPath) -> None:
             )
 
 
-@lru_cache(maxsize=1)
-def _content() -> bytes:
-    return (json.dumps(versions_here(), indent=2) + "\n").encode()
-
-
 def note_versions(state: AnyPath) -> None:
     """Note the versions of a run in the folder of its state, unless they are noted already."""
-    path, content = state / NAME, _content()
-    try:
-        same = path.read_bytes() == content
-    except OSError:
-        same = False
-    if not same:
-        write_whole(path, content)
+    change_note(state / NAME, lambda before: None if before == versions_here() else versions_here())

@@ -117,30 +117,17 @@ def bound_types(
         first, before = first_with_rows(session, bound, pieces), noted(bound.folder, bound.source.member)
         conflicts = contradictions(session, bound, before, first)
         if conflicts and waits(bound):
-            return _of_others(session, bound, state_schemas, pieces, before)
+            others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
+            if others:
+                return bound_types(bound, state_schemas, others)
+            return {
+                table: {} if schema is None else _described(session, schema)
+                for table, schema in state_schemas.items()
+            }
         error = (
             lacks_types(session, bound.source, first) if isinstance(wrong, duckdb.BinderException) else None
         ) or error
         raise contradicted(with_odd_cells(session, bound, first, error), conflicts) from wrong
-
-
-def _of_others(
-    session: duckdb.DuckDBPyConnection,
-    bound: Bound,
-    state_schemas: Mapping[str, pa.Schema | None],
-    pieces: Sequence[Sequence[str]],
-    before: Mapping[str, str],
-) -> dict[str, dict[str, str]]:
-    """The types as `bound_types` gives them, of the files without a contradiction; if there are none, of the
-    state.
-    """
-    others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
-    if others:
-        return bound_types(bound, state_schemas, others)
-    return {
-        table: {} if schema is None else _described(session, schema)
-        for table, schema in state_schemas.items()
-    }
 
 
 def _described(session: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
 from muntin.states.frames import run_starts
-from muntin.states.keys import contiguous, key_codes
+from muntin.states.keys import codes_of
 from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
 
@@ -65,4 +65,4 @@ def _is_among(rows: pa.Table, others: pa.Table, keys: Sequence[str]) -> pa.Array
 
 def _codes(tables: Sequence[pa.Table], keys: Sequence[str]) -> Ints:
     both = pa.concat_tables([table.select(list(keys)) for table in tables], promote_options="permissive")
-    return key_codes([contiguous(both[key]) for key in keys], len(both))
+    return codes_of(both, keys)

@@ -118,7 +118,8 @@ def _positions(note_before: Note, note: Note, since: Position | None) -> dict[st
         before is not None
         and before != since
         and note.position is not None
-        and _is_behind(note.position, before)
+        and before.table == note.position.table
+        and note.position.version < before.version
     )
     stays = note.position is None or rival
     positions = {
@@ -134,10 +135,6 @@ def mark_of(table: AnyPath, version: int) -> str:
         return sha256(commit_path(table, version).read_bytes()).hexdigest()[:16]
     except FileNotFoundError:
         return ""
-
-
-def _is_behind(new: Position, before: Position) -> bool:
-    return before.table == new.table and new.version < before.version
 
 
 def _path(bound: Bound, sink: Sink) -> AnyPath:

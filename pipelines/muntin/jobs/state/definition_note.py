@@ -4,11 +4,11 @@ changed.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import spell
+from muntin.jobs.state.notes import change_note, read_note
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def write(state: AnyPath, pipeline: Pipeline) -> None:
         StateError: the disk refuses.
     """
     now = described(pipeline)
-    if read(state) != now:
-        write_whole(state / NAME, (json.dumps(now, indent=2) + "\n").encode())
+    change_note(state / NAME, lambda before: None if before == now else now)
 
 
 def note_facts(state: AnyPath, facts: str) -> None:
@@ -111,18 +110,12 @@ def note_facts(state: AnyPath, facts: str) -> None:
 
 def noted_facts(state: AnyPath) -> Mapping[str, Any] | None:
     """The noted facts that determine a state; None where no note is there."""
-    try:
-        return json.loads((state / FACTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    return read_note(state / FACTS)  # type: ignore[no-any-return]
 
 
 def read(state: AnyPath) -> Mapping[str, Any] | None:
     """The definition of a state's last run; None where no note has it."""
-    try:
-        return json.loads((state / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    return read_note(state / NAME)  # type: ignore[no-any-return]
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

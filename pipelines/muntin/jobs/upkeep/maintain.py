@@ -12,7 +12,7 @@ from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.window_tables import standing
-from muntin.jobs.records.reports_table import last_read_at, utc_now
+from muntin.jobs.records.reports_table import last_recorded_at, utc_now
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.jobs.tiles.tiers import make_history_tiers, make_tiers
 from muntin.jobs.upkeep.vacuum import Removed, vacuum
@@ -99,7 +99,7 @@ def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Re
         written_at = datetime.fromtimestamp(
             max((at for *_, at in sizes), default=folder.stat().st_mtime), UTC
         )
-        if (last_read_at(DeltaStore(folder)) or written_at) < oldest:
+        if (last_recorded_at(DeltaStore(folder), "accumulate") or written_at) < oldest:
             files = [size for _, size, _ in sizes]
             if not dry_run:
                 remove_whole(folder)

@@ -87,9 +87,7 @@ def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: d
 
 def versions(bound: Bound) -> dict[int, str]:
     """Start of a batch -> version of its states, for the batches that every frame set has."""
-    first, *others = (
-        accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets
-    )
+    first, *others = (accumulated(bound, frames.table) for frames in bound.frame_sets)
     everywhere = (
         np.all([np.isin(first.start_us, other.start_us) for other in others], axis=0)
         if others

@@ -18,9 +18,10 @@ from muntin.jobs.inputs.inputs import without_files
 from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import current, published
-from muntin.jobs.records.reports_table import last_accumulated, last_read_at
+from muntin.jobs.records.reports_table import last_accumulated, newest_read
 from muntin.jobs.state import definition_note
 from muntin.jobs.upkeep.outdated import Outdated
+from muntin.states.frames import NO_INTS, Ints
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
 from muntin.store.state import WINDOWS, states_of
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
     from muntin.timeline.batches import Batches
 
 _INSPECTED = 100  # batches of another definition, to tell whether its schedule is the present schedule
@@ -87,7 +87,7 @@ def left_behind(bound: Bound) -> int:
 def _behind(bound: Bound) -> _Behind | None:
     """None if there is no earlier state, or the present state has all of its batches."""
     earlier = newest_earlier(bound)
-    there = _batches_of(earlier) if earlier else np.empty(0, np.int64)
+    there = _batches_of(earlier) if earlier else NO_INTS
     lost = np.setdiff1d(there, _batches(bound)) if len(there) else there
     return _Behind(earlier, lost, _is_of(bound.pipeline, earlier, there)) if earlier and len(lost) else None
 
@@ -108,7 +108,7 @@ def _purged(bound: Bound, backlog: _Behind) -> dict[Interval, bool]:
 def _batches_of(state: AnyPath) -> Ints:
     """Starts of the batches that any frame set of a state has, ascending."""
     tables = [_of_table(state, table.name).start_us for table in folders_in(state / "frames")]
-    return np.unique(np.concatenate([*tables, np.empty(0, np.int64)]))
+    return np.unique(np.concatenate([*tables, NO_INTS]))
 
 
 def _of_table(state: AnyPath, frames: str) -> Batches:
@@ -121,8 +121,7 @@ def newest_earlier(bound: Bound) -> AnyPath | None:
     """The state of the earlier definition that read a batch last; None if no earlier definition did."""
     present = bound.folder
     others = [folder for folder in states_of(present.parent) if folder != present]
-    ages = [(read_at, folder) for folder in others if (read_at := last_read_at(DeltaStore(folder)))]
-    return max(ages)[1] if ages else None
+    return newest_read(others)
 
 
 def check_rebuilt(bound: Bound, window: str) -> None:
@@ -145,10 +144,7 @@ def check_rebuilt(bound: Bound, window: str) -> None:
 
 def _batches(bound: Bound) -> Ints:
     """Starts of the batches that all frame sets of a state have, ascending."""
-    starts_of_tables = (
-        accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us
-        for frames in bound.frame_sets
-    )
+    starts_of_tables = (accumulated(bound, frames.table).start_us for frames in bound.frame_sets)
     return reduce(np.intersect1d, starts_of_tables)
 
 

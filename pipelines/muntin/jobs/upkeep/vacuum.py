@@ -122,7 +122,12 @@ def _swept(
         yield _old(
             root, folder / DIMENSIONS, "outlived versions of dimensions", versions, oldest, dry_run=dry_run
         )
-        yield from _abandoned(root, folder, oldest, dry_run=dry_run)
+        for staged in stagings(folder):
+            if staged.written_at < oldest:
+                place = folder / staged.folder
+                if not dry_run:
+                    remove_whole(place)
+                yield Removed("abandoned staging", relative(place, root), staged.files, staged.bytes)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 
 
@@ -218,16 +223,6 @@ def _ledgers(folder: AnyPath) -> list[Ledger]:
     return [ledger for name in windows_of(store) if (ledger := published(store, name).ledger)]
 
 
-def _abandoned(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
-    """Remove the staged folders of runs that ended long ago."""
-    for staged in stagings(folder):
-        if staged.written_at < oldest:
-            place = folder / staged.folder
-            if not dry_run:
-                remove_whole(place)
-            yield Removed("abandoned staging", relative(place, root), staged.files, staged.bytes)
-
-
 def _half_written(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files that killed runs were writing."""
     partial = [
@@ -243,10 +238,8 @@ class _Mirrors:
 
     def __init__(self, table: AnyPath) -> None:
         self._table, self._named, self._answered = table, set[str](), True
-        own, name = (
-            {relative(path, table / METADATA).partition("/")[0] for path, *_ in self.own()},
-            "that no note tells of",
-        )
+        own = {relative(path, table / METADATA).partition("/")[0] for path, *_ in self.own()}
+        name = "that no note tells of"
         try:
             if noted := mirrors_of(table):
                 mirrors = extension("mirrors", "iceberg")

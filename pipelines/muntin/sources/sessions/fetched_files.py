@@ -5,7 +5,6 @@ they are needed.
 from __future__ import annotations
 
 import io
-from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.files.object_path import ObjectPath
+from muntin.files.weighted_cache import WeightedCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -82,8 +82,8 @@ class Fetched:
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, object, int], memoryview] = OrderedDict()
-        self._ends: OrderedDict[tuple[str, object, int], memoryview] = OrderedDict()
+        self._whole = WeightedCache[tuple[str, object, int], memoryview](KEPT_BYTES, len)
+        self._ends = WeightedCache[tuple[str, object, int], memoryview](_ENDS)
         self._looks: dict[str, Look] = {}
         self._lock = Lock()
 
@@ -104,13 +104,11 @@ class Fetched:
         """A file as it is now; its content is kept, in the same request, if it is small and was not kept
         before.
         """
-        with self._lock:
-            is_kept = any(name == path for name, *_ in self._kept)
-        if is_kept:
+        if any(name == path for name, *_ in self._whole):
             return ObjectPath(path).stat()
         stat, content = ObjectPath(path).content(KEPT_BYTES)
         if stat.st_size <= KEPT_BYTES:
-            self._keep((path, stat.st_ino, stat.st_mtime_ns), content)
+            self._whole.keep((path, stat.st_ino, stat.st_mtime_ns), content)
         return stat
 
     def look(self, paths: Sequence[str], look: Look | None) -> None:
@@ -126,32 +124,15 @@ class Fetched:
         if stat.st_size > KEPT_BYTES:
             return ObjectPath(path).part(start, length)
         key = (path, stat.st_ino, stat.st_mtime_ns)
-        with self._lock:
-            content, behind = self._kept.get(key), stat.st_size
+        content, behind = self._whole.get(key), stat.st_size
         if content is None and start >= stat.st_size - END_BYTES:
-            with self._lock:
-                content = self._ends.get(key)
-            content = self._end(key, path) if content is None else content
+            content = self._ends.of(key, lambda: memoryview(ObjectPath(path).end(END_BYTES)[0]))
             behind = len(content)
         elif content is None:
             now, content = ObjectPath(path).content()
-            self._keep((path, now.st_ino, now.st_mtime_ns), content)
+            self._whole.keep((path, now.st_ino, now.st_mtime_ns), content)
         start += behind - stat.st_size
         return bytes(content[start : start + length])
-
-    def _end(self, key: tuple[str, object, int], path: str) -> memoryview:
-        content, _ = ObjectPath(path).end(END_BYTES)
-        with self._lock:
-            self._ends[key] = memoryview(content)
-            while len(self._ends) > _ENDS:
-                self._ends.popitem(last=False)
-        return memoryview(content)
-
-    def _keep(self, key: tuple[str, object, int], content: memoryview) -> None:
-        with self._lock:
-            self._kept[key] = content
-            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > KEPT_BYTES:
-                self._kept.popitem(last=False)
 
 
 class Look:

@@ -9,12 +9,12 @@ is fetched by the file layer.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from datetime import UTC, datetime
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any
 
 from muntin.definition.relative_paths import OBJECT_STORES, is_object_store
+from muntin.files.weighted_cache import WeightedCache
 from muntin.sources.sessions.fetched_files import fetched
 from muntin.sources.sessions.plain_text import is_plain, plain_texts
 
@@ -32,7 +32,7 @@ PLAIN = rf"{SCHEME}://[^/]+/"
 _PLAIN = re.compile(PLAIN)
 _MAGIC = re.compile(r"[*?[]")
 # address -> bytes of the content, of the files that were opened last
-_SIZES, _MOST = OrderedDict[str, int](), 1000
+_SIZES = WeightedCache[str, int](1000)
 
 
 def encoding_of(source: Source) -> str | None:
@@ -121,14 +121,13 @@ def _listed_files() -> AbstractFileSystem:
         def open(self, path: str, *_: object, **__: object) -> IO[bytes]:
             """The content of a file."""
             encoding, plain = path.removeprefix(f"{SCHEME}://").split("/", 1)
-            content, _SIZES[path] = plain_texts().opened(plain, encoding)
-            if len(_SIZES) > _MOST:
-                _SIZES.popitem(last=False)
+            content, size = plain_texts().opened(plain, encoding)
+            _SIZES.keep(path, size)
             return content
 
         def info(self, path: str, **_: object) -> dict[str, Any]:
             """The facts of a file that is open."""
-            return {"name": path, "size": _SIZES[path], "type": "file"}
+            return {"name": path, "size": _SIZES.get(path), "type": "file"}
 
         def exists(self, path: str, **_: object) -> bool:  # noqa: ARG002 - reading tells
             """Whether it can be asked for."""

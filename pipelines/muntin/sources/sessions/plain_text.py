@@ -11,13 +11,11 @@ import gzip
 import io
 import os
 import zlib
-from collections import OrderedDict
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from threading import Lock
 from typing import IO, TYPE_CHECKING, cast
 
 import pyarrow as pa
@@ -25,6 +23,7 @@ import pyarrow as pa
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import SourceError, StorageError
 from muntin.files.paths import stat_of
+from muntin.files.weighted_cache import WeightedCache
 from muntin.sources.dialect import UTF_8
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Facts = tuple[int, int, int | str]  # size, when it was written, and its number on the disk or its ETag
+    _Text = tuple[Facts, bytes | SpooledTemporaryFile[bytes], int]
     from collections.abc import Iterable
 
 _MARKS = {  # marks of UTF-32 begin as marks of UTF-16
@@ -121,25 +121,19 @@ class PlainTexts:
     """
 
     def __init__(self) -> None:
-        self._texts: OrderedDict[tuple[str, str], tuple[Facts, bytes | SpooledTemporaryFile[bytes], int]]
-        self._texts, self._lock = OrderedDict(), Lock()
+        self._small: WeightedCache[tuple[str, str], _Text] = WeightedCache(KEPT_BYTES, lambda text: text[2])
+        self._large: WeightedCache[tuple[str, str], _Text] = WeightedCache(_LARGE)
 
     def opened(self, path: str, encoding: str) -> tuple[IO[bytes], int]:
         """The content of a file for reading, and its size in bytes."""
         file, facts = (path, encoding), facts_of(path)
-        with self._lock:
-            before, text, size = self._texts.get(file, (None, b"", 0))
-        if before != facts:
-            text, size = _spooled(path, encoding)
-        with self._lock:
-            self._texts[file] = facts, text, size
-            self._texts.move_to_end(file)
-            small = [each for each, (_, _, size) in self._texts.items() if size <= KEPT_BYTES]
-            large = [each for each in self._texts if each not in small]
-            for each in large[:-_LARGE]:
-                del self._texts[each]  # who reads it holds it until then
-            while len(small) > 1 and sum(self._texts[each][2] for each in small) > KEPT_BYTES:
-                del self._texts[small.pop(0)]
+        known_texts = (self._small.get(file), self._large.get(file))
+        _, text, size = next((each for each in known_texts if each and each[0] == facts), None) or (
+            facts,
+            *_spooled(path, encoding),
+        )
+        # who reads a text that goes holds it until then
+        (self._small if isinstance(text, bytes) else self._large).keep(file, (facts, text, size))
         if isinstance(text, bytes):
             return io.BytesIO(text), size
         spool = text  # from its first byte, whoever else reads it

@@ -15,9 +15,9 @@ from muntin.extensions.airflow.assets.partitions import MOST, announced_keys, ke
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from muntin.extensions.airflow.assets.announcements import Announcement, Announcer
     from muntin.extensions.airflow.assets.partitions import Partitions
     from muntin.extensions.airflow.place import Place
-    from muntin.jobs.records.announcements import Announcement, Announcer
 
 CALLED_BACK_US = 60_000_000
 """So long after a run took its part Airflow may count the run as well and not yet have called back that its
@@ -30,7 +30,7 @@ def announcer_of(context: Mapping[str, Any]) -> Announcer:
     """A run of Airflow that announces, which asks Airflow about other runs: a run that failed announces
     nothing any more.
     """
-    from muntin.jobs.records.announcements import Announcer
+    from muntin.extensions.airflow.assets.announcements import Announcer
 
     run, ti = context["dag_run"], context["ti"]
 
@@ -59,7 +59,7 @@ def announced(
     window -> starts of the batches that the run itself published. With `partitions` there are `keys`, also of
     windows of which nothing was published, where earlier runs left keys.
     """
-    from muntin.jobs.records.announcements import Announcer, announce
+    from muntin.extensions.airflow.assets.announcements import Announcer, announce
 
     keys_of = partial(announced_keys, place.bound, partitions) if partitions else None
     parts = announce(place.bound, announcer or Announcer(), keys_of, MOST)
@@ -107,6 +107,6 @@ def acknowledge(place: Place, result: Mapping[str, Any]) -> None:
 
     Only to be called when Airflow has them. `result`: what the task publish returned.
     """
-    from muntin.jobs.records.announcements import acknowledge as note
+    from muntin.extensions.airflow.assets.announcements import acknowledge as note
 
     note(place.bound, {window: each["name"] for window, each in result["announced"].items()})

@@ -147,14 +147,14 @@ def key_of(start_us: int) -> str:
 
 
 def _starts(bound: Bound, window: str, partitions: Partitions, batches_us: Sequence[int]) -> list[int]:
-    from muntin.jobs.published.closed_starts import closed_starts
+    from muntin.extensions.airflow.assets.closed_starts import closed_starts
 
     return [*batches_us] if partitions.by == "batch" else closed_starts(bound, window, batches_us)
 
 
 def _whole(bound: Bound, window: str, partitions: Partitions, low_us: int, high_us: int) -> list[int]:
     """The keys of a span, if all of them are there."""
-    from muntin.jobs.published.closed_starts import published_batches, starts_if_closed
+    from muntin.extensions.airflow.assets.closed_starts import published_batches, starts_if_closed
 
     return (published_batches if partitions.by == "batch" else starts_if_closed)(
         bound, window, low_us, high_us

@@ -17,7 +17,7 @@ from muntin.sources.upstream_windows import WindowSource
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from muntin.jobs.inspect.column_origins import Origin
+    from muntin.extensions.airflow.observed.column_origins import Origin
     from muntin.jobs.state.bound import Bound
 
 log = logging.getLogger("muntin")
@@ -64,7 +64,7 @@ def inputs_of(
 
     What Spark reads is no dataset that anybody knows.
     """
-    from muntin.jobs.inspect.column_origins import column_origins
+    from muntin.extensions.airflow.observed.column_origins import column_origins
 
     places = _places(bound)
     return {column: [*_inputs(origins, places)] for column, origins in column_origins(bound, window).items()}

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
-from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +17,7 @@ from muntin.errors import BrokerError, SourceError
 from muntin.extensions.kafka.topics.checks import SCHEME, named, parsed
 from muntin.extensions.kafka.topics.messages import messages
 from muntin.extensions.kafka.topics.values import decoded
+from muntin.files.weighted_cache import WeightedCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,41 +53,25 @@ class Content:
         return len(self.file) + self.number.nbytes + self.offset.nbytes
 
 
-class _Kept:
-    """The contents that were read last. They never change."""
-
-    def __init__(self) -> None:
-        self.contents: OrderedDict[tuple[str, str], Content] = OrderedDict()
-        self.refused: dict[tuple[str, str], tuple[float, BrokerError]] = {}
-        self.lock = Lock()
-
-    def of(self, source: KafkaSource, address: str) -> Content:
-        which = (reading(source), address)
-        with self.lock:
-            cached_content, (at_s, wrong) = self.contents.get(which), self.refused.get(which, (0.0, None))
-        if cached_content is not None:
-            return cached_content
-        # a task that searches bad rows would wait once more
-        if wrong is not None and monotonic() - at_s < _AGAIN_S:
-            raise wrong
-        try:
-            content = _content(source, address)
-        except BrokerError as refused:
-            self.refused = {which: (monotonic(), refused)}
-            raise
-        with self.lock:
-            self.contents[which] = content
-            while len(self.contents) > 1 and sum(each.size for each in self.contents.values()) > KEPT_BYTES:
-                self.contents.popitem(last=False)
-        return content
-
-
-_KEPT = _Kept()
+_CONTENTS = WeightedCache[tuple[str, str], Content](KEPT_BYTES, lambda content: content.size)
+_REFUSALS = WeightedCache[tuple[str, str], tuple[float, BrokerError]](1)
 
 
 def content(source: KafkaSource, address: str) -> Content:
-    """The content of a range. Messages that are gone are a `SourceError`."""
-    return _KEPT.of(source, address)
+    """The content of a range, which never changes. Messages that are gone are a `SourceError`."""
+    which = (reading(source), address)
+
+    def read() -> Content:
+        # a task that searches bad rows would wait once more
+        if (refusal := _REFUSALS.get(which)) and monotonic() - refusal[0] < _AGAIN_S:
+            raise refusal[1]
+        try:
+            return _content(source, address)
+        except BrokerError as wrong:
+            _REFUSALS.keep(which, (monotonic(), wrong))
+            raise
+
+    return _CONTENTS.of(which, read)
 
 
 def _content(source: KafkaSource, address: str) -> Content:

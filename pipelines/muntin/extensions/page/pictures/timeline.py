@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from muntin.extensions.page.views.timeline import Bar, Timeline
-    from muntin.jobs.inspect.trends import ListedBatch
+    from muntin.extensions.page.views.trends import ListedBatch
 
     Leads = Callable[[Bar], str | None]
 

@@ -13,7 +13,7 @@ import numpy as np
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.extensions.page.views.tables import ROWS
-from muntin.jobs.inspect.trends import listed_batches, week
+from muntin.extensions.page.views.trends import listed_batches, week
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.batch_states import stretches

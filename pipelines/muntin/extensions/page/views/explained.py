@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from muntin.definition.instants import instant_us
 from muntin.extensions.page.views.commands import again
+from muntin.extensions.page.views.trends import published_at
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.inspect.one_key import value_of
-from muntin.jobs.inspect.trends import published_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

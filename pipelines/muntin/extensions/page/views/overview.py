@@ -197,7 +197,7 @@ def _us(moment: Any) -> int:  # noqa: ANN401 - an aware datetime
 def _last_reports(bound: Bound) -> list[BatchReport]:
     """The reports of the last batches that were read."""
     table = bound.frame_sets[0].table
-    read = accumulated(bound, table, bound.store.snapshot(table))
+    read = accumulated(bound, table)
     some = zip(read.start_us[-RECENT:].tolist(), read.end_us[-RECENT:].tolist(), strict=True)
     return batch_reports(bound, [Interval(start, end) for start, end in some])
 

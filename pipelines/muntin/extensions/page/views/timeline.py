@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us
 from muntin.definition.kinds import Bounded, Chained
+from muntin.extensions.page.views.trends import ListedBatch, listed_batches, with_counts
 from muntin.jobs.inspect.one_key import combined_of_key, frames_from, one_row_each, rows_of_key
 from muntin.jobs.inspect.some_windows import Asked, some_windows
-from muntin.jobs.inspect.trends import ListedBatch, listed_batches, with_counts
 from muntin.jobs.published.pending import pending_window
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants

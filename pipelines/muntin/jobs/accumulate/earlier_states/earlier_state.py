@@ -27,7 +27,7 @@ from muntin.aggregates.counting import ROW_COUNT
 from muntin.errors import ConflictError
 from muntin.files.paths import folders_in
 from muntin.jobs.inputs.inputs import difference
-from muntin.jobs.records.reports_table import TABLE, last_accumulated, last_read_at
+from muntin.jobs.records.reports_table import TABLE, last_accumulated, newest_read
 from muntin.jobs.state import definition_note
 from muntin.jobs.state.definition_note import noted_facts
 from muntin.jobs.state.fingerprint import facts_text
@@ -82,8 +82,7 @@ def adoptable(bound: Bound) -> AnyPath | None:
         for other in others
         if (has := definition_note.noted_facts(other)) and suffices(has, wanted) and _is_whole(bound, other)
     ]
-    ages = [(read_at, other) for other in enough if (read_at := last_read_at(DeltaStore(other)))]
-    return max(ages)[1] if ages else None
+    return newest_read(enough)
 
 
 def _is_whole(bound: Bound, earlier: AnyPath) -> bool:

@@ -19,6 +19,7 @@ from muntin.jobs.accumulate.read_batches import Read, read_batches
 from muntin.jobs.quarantine.refused_rows_kept import refused_otherwise
 from muntin.sources.listing import SourceFile
 from muntin.states.derived_columns import has_types
+from muntin.states.frames import NO_INTS, Ints
 from muntin.store.disk import link
 from muntin.store.paths import QUARANTINE
 from muntin.store.shared_files import held, others, within
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.earlier_states.earlier_state import Earlier
     from muntin.jobs.inputs.listings.listing import Inputs
     from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
     from muntin.store.store import Snapshot
     from muntin.tasks import Runner
 
@@ -148,11 +148,11 @@ def _added_otherwise(bound: Bound, earlier: Earlier, task_files: Read) -> Ints:
     DuckDB part its groups.
     """
     if all(frames.by_arrival for frames in bound.frame_sets) or not earlier.keeps_lists(bound):
-        return np.empty(0, np.int64)
+        return NO_INTS
     large = [
         start
         for start, splits in task_files.splits.items()
-        if any(split["read"] > MOST_ROWS for split in splits)
+        if any(split["counts"][0] > MOST_ROWS for split in splits)
     ]
     return np.array(sorted(large), np.int64)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.sources.reading.taken_times import Taken
     from muntin.sources.source import Columns, Source
-    from muntin.timeline.batches import Flags
+    from muntin.states.frames import Flags
 
 REPEATED = "muntin_repeated"
 _PLACES = "muntin_places"

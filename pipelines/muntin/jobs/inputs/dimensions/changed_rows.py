@@ -35,6 +35,7 @@ from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.sources.reading.dimensions.dimension import Versions, versions_of
 from muntin.states.columns import BATCH
+from muntin.states.frames import NO_INTS, Ints
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import whole_content
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
     from muntin.sources.reading.dimensions.dimension import Dimension
-    from muntin.states.frames import Ints
     from muntin.store.store import File
 
 _LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]
@@ -177,10 +177,7 @@ def outlived_versions(folder: AnyPath) -> list[str]:
     """Names of the files of versions in a folder of `DIMENSIONS` that no note names: the next run compares
     with other versions.
     """
-    try:
-        noted = json.loads((folder.parent / _NOTE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        noted = {}
+    noted = _names(read_note(folder.parent / _NOTE))
     noted_names = {path_of_versions(name, digest) for name, digest in noted.items() if name != _READING}
     return [name for name in names_in(str(folder)) if name not in noted_names]
 
@@ -188,11 +185,11 @@ def outlived_versions(folder: AnyPath) -> list[str]:
 def _apart(bound: Bound, files: Sequence[File]) -> Ints:
     """Starts of the batches whose states rest on something else than the table of what was met says."""
     if bound.source.dedupe_within_us is not None:
-        return np.empty(0, np.int64)  # `settle` compares the names with ids and with what was met
+        return NO_INTS  # `settle` compares the names with ids and with what was met
     met = batches_of(bound.table(LOOKED_UP), files, bound.pipeline.intervals.after)
-    apart = [np.empty(0, np.int64)]
+    apart = [NO_INTS]
     for frames in bound.frame_sets:
-        batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+        batches = accumulated(bound, frames.table)
         at = met.position(batches.start_us)
         other = (at < 0) | (np.append(met.decided, np.uint64(0))[at] != batches.decided)
         apart.append(batches.start_us[other & ~batches.expired])
@@ -203,15 +200,13 @@ def _affected(
     bound: Bound, files: Sequence[File], dimension: Dimension, before: Versions | None, now: Versions
 ) -> Ints:
     """Starts of the batches that met what differs. `before`: None: everything may."""
-    keys, begin, end = (
-        differing(before, now) if before else (None, np.empty(0, np.int64), np.empty(0, np.int64))
-    )
+    keys, begin, end = differing(before, now) if before else (None, NO_INTS, NO_INTS)
     low, high = (
         (int(begin.min(initial=np.iinfo(np.int64).max)), int(end.max(initial=np.iinfo(np.int64).min)))
         if before
         else ALWAYS
     )
-    starts_of_files = [np.empty(0, np.int64)]
+    starts_of_files = [NO_INTS]
     for file in files:
         path = parse_states_path(file.path)
         if path.low_us is None or path.high_us is None or path.low_us >= high or path.high_us < low:

@@ -77,10 +77,8 @@ def _last_begun(versions: Versions, ids: Ints, times: Ints, there: np.ndarray) -
     owner = np.repeat(np.arange(len(versions.key)), np.diff(versions.first))
     at = np.arange(len(times))
     events = np.concatenate([owner, ids[there]])
-    moments, kind = (
-        np.concatenate([versions.since, times[there]]),
-        np.repeat([0, 1], [len(owner), int(there.sum())]),
-    )
+    moments = np.concatenate([versions.since, times[there]])
+    kind = np.repeat([0, 1], [len(owner), int(there.sum())])
     order = np.lexsort((kind, moments, events))
     begun = np.cumsum(kind[order] == 0) - 1
     number = np.full(len(times), -1, np.int64)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Interval
     from muntin.jobs.state.bound import Bound
     from muntin.sources.listing import SourceFile
-    from muntin.states.frames import Ints
-    from muntin.timeline.batches import Batches, Flags
+    from muntin.states.frames import Flags
+    from muntin.timeline.batches import Batches
 _NAMED = 5
 
 
@@ -44,21 +44,16 @@ def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
     starts = np.array([interval.start_us for interval in gone], np.int64)
     held, own = np.zeros(len(gone), np.bool_), np.zeros(len(gone), np.bool_)
     for frames in bound.frame_sets:
-        batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+        batches = accumulated(bound, frames.table)
         own |= batches.position(starts) >= 0
         held |= is_among(starts, batches.start_us[_has_rows(bound, batches)])
     if bound.source.member is None:
-        held |= ~own & _closed(bound, starts)
+        is_closed = np.zeros(len(starts), np.bool_)
+        for window in bound.windows:
+            if ledger := current(bound.store, window).ledger:
+                is_closed |= is_among(starts, ledger.entries.start_us[ledger.entries.high_us > BEFORE_ALL])
+        held |= ~own & is_closed
     return [gone[at] for at in np.flatnonzero(held).tolist()]
-
-
-def _closed(bound: Bound, starts: Ints) -> Flags:
-    """Which of some batches have events, and live windows, of whatever definition."""
-    is_closed = np.zeros(len(starts), np.bool_)
-    for window in bound.windows:
-        if ledger := current(bound.store, window).ledger:
-            is_closed |= is_among(starts, ledger.entries.start_us[ledger.entries.high_us > BEFORE_ALL])
-    return is_closed
 
 
 def _has_rows(bound: Bound, batches: Batches) -> Flags:

@@ -1,12 +1,12 @@
 """Results are kept while all together weigh no more than a limit."""
 
-from muntin.store.local_files import kept
+from muntin.files.weighted_cache import WeightedCache, weighted_cache
 
 
 def counted(most: int):
     asked: list[int] = []
 
-    @kept(most, lambda found: found)
+    @weighted_cache(most, lambda number: number)
     def same(number: int) -> int:
         """Itself."""
         asked.append(number)
@@ -53,19 +53,10 @@ def test_all_is_forgotten() -> None:
     assert same.__doc__ == "Itself."
 
 
-# a1  a2  b1  a3      two with the first argument a are kept: a1 goes
-def test_newer_ones_take_the_place_of_older_ones_with_the_same_first_argument() -> None:
-    asked: list[tuple[str, int]] = []
-
-    @kept(10, lambda _: 1, newest=2)
-    def made(name: str, number: int) -> int:
-        asked.append((name, number))
-        return number
-
-    for name, number in [("a", 1), ("a", 2), ("b", 1), ("a", 3), ("a", 3), ("a", 2), ("b", 1), ("a", 1)]:
-        assert made(name, number) == number
-    assert asked == [("a", 1), ("a", 2), ("b", 1), ("a", 3), ("a", 1)]
-    for number in range(20):  # those that weigh too much go, too, whatever their names
-        assert made(str(number), number) == number
-    assert made("a", 1) == 1
-    assert asked[-1] == ("a", 1)
+# a: 3   b: 4   a: 5      the second value of a takes the place of the first: all weigh 9
+def test_a_key_has_one_value() -> None:
+    cache = WeightedCache[str, int](10, lambda number: number)
+    for key, value in [("a", 3), ("b", 4), ("a", 5)]:
+        assert cache.keep(key, value) == value
+    assert [*cache] == ["b", "a"]
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (5, 4, None)

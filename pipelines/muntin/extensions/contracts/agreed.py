@@ -123,10 +123,8 @@ def _table(table: dict[str, Any], where: str) -> Table:
             checks[f"{implementation.get('type')} {arguments}"] = _stronger(
                 checks.get(f"{implementation.get('type')} {arguments}"), each.get("severity")
             )
-    columns, keys = (
-        {name: _column(each, place) for name, each, place in parts},
-        tuple(sorted(positions, key=positions.__getitem__)),
-    )
+    columns = {name: _column(each, place) for name, each, place in parts}
+    keys = tuple(sorted(positions, key=positions.__getitem__))
     return Table(columns, keys, checks, _custom(table, ON_FAILURE, where) or "hold")
 
 

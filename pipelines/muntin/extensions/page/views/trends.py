@@ -6,18 +6,15 @@ The batches of a pipeline in order: published, waiting and missing; and when a b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
-from muntin.definition.instants import from_us
-from muntin.jobs.records.report_files import bounds_of, telling_of
-from muntin.jobs.records.reports_table import TABLE
-from muntin.store.reading import read_files
+from muntin.jobs.records.report_files import bounds_of
+from muntin.jobs.records.reports_table import TABLE, read_reports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +24,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import Store
+
 Standing = Literal["published", "read", "waiting", "missing"]
 
 
@@ -82,12 +80,8 @@ def with_counts(todo: Pending, some: Sequence[tuple[int, int, Standing]]) -> lis
 
 def published_at(store: Store, batch_us: int | None = None) -> datetime | None:
     """When something was last published, or a report of this batch; None where no report says it."""
-    snapshot, condition = store.snapshot(TABLE), ds.field("step") == "publish"
-    if snapshot.version < 0:
-        return None
-    if batch_us is not None:
-        condition &= ds.field("batch") == from_us(batch_us)
-    rows = read_files(store.root / TABLE, snapshot, ["recorded_at"], condition)
+    span_us = None if batch_us is None else (batch_us, batch_us)
+    rows = read_reports(store, ["recorded_at"], "publish", span_us)
     return pc.max(rows["recorded_at"]).as_py()  # type: ignore[no-any-return]
 
 
@@ -131,11 +125,8 @@ def week(bound: Bound) -> Week | None:
     newest_us = max((bounds[1] for file in snapshot.files if (bounds := bounds_of(file))), default=None)
     if newest_us is None:
         return None
-    files = telling_of(snapshot.files, newest_us - WEEK_US, newest_us)
-    condition = (ds.field("step") == "publish") & (ds.field("batch") > from_us(newest_us - WEEK_US))
-    table = read_files(
-        bound.store.root / TABLE, replace(snapshot, files=files), ["batch", "recorded_at", *SUMMED], condition
-    )
+    columns, span_us = ["batch", "recorded_at", *SUMMED], (newest_us - WEEK_US + 1, newest_us)
+    table = read_reports(bound.store, columns, "publish", span_us)
     return _week(bound, _by_batch(table)) if len(table) else None
 
 

@@ -14,7 +14,7 @@ from muntin.sources.common_types import common_type
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from muntin.jobs.inspect.contracts.agreed import Agreed, Column, Table
+    from muntin.extensions.contracts.agreed import Agreed, Column, Table
 
 _SECOND = 1_000_000
 

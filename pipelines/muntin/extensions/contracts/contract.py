@@ -12,10 +12,11 @@ from muntin.definition.clocks import UTC_NAME
 from muntin.definition.durations import spell
 from muntin.definition.kinds import Unending
 from muntin.definition.relative_paths import is_object_store
-from muntin.errors import SourceError
+from muntin.errors import DefinitionError, SourceError
+from muntin.extensions.contracts.agreed import ON_FAILURE, agreed, read_contract
+from muntin.extensions.contracts.breaks import Break, added, breaks
 from muntin.jobs.check import types_bound
 from muntin.jobs.inputs.inputs import first_inputs
-from muntin.jobs.inspect.contracts.agreed import ON_FAILURE
 from muntin.jobs.publish.validate import find_suite
 from muntin.jobs.published.as_defined import as_readers_know
 from muntin.jobs.published.promotion import texts
@@ -32,6 +33,7 @@ from muntin.store.state import WINDOWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     import pyarrow as pa
 
@@ -70,6 +72,18 @@ def contract(pipeline: Pipeline, *, root: str | AnyPath) -> dict[str, Any]:
     said = {"description": {"purpose": pipeline.description}} if pipeline.description else {}
     version = digest_of(json.dumps(agreed).encode())
     return head | {"version": version, "status": "active"} | said | {"servers": [_server(bound)]} | agreed
+
+
+def held_against(pipeline: Pipeline, root: AnyPath, path: Path) -> tuple[list[Break], list[str]]:
+    """The promises of a contract that the definition breaks, and what it adds."""
+    before, renamed = read_contract(path), pipeline.renamed_tables
+    if before.pipeline not in (pipeline.name, pipeline.renamed.pipeline):
+        raise DefinitionError(
+            f"{path}: it is the contract of {before.pipeline!r}, and this pipeline is {pipeline.name!r}; give"
+            " its own"
+        )
+    now = agreed(contract(pipeline, root=root), pipeline.name)
+    return breaks(before, now, renamed), added(before, now, renamed)
 
 
 def _server(bound: Bound) -> dict[str, str]:
