@@ -41,6 +41,7 @@ DOCUMENTED_ATTRIBUTES = {
     "argv",  # of sys
     "args", "msg",  # of a record of a log
     "extra",  # of an outlet's event in Airflow
+    "cache_clear", "is_there",  # ours, of a function and of an error
     "by", "bytes", "bytes_read", "given", "kept", "kept_tiles", "of", "tables", "touched", "state", "twice", "weight", "what",  # ours
 }  # fmt: skip
 DOCUMENTED_TEXTS = {

@@ -213,7 +213,7 @@ def test_rows_that_are_gone_are_an_error_unless_they_shall_go(spark: "SparkSessi
     interval = pipeline.intervals.around(pipeline.intervals.first_us)
     with pytest.raises(SourceError, match="rows were read before, and there is no row any more"):
         accumulate(Bound(hourly(none), state), OnSpark(spark), [interval])
-    assert accumulate(Bound(hourly(none), state), OnSpark(spark), [interval], allow_missing=True)[0].read == 0
+    assert accumulate(Bound(hourly(none), state), OnSpark(spark), [interval], allow_missing=True)[0].counts.read == 0
 
 
 def test_another_function_is_another_state() -> None:

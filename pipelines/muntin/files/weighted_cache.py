@@ -1,4 +1,4 @@
-"""What a process keeps, so that it is not made twice: as much as together weighs no more than a limit."""
+"""A cache of what a process would make twice: values that together weigh no more than a limit."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class WeightedCache(Generic[K, T]):
 
 
 def weighted_cache(most: int, weigh: Callable[[Any], int]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """As `lru_cache`, by the weight of results."""
+    """A decorator like `lru_cache`, which goes by the weight of results."""
 
     def cached(function: Callable[P, T]) -> Callable[P, T]:
         results = WeightedCache[Any, T](most, weigh)

@@ -152,7 +152,7 @@ def key_codes(columns: Sequence[pa.Array], rows: int) -> Ints:
 
 
 def codes_of(table: pa.Table, names: Iterable[str]) -> Ints:
-    """As `key_codes`, of columns of a table."""
+    """The codes that `key_codes` gives, of columns of a table."""
     return key_codes([contiguous(table[name]) for name in names], len(table))
 
 
