@@ -163,6 +163,7 @@ def test_what_would_be_gone_at_once_is_refused(retain: Any, other: dict[str, Any
         ("dta/x.csv", "there is no folder 'dta' in {here}, which holds da[t]a, data; did you mean 'data'?"),
         ("data/2024-*/x.csv", "there is no folder '2024-*' in {here}/data, which holds no folder, but a.csv, b.csv"),
         ("da[[]t]a/x.csv", "{here}/da[t]a holds nothing"),
+        ("da[[]t]a/new/x.csv", "there is no folder 'new' in {here}/da[t]a, which holds nothing"),
         ("data/**/x.csv", "there is no folder '**' in {here}/data, which holds no folder, but a.csv, b.csv"),
     ],
 )

@@ -40,7 +40,8 @@ def near(pattern: str) -> str:
     folder, wanted = _folder(parts[:depth]), plain(parts[depth]) if depth < len(parts) else ""
     if depth + 1 < len(parts):
         folders = _names(folder, folders=True)
-        holds = _some(wanted, folders) or f"no folder, but {_some(wanted, _names(folder)) or 'nothing else'}"
+        names = _some(wanted, _names(folder))
+        holds = _some(wanted, folders) or (f"no folder, but {names}" if names else "nothing")
         return (
             f"there is no folder {wanted!r} in {folder}, which holds {holds}{did_you_mean(wanted, folders)}"
         )
