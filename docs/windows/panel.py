@@ -14,7 +14,7 @@ from muntin import windows
 from muntin.definition.instants import instant_us
 from muntin.engine.given_spans import END, START, given_spans
 from muntin.states.columns import INSTANT
-from muntin.windows.all_time import AllTime
+from muntin.windows.kinds.all_time import AllTime
 
 if TYPE_CHECKING:
     from muntin.windows.kind import Window
@@ -23,6 +23,7 @@ HOUR, DAY = 3_600, 86_400
 LETTER = {HOUR: "h", DAY: "d"}
 NEW_YORK = ZoneInfo("America/New_York")
 ZERO = datetime(2024, 1, 1, tzinfo=UTC)
+NAMES = {name: getattr(windows, name) for name in windows.__all__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Panel:
     @property
     def window(self) -> Window:
         """The definition."""
-        window = eval(self.says, vars(windows))  # noqa: S307 - our own text
+        window = eval(self.says, NAMES)  # noqa: S307 - our own text
         zero = instant_us(self.zero, "zero")
         times = (pa.array([zero + each[at] * SECOND for each in self.spans], pa.int64()).view(INSTANT) for at in (0, 1))
         spans = given_spans(pa.table(dict(zip((START, END), times, strict=True))), ())

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
 
 from muntin.old_names import no_such_name
@@ -43,6 +44,19 @@ def extension(kind: str, name: str) -> Any:  # noqa: ANN401 - whatever the exten
         )
     )
     raise NoExtensionError(f"no extension has {kind}.{name}{lost}")
+
+
+def of_home(module: str, homes: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 - as above
+    """The attribute of a module that a module below it defines, for its `__getattr__`: `homes` maps names to
+    modules.
+
+    Raises:
+        AttributeError: no module defines it.
+        DefinitionError: it is an old name.
+    """
+    if name not in homes:
+        raise no_such_name(module, name)
+    return getattr(import_module(f"{module}.{homes[name]}"), name)
 
 
 def attribute_of(module: str, kind: str, name: str) -> Any:  # noqa: ANN401 - as above

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from docs.windows.panel import HOUR, Panel
+from docs.windows.panel import HOUR, NAMES, Panel
 from muntin import windows
 from tests.catalogue import classes, given_tables
 from tests.catalogue import random_windows as drawn
@@ -82,7 +82,7 @@ class Kind:
     @property
     def window(self) -> Any:
         """The window of the call."""
-        window = eval(self.call, vars(windows))  # noqa: S307 - our own table
+        window = eval(self.call, NAMES)  # noqa: S307 - our own table
         return given_tables.with_table(window, [(YEAR + start * SECOND, YEAR + end * SECOND) for start, end in self.spans])
 
 

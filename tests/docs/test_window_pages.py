@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from docs.windows.panel import NAMES
 from muntin import windows
 from tests.catalogue.kinds import KINDS, POLICIES
 from tests.oracle import SECOND, Batch
@@ -56,7 +57,7 @@ def test_the_engine_gives_what_the_table_of_sliding_windows_says(values: str, ev
     came = [(int(value), DEEP + int(value) * SECOND if "by_time" in evict + trigger else DEEP) for value in values.split()]
     rows = [{"t": at, "k": "a", "v": value, "x": 0.0, "s": "", "a": when, "file": ""} for at, (value, when) in enumerate(came)]
     for incomplete, wanted in ((False, sets(results)), (True, sets(more) + sets(results))):
-        policies = [eval(said, vars(windows)) for said in (evict, trigger)]  # noqa: S307 - our own page
+        policies = [eval(said, NAMES) for said in (evict, trigger)]  # noqa: S307 - our own page
         window = windows.arrival(policies[0], trigger=policies[1], incomplete=incomplete)
         found = ours(window, (Batch(DEEP, DEEP + 20 * SECOND, rows),))
         fired = [values for _, values in sorted(found.items()) if values[0] == 0]
@@ -72,7 +73,7 @@ def sorted_outputs() -> list[tuple[str, ...]]:
 @pytest.mark.parametrize(("values", "call", "results", "more"), sorted_outputs())
 def test_the_engine_gives_what_the_table_of_progressive_sorts_says(values: str, call: str, results: str, more: str) -> None:
     rows = [{"t": at, "k": "a", "v": int(v), "x": 0.0, "s": "", "a": DEEP, "file": ""} for at, v in enumerate(values.split())]
-    window = eval(call, vars(windows))  # noqa: S307 - our own page
+    window = eval(call, NAMES)  # noqa: S307 - our own page
     for flush, wanted in ((False, results), (True, f"{results} {more}")):
         found = ours(replace(window, flush=flush), (Batch(DEEP, DEEP + SECOND, rows),))
         assert [total for _, (closed, _, _, _, _, total, *_) in sorted(found.items()) if closed == 0] == [int(v) for v in wanted.split()]

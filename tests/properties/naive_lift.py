@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
-from muntin.windows.session import until_column
+from muntin.windows.kinds.session import until_column
 from tests.oracle import Agg
 
 INSTANT = pa.timestamp("us", tz="UTC")

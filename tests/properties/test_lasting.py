@@ -19,7 +19,7 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.merged_states import tallies
 from muntin.engine.windows import Combined
 from muntin.timeline.closing import closing
-from muntin.windows.right_closed import RightClosed
+from muntin.windows.kinds.right_closed import RightClosed
 from tests.case_counts import random_seeds
 from tests.oracle import DAY, Judgement, lasting
 from tests.oracle.time import Event, events, watermarks

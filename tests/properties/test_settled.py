@@ -3,7 +3,7 @@
 import pytest
 
 from muntin.timeline import reconcile
-from muntin.windows.session import Session
+from muntin.windows.kinds.session import Session
 from tests.case_counts import cases
 from tests.properties.random_cases import Case, case
 from tests.properties.random_histories import Desk

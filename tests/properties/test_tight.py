@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pytest
 
 from muntin.windows.kind import Window
-from muntin.windows.session import Session
-from muntin.windows.sliding import Sliding
-from muntin.windows.tumbling import Tumbling
+from muntin.windows.kinds.session import Session
+from muntin.windows.kinds.sliding import Sliding
+from muntin.windows.kinds.tumbling import Tumbling
 from tests import oracle
 from tests.catalogue.random_times import LENGTH, MINUTE
 from tests.oracle import Batch

@@ -15,7 +15,7 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.tasks import Local
 from muntin.windows.kind import Window
-from muntin.windows.tumbling import Tumbling
+from muntin.windows.kinds.tumbling import Tumbling
 
 START, DAY = datetime(2024, 3, 8, tzinfo=UTC), timedelta(days=1)  # New York's clocks change on the 10th
 HERE = Local(1)

@@ -16,7 +16,7 @@ from muntin import aggregates as agg
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
-from muntin.windows.session import Session
+from muntin.windows.kinds.session import Session
 
 START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
 HERE = Local(1)

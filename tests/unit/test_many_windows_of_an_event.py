@@ -8,7 +8,7 @@ import pytest
 
 from muntin import windows
 from muntin.errors import DefinitionError
-from muntin.windows.sliding import MOST
+from muntin.windows.kinds.sliding import MOST
 
 BUILD: dict[str, Callable[[Any], Any]] = {
     "cumulating": lambda step: windows.cumulating("15m", step=step),

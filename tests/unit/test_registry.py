@@ -1,13 +1,15 @@
 """Names that extensions add: an extension that is broken is no missing name, and a Muntin that is not installed says so."""
 
+import ast
 import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from muntin import registry, sinks
+from muntin import aggregates, registry, sinks, windows
 from muntin.registry import NoExtensionError, extension
 
 
@@ -66,3 +68,14 @@ def test_a_module_by_its_short_name_is_no_second_copy() -> None:
         assert module.__spec__.name == module.__name__ == f"muntin.extensions.{whole}"
     with pytest.raises(ModuleNotFoundError, match=r"'muntin\.extensions\.alerts\.channels\.nothing'"):
         import_module("muntin.channels.nothing")
+
+
+@pytest.mark.parametrize("module", [aggregates, windows])
+def test_names_that_are_loaded_late_are_those_of_the_stub(module: ModuleType) -> None:
+    stub = ast.parse(Path(str(module.__file__) + "i").read_text())
+    homes = {name.name: each.module for each in stub.body if isinstance(each, ast.ImportFrom) for name in each.names}
+    assert homes == {name: f"{module.__name__}.{home}" for name, home in module._HOMES.items()}
+    assert {*module.__all__} <= {*dir(module)}
+    assert all(callable(getattr(module, name)) for name in module.__all__)
+    with pytest.raises(AttributeError, match=rf"^module '{module.__name__}' has no attribute 'tumblng'$"):
+        module.tumblng  # noqa: B018

@@ -9,8 +9,8 @@ from muntin.definition.kinds import Even
 from muntin.timeline.batches import Batches
 from muntin.timeline.tiers import NO_TILES, Scale, Stretch, Tiles, cover, due, joined_stretches, names, newest, uncut
 from muntin.windows.kind import Window
-from muntin.windows.sliding import Sliding
-from muntin.windows.tumbling import Tumbling
+from muntin.windows.kinds.sliding import Sliding
+from muntin.windows.kinds.tumbling import Tumbling
 
 BY_FOUR = Scale(width_us=1, base=4)
 

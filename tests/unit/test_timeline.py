@@ -16,8 +16,8 @@ from muntin.timeline.batches import Batches
 from muntin.timeline.closing import closing, watermarks
 from muntin.timeline.history import history
 from muntin.windows.kind import Window
-from muntin.windows.session import Session
-from muntin.windows.tumbling import Tumbling
+from muntin.windows.kinds.session import Session
+from muntin.windows.kinds.tumbling import Tumbling
 
 DAY = UNITS["d"]
 BY_TEN = Schedule(None, 10, 0, 0)

@@ -4,7 +4,7 @@ import numpy as np
 
 from muntin.engine.assignment import Assignment
 from muntin.states.frames import Frames
-from muntin.windows.sliding import Sliding
+from muntin.windows.kinds.sliding import Sliding
 
 Window = tuple[int, int, int, list[int], list[int]]
 

@@ -1,97 +1,41 @@
-"""The catalogue of aggregates. An aggregate is a value: fields with their monoids, and a finish."""
+"""The catalogue of aggregates. An aggregate is a value: fields with their monoids, and a finish.
 
-from typing import TYPE_CHECKING, Any
+A name is loaded when it is first used: a definition loads what it names.
+"""
 
-from muntin.aggregates.behaviour import active_periods, funnel, retention
-from muntin.aggregates.by_extremes import max_by, min_by
-from muntin.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
-from muntin.aggregates.counting import all_of, any_of, count, count_if, max_count, min_count
-from muntin.aggregates.distribution import (
-    count_by,
-    count_distinct,
-    entropy,
-    histogram,
-    median,
-    mode,
-    percentile,
-)
-from muntin.aggregates.extremes import max, min, range  # noqa: A004 - the names in SQL and in the contract
-from muntin.aggregates.grouping import by, elementwise
-from muntin.aggregates.lasting import integral, time_in_state
-from muntin.aggregates.merging import merge
-from muntin.aggregates.moments import stddev, variance
-from muntin.aggregates.order import any_value, candlestick, first, last
-from muntin.aggregates.over_time import counter_rate, longest_silence, time_weighted_mean
-from muntin.aggregates.own import apply, own
-from muntin.aggregates.pairs import correlation, covariance, linear_trend
-from muntin.aggregates.products import geometric_mean, harmonic_mean, product
-from muntin.aggregates.shape import kurtosis, skewness
-from muntin.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta
-from muntin.aggregates.sums import mean, rate, sum, weighted_mean  # noqa: A004 - the names in SQL and in the contract
-from muntin.old_names import no_such_name
+from typing import Any
 
-__all__ = [
-    "active_periods",
-    "all_of",
-    "any_of",
-    "any_value",
-    "apply",
-    "approx_count_distinct",
-    "approx_quantiles",
-    "approx_top_k",
-    "by",
-    "candlestick",
-    "collect",
-    "collect_distinct",
-    "collect_sorted",
-    "concat",
-    "correlation",
-    "count",
-    "count_by",
-    "count_distinct",
-    "count_if",
-    "counter_rate",
-    "covariance",
-    "elementwise",
-    "entropy",
-    "first",
-    "funnel",
-    "geometric_mean",
-    "harmonic_mean",
-    "histogram",
-    "integral",
-    "kurtosis",
-    "last",
-    "linear_trend",
-    "longest_silence",
-    "max",
-    "max_by",
-    "max_count",
-    "mean",
-    "median",
-    "merge",
-    "min",
-    "min_by",
-    "min_count",
-    "mode",
-    "own",
-    "percentile",
-    "product",
-    "range",
-    "rate",
-    "retention",
-    "skewness",
-    "stddev",
-    "sum",
-    "theta",
-    "time_in_state",
-    "time_weighted_mean",
-    "to_map",
-    "variance",
-    "weighted_mean",
-]
+from muntin.registry import of_home
 
-if not TYPE_CHECKING:  # mypy would take each misspelt name for a name of this module
+_NAMES = {
+    "behaviour": "active_periods funnel retention",
+    "by_extremes": "max_by min_by",
+    "collecting": "collect collect_distinct collect_sorted concat to_map",
+    "counting": "all_of any_of count count_if max_count min_count",
+    "distribution": "count_by count_distinct entropy histogram median mode percentile",
+    "extremes": "max min range",
+    "grouping": "by elementwise",
+    "lasting": "integral time_in_state",
+    "merging": "merge",
+    "moments": "stddev variance",
+    "order": "any_value candlestick first last",
+    "over_time": "counter_rate longest_silence time_weighted_mean",
+    "own_functions": "apply own",
+    "pairs": "correlation covariance linear_trend",
+    "products": "geometric_mean harmonic_mean product",
+    "shape": "kurtosis skewness",
+    "sketches": "approx_count_distinct approx_quantiles approx_top_k theta",
+    "sums": "mean rate sum weighted_mean",
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
-    def __getattr__(name: str) -> Any:  # noqa: ANN401 - nothing is returned
-        raise no_such_name(__name__, name)
+__all__ = [*sorted(_HOMES)]  # noqa: PLE0604 - __init__.pyi has each
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    return of_home(__name__, _HOMES, name)
+
+
+def __dir__() -> list[str]:
+    """The names of this module, loaded or not: the error for a misspelt name proposes similar names."""
+    return sorted({*globals(), *__all__})

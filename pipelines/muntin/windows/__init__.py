@@ -1,45 +1,37 @@
-"""Kinds of windows: parameters, checks, and the assigner that turns sorted frames into ranges."""
+"""Kinds of windows: parameters, checks, and the assigner that turns sorted frames into ranges.
 
-from typing import TYPE_CHECKING, Any
+A name is loaded when it is first used: a definition loads what it names.
+"""
 
-from muntin.old_names import no_such_name
-from muntin.windows.adjacent.between import between
-from muntin.windows.adjacent.while_same import while_same
-from muntin.windows.adjacent.while_true import while_
-from muntin.windows.all_time import all_time
-from muntin.windows.arrival.policies import by_count, by_delta, by_punctuation, by_time, keep
-from muntin.windows.arrival.progressive_sort import progressive_sort
-from muntin.windows.arrival.window import arrival
-from muntin.windows.cumulating import cumulating
-from muntin.windows.given import given
-from muntin.windows.session import session
-from muntin.windows.sliding import sliding
-from muntin.windows.trailing import trailing
-from muntin.windows.tumbling import tumbling
-from muntin.windows.unique_sliding import unique_sliding
+from typing import Any
 
-__all__ = [
-    "all_time",
-    "arrival",
-    "between",
-    "by_count",
-    "by_delta",
-    "by_punctuation",
-    "by_time",
-    "cumulating",
-    "given",
-    "keep",
-    "progressive_sort",
-    "session",
-    "sliding",
-    "trailing",
-    "tumbling",
-    "unique_sliding",
-    "while_",
-    "while_same",
-]
+from muntin.registry import of_home
 
-if not TYPE_CHECKING:  # mypy would take each misspelt name for a name of this module
+_NAMES = {
+    "arrival_policies": "by_count by_delta by_punctuation by_time keep",
+    "kinds.all_time": "all_time",
+    "kinds.arrival": "arrival",
+    "kinds.between": "between",
+    "kinds.cumulating": "cumulating",
+    "kinds.given": "given",
+    "kinds.progressive_sort": "progressive_sort",
+    "kinds.session": "session",
+    "kinds.sliding": "sliding",
+    "kinds.trailing": "trailing",
+    "kinds.tumbling": "tumbling",
+    "kinds.unique_sliding": "unique_sliding",
+    "kinds.while_same": "while_same",
+    "kinds.while_true": "while_",
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
-    def __getattr__(name: str) -> Any:  # noqa: ANN401 - nothing is returned
-        raise no_such_name(__name__, name)
+__all__ = [*sorted(_HOMES)]  # noqa: PLE0604 - __init__.pyi has each
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    return of_home(__name__, _HOMES, name)
+
+
+def __dir__() -> list[str]:
+    """The names of this module, loaded or not: the error for a misspelt name proposes similar names."""
+    return sorted({*globals(), *__all__})

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muntin.definition.durations import Duration
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.state.bound import Bound
-    from muntin.windows.tumbling import Tumbling
+    from muntin.windows.kinds.tumbling import Tumbling
 
 
 def window_asset(pipeline: Pipeline | str, window: str) -> Asset:

@@ -10,7 +10,7 @@ from muntin.definition.kinds import Cycle
 from muntin.errors import DefinitionError
 from muntin.windows.clock import Alignment, Zone, alignment_us
 from muntin.windows.gapless import WithHoles
-from muntin.windows.tumbling import Tumbling
+from muntin.windows.kinds.tumbling import Tumbling
 
 if TYPE_CHECKING:
     from muntin.states.frames import Ints

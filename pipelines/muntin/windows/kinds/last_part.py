@@ -7,10 +7,10 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from muntin.definition.kinds import Cycle, Even
-from muntin.windows.calendar import Calendar
 from muntin.windows.clock import borders_in_utc
 from muntin.windows.gapless import WithHoles
-from muntin.windows.tumbling import Tumbling
+from muntin.windows.kinds.calendar import Calendar
+from muntin.windows.kinds.tumbling import Tumbling
 
 if TYPE_CHECKING:
     from muntin.states.frames import Ints

@@ -12,12 +12,12 @@ from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Bounded, Cycle
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
-from muntin.windows.calendar import Calendar
 from muntin.windows.clock import Alignment, at_any_instant
 from muntin.windows.kind import Plain, hiding
-from muntin.windows.right_closed import Closed, RightClosed, closed_at
-from muntin.windows.sliding import check_overlap, steps_near
-from muntin.windows.tumbling import Tumbling, side_by_side
+from muntin.windows.kinds.calendar import Calendar
+from muntin.windows.kinds.right_closed import Closed, RightClosed, closed_at
+from muntin.windows.kinds.sliding import check_overlap, steps_near
+from muntin.windows.kinds.tumbling import Tumbling, side_by_side
 
 if TYPE_CHECKING:
     from muntin.states.frames import Frames, Ints

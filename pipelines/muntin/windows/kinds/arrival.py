@@ -11,8 +11,8 @@ from muntin.definition.several_sources import SeveralSources
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.states.columns import FILE_NUMBER, ROW_IN_BATCH
-from muntin.windows.arrival.policies import BORDERS, Count, Keep, Policy, Punctuation, Time
-from muntin.windows.arrival.reading import lifts, mixtures, needs, of_results, rules
+from muntin.windows.arrival_policies import BORDERS, Count, Keep, Policy, Punctuation, Time
+from muntin.windows.arrival_reading import lifts, mixtures, needs, of_results, rules
 from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from muntin.definition.durations import DAY_US, Duration, not_negative, positive
 from muntin.definition.kinds import Even
 from muntin.errors import DefinitionError
-from muntin.windows.calendar import Calendar, calendar, half_months, months_of
 from muntin.windows.clock import WEEKDAYS, Alignment, Zone, alignment_us, local_windows, shifted_windows, zone
 from muntin.windows.gapless import Gapless
 from muntin.windows.kind import hiding
-from muntin.windows.right_closed import Closed, RightClosed, closed_at
+from muntin.windows.kinds.calendar import Calendar, calendar, half_months, months_of
+from muntin.windows.kinds.right_closed import Closed, RightClosed, closed_at
 
 if TYPE_CHECKING:
     from muntin.states.frames import Ints
-    from muntin.windows.business_days import BusinessDays
+    from muntin.windows.kinds.business_days import BusinessDays
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def tumbling(
             `closed`.
     """
     if size == "1bd":
-        from muntin.windows.business_days import business_days
+        from muntin.windows.kinds.business_days import business_days
 
         where = zone(timezone) if timezone is not None else None
         return hiding(

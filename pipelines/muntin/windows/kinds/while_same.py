@@ -12,8 +12,8 @@ from muntin.definition.expressions import Plain as PlainLift
 from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import RowStates
 from muntin.errors import DefinitionError
-from muntin.windows.adjacent.rows import Adjacent
-from muntin.windows.adjacent.while_true import spans
+from muntin.windows.adjacent_rows import Adjacent
+from muntin.windows.kinds.while_true import spans
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,7 +10,7 @@ from muntin.definition.durations import Duration, not_negative, positive, spell
 from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import RowStates
 from muntin.errors import DefinitionError
-from muntin.windows.adjacent.rows import Adjacent, holds
+from muntin.windows.adjacent_rows import Adjacent, holds
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,9 +14,9 @@ from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.windows.clock import Alignment, alignment_us, at_any_instant
 from muntin.windows.kind import Plain, hiding
-from muntin.windows.last_part import LastPart
-from muntin.windows.right_closed import Closed, RightClosed, closed_at
-from muntin.windows.tumbling import Tumbling
+from muntin.windows.kinds.last_part import LastPart
+from muntin.windows.kinds.right_closed import Closed, RightClosed, closed_at
+from muntin.windows.kinds.tumbling import Tumbling
 
 if TYPE_CHECKING:
     from muntin.states.frames import Frames, Ints

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from muntin.definition.durations import Duration, not_negative, positive
 from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import RowStates
-from muntin.windows.adjacent.rows import Adjacent, holds
+from muntin.windows.adjacent_rows import Adjacent, holds
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from muntin.definition.expressions import Plain, stem
 from muntin.engine.arrival.rules import Measure, Rules
-from muntin.windows.arrival.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
+from muntin.windows.arrival_policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
 
 
 class Parameters(Protocol):

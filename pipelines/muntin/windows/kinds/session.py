@@ -15,7 +15,7 @@ from muntin.definition.kinds import Carried, Chained, Follows, FrameStates
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.states.columns import EVENT_TIME, LAST_EVENT
-from muntin.windows.adjacent.rows import holds
+from muntin.windows.adjacent_rows import holds
 from muntin.windows.clock import at_any_instant
 from muntin.windows.kind import Plain
 

@@ -1,1 +1,0 @@
-"""Windows of rows in the order in which they came (IBM SPL)."""

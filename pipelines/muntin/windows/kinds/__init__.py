@@ -1,0 +1,1 @@
+"""Kinds of windows, one a file."""
