@@ -75,7 +75,7 @@ def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
         *_failure(run),
         *_checks(alerts, run),
         *_quarantined(alerts, run),
-        *_late(alerts, run),
+        *_shares(run, "late", alerts.late, lambda batch: batch.late or 0),
         *_empty(alerts, run),
     ]
     return tuple(
@@ -161,10 +161,6 @@ def _quarantined(alerts: Alerts, run: Run) -> Iterator[Finding]:
             each.refusals.partition(": ")[2] for each in run.batches if each.interval == finding.interval
         )
         yield replace(finding, observed=f"{finding.observed}: {why}") if why and not alerts.mask else finding
-
-
-def _late(alerts: Alerts, run: Run) -> Iterator[Finding]:
-    return _shares(run, "late", alerts.late, lambda batch: batch.late or 0)
 
 
 def _shares(

@@ -160,18 +160,13 @@ def note(state: AnyPath, attempt: Attempt) -> None:
     except Exception as wrong:  # noqa: BLE001 - windows go before notes about them
         log.warning("not noted that a run is at its step %s: %s", attempt.step, wrong)
         with suppress(OSError, MuntinError):
-            _write_over(path, content)
-
-
-def _write_over(path: AnyPath, content: bytes) -> None:
-    """Write over a note where a disk without room takes no new file; else the note goes, since it would tell
-    that the run was killed.
-    """
-    if path.is_file():
-        try:
-            path.write_bytes(content)
-        except OSError:
-            path.unlink()
+            if (
+                path.is_file()
+            ):  # a disk without room takes no new file; a note left would say that the run was killed
+                try:
+                    path.write_bytes(content)
+                except OSError:
+                    path.unlink()
 
 
 def forget(state: AnyPath, attempt: Attempt) -> None:

@@ -38,14 +38,9 @@ def _content(drawing: Drawing, ending: str) -> bytes:
     if ending == ".html":
         return _html(drawing).encode()
     if ending == ".svg":
-        return _by_day(drawn(drawing)).encode()
+        text = re.sub(r"var\(--(\w+)\)", lambda match: LIGHT[match[1]], drawn(drawing))
+        return text.replace("<svg ", f'<svg style="background: {LIGHT["paper"]}" ', 1).encode()
     return saved(drawing, ending[1:], LIGHT, dpi=_DOTS, facecolor=LIGHT["paper"])[0]
-
-
-def _by_day(svg: str) -> str:
-    """A picture without a stylesheet, on paper."""
-    text = re.sub(r"var\(--(\w+)\)", lambda match: LIGHT[match[1]], svg)
-    return text.replace("<svg ", f'<svg style="background: {LIGHT["paper"]}" ', 1)
 
 
 def _html(drawing: Drawing) -> str:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from muntin.extensions.page.views.seen import Key, Seen
-    from muntin.states.frames import Ints
 
 KEYS = 5
 """The most lines in a picture; readers cannot tell more lines apart."""
@@ -102,17 +101,11 @@ def _series(key: Key, table: pa.Table, name: str, apart_us: int) -> Series:
         instants(table["window_end"]),
         [None if value is None else float(value) for value in table[name].to_pylist()],
     )
-    gaps = _gaps(ends, apart_us)
+    between = np.diff(ends)
+    usual = apart_us or _USUAL * float(np.median(between)) if len(between) else 0
+    gaps: list[int] = (np.flatnonzero(between > _WIDER * usual) + 1).tolist()
     for at in reversed(gaps):
         values.insert(at, None)
     return Series(
         key, tuple(np.insert(ends, gaps, [ends[at - 1] + 1 for at in gaps]).tolist()), tuple(values)
     )
-
-
-def _gaps(ends: Ints, apart_us: int) -> list[int]:
-    """The numbers of the windows that a gap is before."""
-    between = np.diff(ends)
-    usual = apart_us or _USUAL * float(np.median(between)) if len(between) else 0
-    positions: list[int] = (np.flatnonzero(between > _WIDER * usual) + 1).tolist()
-    return positions
