@@ -84,7 +84,6 @@ def _is_usage(wrong: Exception) -> bool:
 
 
 def _usage(wrong: Exception) -> str:
-    """The parser's words, and where its help is."""
     text = str(getattr(wrong, "format_message", str)())
     context = getattr(wrong, "ctx", None)
     return f"{text}\n{context.get_usage()}\nfor help: {context.command_path} --help" if context else text

@@ -147,7 +147,6 @@ def _over(
     by: Sequence[str] | None,
     keys: Sequence[str],
 ) -> "pa.Table":
-    """The range by some key columns, of some keys."""
     from muntin.jobs.lookups.over import over
 
     asked = by_column(pipeline.keys, keys)

@@ -222,7 +222,6 @@ def diff(
 
 
 def _differences(one: "Difference", rows: int) -> list[str]:
-    """How one window differs, for people."""
     counts = one.counted()
     lines = [f"{one.window}: {one.before:,} windows before, {one.after:,} after"]
     lines.append(f"  {counts['changed']:,} changed, {counts['new']:,} new, {counts['gone']:,} gone")

@@ -119,7 +119,6 @@ def _say_held(held: "list[HeldWindows]", pipeline: "Pipeline", *, as_json: bool)
 
 
 def _lines(each: "HeldWindows") -> "Iterator[str]":
-    """The windows that a verdict holds, for people."""
     from muntin.quality.report import verdict_lines
 
     first, last = spell_instant(each.starts[0]), spell_instant(each.starts[-1])

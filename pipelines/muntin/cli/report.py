@@ -94,7 +94,6 @@ def _table(batches: "tuple[BatchReport, ...]") -> str:
 
 
 def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
-    """A line for each of several sources."""
     names = dict.fromkeys(name for one in batches for name in one.sources)
     each = {name: [one.sources[name] for one in batches if name in one.sources] for name in names}
     return [
@@ -119,7 +118,6 @@ def _odd(batches: "Sequence[BatchReport]") -> str:
 
 
 def _despite(batches: "Sequence[BatchReport]") -> list[str]:
-    """A line for each approval that published windows rest on."""
     approvals = [one.despite for one in batches if one.despite]
     if not approvals:
         return []

@@ -136,7 +136,6 @@ def say_work(work: Work, *, none: str, dry_run: bool = False, as_json: bool = Fa
 
 
 def _plain(one: "Outdated") -> dict[str, object]:
-    """A batch for machines."""
     return {"interval_start": one.interval_start, "interval_end": one.interval_end, "reason": one.reason}
 
 

@@ -107,7 +107,6 @@ def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:
 
 
 def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
-    """The text before the first run."""
     if pipeline is None:
         return f"no state below {root}: nothing was run yet"
     home = root / pipeline.name
@@ -120,8 +119,6 @@ def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
 
 
 def _lines(one: "PipelineStatus", zone: str | None, again: _Again) -> list[str]:
-    """A state for people."""
-
     def at(value: datetime) -> str:
         return moment(in_zone(value, zone))
 
@@ -174,7 +171,6 @@ def _standing(one: "PipelineStatus") -> str:
 
 
 def _sink(sink: "SinkStanding") -> "Iterator[str]":
-    """A line for what a sink misses."""
     if sink.failed or sink.behind:
         why = f": {sink.failed}" if sink.failed else ""
         yield f"sinks: {sink.window} is {many(sink.behind, 'version')} behind at {sink.sink}{why}"
@@ -186,14 +182,12 @@ def _sink(sink: "SinkStanding") -> "Iterator[str]":
 
 
 def _again(file: Path | None, name: str | None, root: AnyPath) -> _Again:
-    """Gives the command that runs a range again."""
     from muntin.cli.report import command_of
 
     return lambda start, end: command_of("run", file, name, root, start, end) if file else ""
 
 
 def _gone(one: "PipelineStatus", at: "Callable[[datetime], str]") -> list[str]:
-    """The parts of old batches that were removed."""
     windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
     tables = [
         ("states", one.states_gone_before),
@@ -227,7 +221,6 @@ def _batch_lines(one: "PipelineStatus", at: Callable[[datetime], str], again: _A
 
 
 def _told(each: "Stretch", at: Callable[[datetime], str], again: _Again) -> list[str]:
-    """Batches in one state, with what to do."""
     from muntin.jobs.records.batch_states import NEED_A_PERSON, spelled
 
     one, start, end = each.one, from_us(each.start_us), from_us(each.end_us)

@@ -55,10 +55,8 @@ from muntin.definition.time_limits import (
     check_retention,
     within_us,
 )
-from muntin.old_names import old_names_refused
 
 
-@old_names_refused
 @dataclass(frozen=True, kw_only=True)
 class Pipeline:
     """A windowed aggregation, validated when built. Building one reads nothing and imports nothing heavy.

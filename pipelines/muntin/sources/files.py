@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from muntin.definition.checks import check_choice, check_mapping
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
-from muntin.old_names import old_names_refused
 from muntin.sources.dialect import FileFormat, refuse_unless
 from muntin.sources.file_source import FileSource, Missing
 from muntin.sources.hive import check_names
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from muntin.sources.time_arguments import At
 
 
-@old_names_refused
 def files(
     path: str,
     *,

@@ -54,7 +54,6 @@ class Local:
             raise
 
     def __str__(self) -> str:
-        """The place where tasks run, for people."""
         return f"in this process, on {many(self.parallelism, 'core')}"
 
 

@@ -81,7 +81,6 @@ class OnSpark:
         return [outcome["result"] for outcome in outcomes]
 
     def __str__(self) -> str:
-        """The place where tasks run, for people."""
         return f"on Spark ({self.address})"
 
 

@@ -40,7 +40,6 @@ def callbacks(
     """
 
     def on_failure(context: Mapping[str, Any]) -> None:
-        """Tell that the run failed, after the last retry of a task."""
         wrong = context.get("exception") or RuntimeError("the task ended")
         _tell(pipeline, root, context, lambda at: _failed(at, wrong, str(context["ti"].log_url)))
 
@@ -124,7 +123,6 @@ def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mappin
 
 
 def _result(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of `publishing.publish`
-    """The result of the task itself, the task `publish`."""
     return context["ti"].xcom_pull(task_ids=context["ti"].task_id)
 
 
@@ -175,7 +173,6 @@ def _failed(at: Place, wrong: BaseException, link: str) -> Any:  # noqa: ANN401 
 
 
 def _ended_well(at: Place, context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as above
-    """The facts of a run, from what the task `publish` returned."""
     from muntin.jobs.records.batch_reports import batch_reports
 
     result = _result(context)

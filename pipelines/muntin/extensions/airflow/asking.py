@@ -104,7 +104,6 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
         self._place, self._finalize, self._ending, self._tell = place, finalize, ending, tell
 
     def execute(self, context: Context) -> dict[str, str]:
-        """Ask, if there is something to ask."""
         held = self._held(context)
         if held is None:
             self.log.info("nothing is held: nobody is asked")
@@ -170,7 +169,6 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
             return False
 
     def _folder(self, context: Mapping[str, Any]) -> str | None:
-        """The folder of the staged windows."""
         folder: str | None = context["ti"].xcom_pull(task_ids=self._finalize)["folder"]
         return folder
 

@@ -19,7 +19,6 @@ class ReadyLocalExecutor(LocalExecutor):  # type: ignore[misc]  # Airflow has no
     """`LocalExecutor`, after an import of what tasks of Muntin need; it has the settings of LocalExecutor."""
 
     def start(self) -> None:
-        """Import, then start the workers."""
         if self.is_mp_using_fork:
             import_ahead()
         super().start()

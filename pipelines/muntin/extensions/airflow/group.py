@@ -109,7 +109,6 @@ def _check_intervals(dag: DAG, pipeline: Pipeline) -> None:
 
 
 def _params() -> dict[str, Any]:
-    """The fields of the trigger form, for a manual run."""
     from airflow.sdk import Param
 
     kind = {"type": ["null", "string"], "format": "date-time"}

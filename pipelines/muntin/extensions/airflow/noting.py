@@ -35,7 +35,6 @@ class Noting:
 
     @property
     def cost(self) -> Cost:
-        """The cost of the run so far."""
         return self.before + self.meter.cost
 
 

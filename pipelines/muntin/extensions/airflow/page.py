@@ -76,7 +76,6 @@ def plugin_parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def _made() -> Any:  # noqa: ANN401 - an application
-    """The page of this installation of Airflow."""
     from pathlib import Path
 
     from airflow.configuration import conf

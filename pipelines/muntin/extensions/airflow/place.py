@@ -95,7 +95,6 @@ def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:
 
 
 def _asked(pipeline: Pipeline, params: Mapping[str, Any]) -> tuple[int, int] | None:
-    """The interval that the run's parameters ask for."""
     start, end = params.get(START), params.get(END)
     if start is None:
         if end is not None:
@@ -143,7 +142,6 @@ def _from_upstream(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int,
 
 
 def _scheduled(run: Any) -> tuple[int, int]:  # noqa: ANN401 - Airflow's run
-    """The run's data interval."""
     start, end = run.data_interval_start, run.data_interval_end
     if start is None or end is None or start == end:
         raise DefinitionError(

@@ -40,16 +40,13 @@ class LateRunner:
 
     @property
     def parallelism(self) -> int:
-        """The number of tasks that the session runs at once."""
         return self._runner.parallelism
 
     @property
     def spark(self) -> SparkSession | None:
-        """The session."""
         return self._runner.spark
 
     def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Run tasks, as `muntin.tasks.Runner` has it."""
         return self._runner.run(work, items) if items else []
 
     def __str__(self) -> str:

@@ -101,7 +101,6 @@ def add_tasks(
             steps.check(at, group.dag.fileloc if group.dag.dag_id == pipeline.name else None)
 
             def read(batches: Sequence[Accumulated]) -> None:
-                """Let Airflow know what was read."""
                 now.meter.bytes_read = sum(file.bytes for batch in batches for file in batch.manifest)
                 lineage.accumulated(at.bound, batches, context["task"])
 

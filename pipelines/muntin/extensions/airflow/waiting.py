@@ -69,7 +69,6 @@ class SparkFree(BaseTrigger):  # type: ignore[misc]
         self.conn_id = conn_id
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        """The name of the class, and its arguments."""
         return f"{__name__}.{type(self).__name__}", {"conn_id": self.conn_id}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:

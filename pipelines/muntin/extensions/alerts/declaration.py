@@ -60,7 +60,6 @@ class Alerts:
     def ended(
         self, bound: Bound, intervals: Sequence[Interval], report: RunReport, *, link: str
     ) -> tuple[str, ...]:
-        """Send the message of a run that went well, if it needs one."""
         from muntin.extensions.alerts.alert import tell
         from muntin.extensions.alerts.gathered import of_report
 
@@ -69,7 +68,6 @@ class Alerts:
     def failed(
         self, bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *, link: str
     ) -> tuple[str, ...]:
-        """Send the message of a run that raised."""
         from muntin.extensions.alerts.alert import tell
         from muntin.extensions.alerts.gathered import failed
 

@@ -56,7 +56,6 @@ class Finding:
         return f"{self.kind}: {self.what}{place}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as JSON types."""
         facts = {name: getattr(self, name) for name in self.__slots__}
         return facts | {
             "interval": [self.interval.start_us, self.interval.end_us],
@@ -65,7 +64,6 @@ class Finding:
 
     @staticmethod
     def of_dict(facts: Mapping[str, Any]) -> Finding:
-        """The finding from the result of `to_dict`."""
         return Finding(**{**facts, "interval": Interval(*facts["interval"]), "rows": tuple(facts["rows"])})
 
 

@@ -161,7 +161,6 @@ def not_fresh(
 
 
 def _waiting(question: Question) -> Part:
-    """Where a question waits, until when, and what it is about."""
     lines = (
         f"answer it until {spell_instant(question.until_us)} UTC in Airflow, under Required Actions:",
         question.link,

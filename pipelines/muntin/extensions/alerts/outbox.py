@@ -90,7 +90,6 @@ class Outbox:
                 yield replace(letter, path=sending_path)
 
     def done(self, letter: Letter) -> None:
-        """A message was sent."""
         if letter.path is not None:
             letter.path.unlink(missing_ok=True)
 

@@ -101,7 +101,6 @@ def _covers(interval: Interval, instant_us: int) -> bool:
 
 
 def _passed(run: Run) -> set[str]:
-    """The expectations of the checks that passed in a run."""
     return {
         expected(report["window"], check)
         for report in run.quality

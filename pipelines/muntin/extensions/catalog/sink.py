@@ -35,31 +35,25 @@ class CatalogSink(Declared):
 
     @property
     def name(self) -> str:
-        """The name of the sink in logs."""
         return f"table {self.table} of Spark's catalog"
 
     @property
     def query(self) -> str:
-        """SQL by which readers of the catalog get at the windows."""
         return f"SELECT * FROM {self.table};"
 
     @property
     def of_each(self) -> bool:
-        """Whether the table's name says that each window has one."""
         return _PLACE in self.table
 
     def of(self, window: str) -> Self:
-        """The name of a window."""
         return replace(self, window=window, table=self.table.replace(_PLACE, re.sub("[.-]", "_", window)))
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Any]:  # noqa: ARG002 - as other sinks
-        """Reach it."""
         from muntin.extensions.catalog.registered import opened
 
         return opened(self, reach)
 
     def follow(self, bound: Bound, reach: Reach, patience: Patience, *, anew: bool) -> Sent:
-        """Let the name lead to the table of its window."""
         from muntin.extensions.catalog.registered import register
 
         return register(bound, self, reach, patience, anew=anew)

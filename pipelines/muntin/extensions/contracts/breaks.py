@@ -37,7 +37,6 @@ class Break:
     now: str = ""
 
     def __str__(self) -> str:
-        """A sentence."""
         where = ".".join(filter(None, (self.table, self.column)))
         values = f": before {self.before}, now {self.now or 'nothing'}" if self.before else ""
         return f"{where}: {self.what}{values}" if where else f"{self.what}{values}"

@@ -144,7 +144,6 @@ def plain_keys(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]]) -> Plain:
 
 
 def _forgotten(pipeline: Pipeline, keys: Sequence[Mapping[str, Any]], root: str | AnyPath) -> Plain:
-    """Keys that are forgotten."""
     bound, plain = bound_home(pipeline, root), plain_keys(pipeline, keys)
     now = forgotten(bound.home)
     used = secrets_of(bound, now) if now.number else ()

@@ -81,7 +81,6 @@ class Trace:
 
     @property
     def said(self) -> str:
-        """The kind of trace, for people."""
         return f"{self.what}: {self.why}" if self.why else self.what
 
 

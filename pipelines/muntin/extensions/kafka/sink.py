@@ -35,11 +35,9 @@ class KafkaSink(Declared):
 
     @property
     def name(self) -> str:
-        """The name of the sink in logs."""
         return f"topic {self.topic} at {self.address}"
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:  # noqa: ARG002 - as other sinks
-        """Reach it."""
         from muntin.extensions.kafka.sink_topic import opened
 
         return opened(self, reach)
@@ -72,7 +70,6 @@ def kafka(
 
 
 def _check_topic(topic: object) -> None:
-    """Refuse what cannot be the name of a topic."""
     if not isinstance(topic, str) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
         raise DefinitionError(f'sinks.kafka: {topic!r} is not the name of a topic; write "flights-day"')
 

@@ -208,5 +208,4 @@ def _object(text: str, place: str) -> Mapping[str, Any]:
 
 
 def _secrets_of(settings: Mapping[str, Any]) -> list[str]:
-    """The secrets among settings, which no text may repeat."""
     return [str(value) for name, value in settings.items() if any(word in name for word in _SECRETS)]

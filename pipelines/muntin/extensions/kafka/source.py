@@ -16,7 +16,6 @@ from muntin.extensions.kafka.topics.checks import (
     is_address,
     parsed,
 )
-from muntin.old_names import old_names_refused
 from muntin.sources.dialect import USUAL
 from muntin.sources.listing import SourceFile
 from muntin.sources.row_source import RowSource, checked_terms
@@ -66,16 +65,13 @@ class KafkaSource(RowSource):
 
     @property
     def blank(self) -> str:
-        """No messages, with the columns that the definition says."""
         return Range(self.topic, 0, 0, 0).address
 
     @property
     def address(self) -> str:
-        """The topic, for people and for lineage."""
         return f"kafka://{self.broker}/{self.topic}"
 
     def content(self, path: str) -> Content | None:
-        """The messages of a range."""
         from muntin.extensions.kafka.topics.content import content
 
         return content(self, path) if is_address(path) else None
@@ -87,13 +83,11 @@ class KafkaSource(RowSource):
         return opened_as(self, path)
 
     def file_systems(self, paths: Sequence[str]) -> Sequence[AbstractFileSystem]:
-        """The file system of all topics, where a path is an address of messages."""
         from muntin.extensions.kafka.topics.content import file_system
 
         return (file_system(),) if any(map(is_address, paths)) else ()
 
     def all_now(self) -> list[SourceFile]:
-        """The ranges of all messages of the topic, by partition and offset."""
         from muntin.extensions.kafka.topics.broker import Broker
 
         topic = Broker(self).topic()
@@ -104,15 +98,12 @@ class KafkaSource(RowSource):
         return [SourceFile(piece.address, piece.size, 0) for each in whole for piece in each.pieces()]
 
     def settled(self, path: str) -> int:
-        """The size of a range of messages, in bytes."""
         return parsed(path)[1].size
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
-        """No facts apart from the columns."""
         return {}
 
     def below(self, home: str | Path) -> KafkaSource:  # noqa: ARG002 - no part of it is a path
-        """This source: it has no path."""
         return self
 
     def misfit(self, schedule: Schedule) -> None:  # noqa: ARG002 - each batch has offsets of its own
@@ -120,7 +111,6 @@ class KafkaSource(RowSource):
         return
 
 
-@old_names_refused
 def kafka(
     broker: str,
     topic: str,

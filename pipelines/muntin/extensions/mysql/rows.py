@@ -90,7 +90,6 @@ class Rows:
             raise RefusedError(f"{size:,} bytes, and the server takes {most:,} (max_allowed_packet)", column)
 
     def _column(self, text: str, rows: pa.Table) -> str:
-        """The column that the server names; "": it names none."""
         match = _COLUMN.search(text)
         named = match.group(2) if match else ""
         return named if named in rows.column_names else ""

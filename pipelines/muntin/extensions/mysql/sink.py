@@ -61,11 +61,9 @@ class MySqlSink(Declared):
 
     @property
     def name(self) -> str:
-        """The name of the sink in logs."""
         return f"table {self.table} at {self.address}"
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """See that MySQL can have columns of these names."""
         for name in names:
             if len(name) > LONGEST_NAME or name != name.rstrip() or "\0" in name or name.lower() == ID:
                 raise DefinitionError(
@@ -79,7 +77,6 @@ class MySqlSink(Declared):
             )
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
-        """Reach it."""
         return _opened(self, pipeline, reach)
 
 
@@ -132,7 +129,6 @@ def mysql(
 
 @contextmanager
 def _opened(sink: MySqlSink, pipeline: str, reach: Reach) -> Iterator[MySqlTable]:
-    """A connection to the server of a sink."""
     need("pymysql")
     import pymysql
 

@@ -124,7 +124,6 @@ def shown(text: object) -> object:
 
 
 def _spelled(one: BatchState) -> str:
-    """A batch's state in words."""
     return spelled(one, instant(_second(one.since_us)))
 
 
@@ -138,7 +137,6 @@ def _about(us: int) -> str:
 
 
 def _second(us: int | None) -> int | None:
-    """The second that an instant is in."""
     return None if us is None else us // 1_000_000 * 1_000_000
 
 

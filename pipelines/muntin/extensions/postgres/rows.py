@@ -115,7 +115,6 @@ class Rows:
             raise RefusedError(str(wrong).partition("\n")[0], self._column(wrong, rows)) from None
 
     def _stage(self, rows: pa.Table) -> None:
-        """Fill the temporary table."""
         self.connection.execute(f"TRUNCATE {sql.ROWS}")
         with self.connection.cursor() as cursor, cursor.copy(sql.copy_rows(rows.column_names)) as copy:
             copy.write(copy_text(rows))

@@ -43,15 +43,12 @@ class PostgresSink(Declared):
 
     @property
     def name(self) -> str:
-        """The name of the sink in logs."""
         return f"table {self.table} at {self.address}"
 
     def check_columns(self, names: Sequence[str]) -> None:
-        """See that PostgreSQL can have columns of these names."""
         _check_columns(self.name, names)
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
-        """Reach it."""
         from muntin.extensions.postgres.table import opened
 
         return opened(self, pipeline, reach)
@@ -93,7 +90,6 @@ def postgres(
 
 
 def _check_table(table: object) -> None:
-    """Refuse what cannot be the name of a table, with a schema or without."""
     if not isinstance(table, str) or not _TABLE.fullmatch(table):
         raise DefinitionError(
             f'sinks.postgres: {table!r} is not the name of a table; write "flights_day" or'

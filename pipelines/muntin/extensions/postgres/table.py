@@ -143,7 +143,6 @@ class PostgresTable:
         self.connection.execute(f"DELETE FROM {sql.quoted(self.table)}")
 
     def _now(self, delivery: Delivery) -> str:
-        """The table as the ledger notes it."""
         there = found(self.connection, self.table)
         schema = delivery.rows.drop_columns(["change"]).schema
         return there.noted({field.name: sql.type_of(field.type) for field in schema}) if there else ""
@@ -174,6 +173,5 @@ class PostgresTable:
 
 
 def _facts(position: Position) -> list[object]:
-    """A position as the ledger has it."""
     *plain, misfits = json.loads(position.to_json())
     return [*plain, json.dumps(misfits)]

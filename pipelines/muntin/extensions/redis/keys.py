@@ -218,7 +218,6 @@ def _name_of(prefix: str, row: Mapping[str, Any], identity: Sequence[str]) -> st
 
 
 def _value_of(row: Mapping[str, Any]) -> str:
-    """A row as JSON."""
     return as_json({name: value for name, value in row.items() if name != "change"})
 
 

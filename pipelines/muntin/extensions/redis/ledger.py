@@ -27,7 +27,6 @@ class Ledger:
     writer: str = ""
 
     def to_json(self) -> str:
-        """The note as text, for people too."""
         position = json.loads(self.position.to_json()) if self.position else None
         version = self.position.version if self.position else None
         return json.dumps(asdict(self) | {"position": position, "version": version})
@@ -62,12 +61,10 @@ class Standing:
     expires_us: int | None
 
     def to_json(self) -> str:
-        """The standing as text."""
         return json.dumps(asdict(self))
 
     @staticmethod
     def of_json(text: str) -> Standing:
-        """The standing that `to_json` made a text of."""
         facts = json.loads(text)
         return Standing(**facts | {"identity": tuple(facts["identity"])})
 

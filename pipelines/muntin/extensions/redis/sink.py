@@ -44,11 +44,9 @@ class RedisSink(Declared):
 
     @property
     def name(self) -> str:
-        """The name of the sink in logs."""
         return f"keys {self.prefix}/* at {self.address}"
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
-        """Reach it."""
         return _opened(self, pipeline, reach)
 
 
@@ -96,7 +94,6 @@ def redis(
 
 @contextmanager
 def _opened(sink: RedisSink, pipeline: str, reach: Reach) -> Iterator[RedisKeys]:
-    """A client of the server of a sink."""
     need("redis")
     from redis import Redis, RedisError, ResponseError
     from redis.exceptions import OutOfMemoryError, ReadOnlyError

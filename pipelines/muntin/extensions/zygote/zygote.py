@@ -101,7 +101,6 @@ def become_zygote(
 
 
 def _serve(listening: socket.socket, work: Callable[[], None]) -> None:
-    """Fork for a request."""
     asking, _ = listening.accept()
     with asking:
         if os.fork() == 0:

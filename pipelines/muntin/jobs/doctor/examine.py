@@ -152,7 +152,6 @@ def _disagreeing(bound: Bound) -> set[int]:
 
 
 def _reported(bound: Bound) -> Mapping[int, Mapping[str, Any]]:
-    """Start of a batch -> its last report."""
     return last_accumulated(bound.store)
 
 

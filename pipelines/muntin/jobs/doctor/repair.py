@@ -61,7 +61,6 @@ class Repaired:
     files: tuple[AnyPath, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether there was anything to do."""
         return bool(self.logs or self.files or self.read or self.notes or any(self.derived.values()))
 
 

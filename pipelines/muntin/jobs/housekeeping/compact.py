@@ -57,7 +57,6 @@ class Unit:
 
     @property
     def bytes(self) -> int:
-        """The bytes of all files."""
         return sum(file.size for file in self.files)
 
 

@@ -123,7 +123,6 @@ def _all(bound: Bound) -> Batches:
 
 
 def _newest(bound: Bound) -> int:
-    """The end of the newest batch."""
     return int(_all(bound).end_us.max(initial=0))
 
 

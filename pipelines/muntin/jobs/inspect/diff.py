@@ -56,7 +56,6 @@ class Difference:
     largest: Mapping[str, tuple[float, Mapping[str, Any]]]
 
     def counted(self) -> dict[str, int]:
-        """How many windows are new, gone and changed."""
         return {kind: self.changes.kinds.count(kind) for kind in ("new", "gone", "changed")}
 
     def to_dict(self) -> dict[str, Any]:

@@ -119,7 +119,6 @@ def explain(
 
 
 def _with_look_ups(bound: Bound, explained: Sequence[Explained]) -> list[Explained]:
-    """The windows, with what the events of their batches looked up."""
     starts = sorted({start for each in explained for start in _batches(each)})
     look_ups = looked_up(bound, np.array(starts, np.int64))
     of = [{part.batch for part in each.parts} for each in explained]
@@ -135,7 +134,6 @@ def _met(bound: Bound, one: Explained) -> tuple[MetRow, ...]:
 
 
 def _with_changes(bound: Bound, explained: Sequence[Explained]) -> list[Explained]:
-    """The windows, with the changes of rows of their batches."""
     try:
         row_changes = told_changes(bound, {start for each in explained for start in _batches(each)})
     except SourceError as gone:

@@ -55,7 +55,6 @@ class PlannedBatch:
 
     @property
     def replaces(self) -> bool:
-        """Whether it replaces an earlier reading."""
         return self.reading in ("changed", "unchanged", "unknown")
 
 
@@ -81,11 +80,9 @@ class Plan:
 
     @property
     def missing(self) -> tuple[PlannedBatch, ...]:
-        """The batches without files."""
         return tuple(batch for batch in self.batches if batch.reading == "missing")
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON has it: instants as ISO text."""
         return {
             "batches": [_document(batch) for batch in self.batches],
             "windows": {

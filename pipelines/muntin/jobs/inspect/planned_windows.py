@@ -60,7 +60,6 @@ class Redefined:
     windows: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """The consequences as JSON has them."""
         return asdict(self)
 
 

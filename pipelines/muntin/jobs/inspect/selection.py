@@ -80,7 +80,6 @@ class Selection:
         return _all(bounds)
 
     def filtered(self, table: pa.Table) -> pa.Table:
-        """The rows of a table that are asked for."""
         for condition in (self.of_keys(table.schema), self.of_time()):
             table = table if condition is None else table.filter(condition)
         return table

@@ -92,7 +92,6 @@ def _windows_in(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, query: s
 
 
 def _functions(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
-    """The names of the functions that a query calls."""
     if isinstance(tree, list):
         for each in tree:
             yield from _functions(each)

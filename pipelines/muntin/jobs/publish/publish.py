@@ -143,7 +143,6 @@ def _in_types(
 
 
 def _notes(entries: Entries) -> list[str]:
-    """The files of the notes that entries name."""
     return [path for at in entries.noted().tolist() for path in entries.note_of(at) or ()]
 
 

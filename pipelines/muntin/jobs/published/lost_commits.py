@@ -35,7 +35,6 @@ class LostCommits:
 
     @property
     def problem(self) -> str:
-        """The problem in words."""
         return (
             f"is at version {self.has}, and {self.window} was published from version {self.had}: "
             "its log has lost commits, or an older copy was put back"

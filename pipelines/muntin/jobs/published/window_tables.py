@@ -60,7 +60,6 @@ class Published:
 
     @property
     def starts(self) -> Ints:
-        """Starts of the batches that windows were published from."""
         return self.ledger.entries.start_us if self.ledger else NO_INTS
 
     @property

@@ -81,18 +81,15 @@ class RunNote:
     attempt: Attempt | None
 
     def reads(self, intervals: Sequence[Interval]) -> None:
-        """Note the batches that are read."""
         if self.attempt or intervals:
             attempt = self.attempt or begun(uuid4().hex, intervals, "accumulate")
             self.attempt = replace(attempt, spans=_joined(intervals))
             self.step(attempt.step)
 
     def step(self, name: str) -> None:
-        """Note that a step begins."""
         self._note(lambda attempt: replace(attempt, step=name, at_us=_now_us()))
 
     def fail(self, wrong: BaseException) -> None:
-        """Note that the run failed."""
         self._note(lambda attempt: failed(attempt, wrong))
 
     def _note(self, changed: Callable[[Attempt], Attempt]) -> None:

@@ -171,7 +171,6 @@ class Stretch:
 
     @property
     def one(self) -> BatchState:
-        """The newest of them, which speaks for all."""
         return self.batches[-1]
 
     @property

@@ -71,7 +71,6 @@ class BatchStates:
         return [each for each in self.listed if each.despite]
 
     def of(self, *states: State) -> list[BatchState]:
-        """The batches in some states."""
         return [each for each in self.listed if each.state in states]
 
 

@@ -63,7 +63,6 @@ class Meter:
 
     @property
     def cost(self) -> Cost:
-        """The cost since it began."""
         return Cost(
             time.monotonic() - self.began_s, _cpu_s() - self.began_cpu_s, self.bytes_read, self.written.bytes
         )

@@ -126,7 +126,6 @@ def _freshness(bound: Bound, lags: Sequence[Metric]) -> Freshness | None:
 
 
 def _lags(bound: Bound, now_us: int) -> list[Metric]:
-    """The lag of each window that has a watermark."""
     ledgers = {
         window: ledger for window in bound.windows if (ledger := published(bound.store, window).ledger)
     }

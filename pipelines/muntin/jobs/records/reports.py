@@ -56,7 +56,6 @@ class Counts:
     forgotten: int = 0
 
     def to_dict(self) -> dict[str, int]:
-        """The counts as JSON has them."""
         return asdict(self)
 
     def columns(self) -> dict[str, int]:
@@ -65,7 +64,6 @@ class Counts:
 
     @property
     def left_out(self) -> int:
-        """Rows that the filter left out."""
         return self.read - self.accepted - self.quarantined - self.duplicate - self.forgotten
 
 
@@ -166,7 +164,6 @@ class BatchReport:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it: instants as ISO text."""
         names = [name for name in self.__slots__ if name not in ("sources", "despite") or getattr(self, name)]
         return {name: _plain(getattr(self, name)) for name in (*names, "rows_left_out")}
 

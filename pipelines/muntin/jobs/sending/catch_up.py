@@ -60,7 +60,6 @@ class Sent:
 
     @property
     def line(self) -> str:
-        """The result in words."""
         if self.failed:
             later = "no later run mends that by itself" if self.blocked else "the next run catches up"
             return f"{self.window} not sent to {self.sink} ({self.failed}); {later}"

@@ -165,7 +165,6 @@ class SinkStanding:
     misfits: tuple[Misfit, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The standing as a plain dict."""
         return asdict(self)
 
 

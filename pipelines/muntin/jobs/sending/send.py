@@ -76,7 +76,6 @@ class _Attempt:
         self._thread.start()
 
     def outcome(self) -> Sent:
-        """The result of the attempt."""
         while self._thread.is_alive() and not self._patience.is_over():
             self._thread.join(_POLL_S)
         if self._sent:

@@ -63,7 +63,6 @@ class Bound:
 
     @cached_property
     def store(self) -> Store:
-        """The tables of the state."""
         from muntin.store.delta import DeltaStore
 
         return self.given or DeltaStore(self.folder)
@@ -126,7 +125,6 @@ class Bound:
 
     @property
     def windows(self) -> dict[str, Window]:
-        """Name -> kind; rollups, too."""
         return self.pipeline.windows  # type: ignore[return-value]
 
     def keys_of(self, window: str) -> tuple[str, ...]:
@@ -135,17 +133,14 @@ class Bound:
 
     @property
     def aggregates(self) -> dict[str, Aggregate]:
-        """Result column -> aggregate."""
         return self.pipeline.row_aggregates  # type: ignore[return-value]
 
     @property
     def alerts(self) -> Alerts | None:
-        """The alerts of the definition; no part of states and results."""
         return self.pipeline.alerts
 
     @property
     def sinks(self) -> Sequence[Sink]:
-        """The sinks of the definition; no part of states and results."""
         return self.pipeline.to  # type: ignore[return-value]
 
     @cached_property
@@ -175,7 +170,6 @@ class Bound:
         return (*compared, LOOKED_UP) if self.pipeline.lookups else compared
 
     def frames_of(self, window: str) -> FrameSet:
-        """The frame set of a window."""
         return self.frames_by_window[window]
 
     def derivation(self, window: str) -> str:

@@ -32,7 +32,6 @@ class ReadOnce:
         self._found: GivenSpans | None = None
 
     def __call__(self) -> GivenSpans:
-        """The spans."""
         if self._found is None:
             self._found = self._read()
         return self._found

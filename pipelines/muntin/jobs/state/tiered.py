@@ -42,7 +42,6 @@ class Tiered:
 
     @property
     def table(self) -> str:
-        """The table of its tiers, below the pipeline's state folder."""
         kind = "" if self.long else "history_"
         return f"{TIERS}/{kind}{spell(self.frames.width_us)}_by_{self.scale.base}"
 

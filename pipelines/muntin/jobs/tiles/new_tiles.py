@@ -141,12 +141,10 @@ class NewTiles:
 
     @property
     def folder(self) -> AnyPath:
-        """The folder of the table of tiers."""
         return self.bound.table(self.tiered.table)
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of tiles."""
         return schema_of_tiles(self.states.schema or pa.schema([]))
 
     def make_from_states(self, asked: Tiles, most: int) -> None:
@@ -219,7 +217,6 @@ class NewTiles:
         return rows.filter(pa.array(np.isin(instants(rows[FRAME]), starts)))
 
     def _places(self, tiles: Tiles) -> list[Place]:
-        """The place of each tile."""
         scale, above = self.tiered.scale, tiles.number // self.tiered.scale.base
         return [
             (level, number * scale.span_us(level + 1))

@@ -177,7 +177,6 @@ def _published_since(bound: Bound, now: Published, mark: Note) -> tuple[list[int
 
 
 def _mark(now: Published) -> Note:
-    """How far a run takes what is published."""
     return {
         "table": now.snapshot.identity,
         "number": now.number,

@@ -40,7 +40,6 @@ def emit_columns(bound: Bound, tables: Mapping[str, str]) -> None:
 
 
 def _with_columns(bound: Bound, window: str, table: str) -> Any:  # noqa: ANN401 - of OpenLineage
-    """The dataset of a window, with the facet of its columns."""
     from openlineage.client.event_v2 import OutputDataset
     from openlineage.client.facet_v2 import column_lineage_dataset as facets
 

@@ -80,7 +80,6 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
 
 
 def _only(batch: Accumulated, source: str) -> Accumulated:
-    """A batch with the files of one of several sources."""
     return replace(batch, manifest=tuple(file for file in batch.manifest if file.source == source))
 
 

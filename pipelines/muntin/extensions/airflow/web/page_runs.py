@@ -105,7 +105,6 @@ def step_in(task_id: str, dag_id: str) -> str:
 
 
 def _standing(state: str, tasks: Mapping[str, str]) -> tuple[Any, str]:
-    """The phase of a run and the step that it is at."""
     if state == "failed":
         return "failed", next((name for name in _STEPS if tasks.get(name) == "failed"), _next(tasks))
     if at_work := next((name for name in _STEPS if tasks.get(name) in _AT_WORK), None):

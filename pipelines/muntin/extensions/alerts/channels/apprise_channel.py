@@ -115,7 +115,6 @@ def _quiet() -> Iterator[list[str]]:
 
 
 def _without_secrets(text: str, addresses: Sequence[Address]) -> str:
-    """A text without whatever an address holds behind its scheme."""
     pieces = {piece for path, _ in addresses for piece in _pieces(path)}
     for piece in sorted(pieces, key=len, reverse=True):
         text = text.replace(piece, "***")

@@ -36,12 +36,10 @@ class IcebergSink(Declared):
 
     @property
     def name(self) -> str:
-        """The name of the sink in logs."""
         return f"table {self.table} of catalog {self.catalog}"
 
     @property
     def of_each(self) -> bool:
-        """Whether the table's name says that each window has one."""
         return _PLACE in self.table
 
     @property
@@ -50,29 +48,24 @@ class IcebergSink(Declared):
         return self.catalog
 
     def of(self, window: str) -> Self:
-        """The mirror of a window."""
         return replace(self, window=window, table=self.table.replace(_PLACE, window.replace(".", "_")))
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Any]:
-        """Reach it."""
         from muntin.extensions.iceberg.mirrors.mirror import opened
 
         return opened(self, pipeline, reach)
 
     def follow(self, bound: Bound, reach: Reach, patience: Patience, *, anew: bool) -> Sent:
-        """Let it name the files that its windows have now."""
         from muntin.extensions.iceberg.mirrors.follow import mirror
 
         return mirror(bound, self, reach, patience, anew=anew)
 
     def examine(self, bound: Bound, *, deep: bool) -> Iterable[Finding]:
-        """The damage of its own files."""
         from muntin.extensions.iceberg.mirrors.damage import examine
 
         return examine(bound, self, deep=deep)
 
     def repair(self, bound: Bound) -> Sequence[AnyPath]:
-        """Make anew what it lacks."""
         from muntin.extensions.iceberg.mirrors.damage import repair
 
         return repair(bound, self)

@@ -251,7 +251,6 @@ class Mirror:
                 raise
 
     def _properties(self, mirrored: Mirrored) -> dict[str, str]:
-        """The properties that the table has, and keeps."""
         names = {
             TABLE: mirrored.identity,
             "muntin.pipeline": self.pipeline,
@@ -260,7 +259,6 @@ class Mirror:
         return {**_SETTINGS, **names, PLACE: place_of(self.sink, mirrored.folder)}
 
     def _updates(self, table: Table, mirrored: Mirrored, at: datetime) -> Iterator[TableUpdate]:
-        """Updates for everything that the table lacks."""
         from pyiceberg.table.update import (
             AddSnapshotUpdate,
             SetPropertiesUpdate,

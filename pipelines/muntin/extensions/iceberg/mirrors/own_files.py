@@ -48,7 +48,6 @@ class NamedByDigest(OutputFile):  # type: ignore[misc]  # of pyiceberg, which ma
         raise NotImplementedError
 
     def create(self, overwrite: bool = False) -> OutputStream:  # noqa: ARG002, FBT001, FBT002 - as pyiceberg has it
-        """A stream for its content."""
         return _Stream(self._took)
 
     def _took(self, content: bytes) -> None:

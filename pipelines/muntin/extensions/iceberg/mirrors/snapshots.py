@@ -130,7 +130,6 @@ class Snapshots:
     def _summary(
         self, added: Sequence[DataFile], removed: Sequence[DataFile], properties: Mapping[str, str]
     ) -> Summary:
-        """How many files and rows came and went."""
         counts, schema = SnapshotSummaryCollector(), self._metadata.schema()
         for file in added:
             counts.add_file(file, schema)

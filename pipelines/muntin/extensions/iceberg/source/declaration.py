@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.extensions.iceberg.catalogs import check_address
-from muntin.old_names import old_names_refused
 from muntin.sources.tables import TableSource, checked_table_terms
 
 if TYPE_CHECKING:
@@ -34,22 +33,18 @@ class IcebergSource(TableSource):
     call = "sources.iceberg(...)"
 
     def log(self) -> Log:
-        """The snapshots of the table, as they are now."""
         from muntin.extensions.iceberg.source.snapshots import snapshot_log
 
         return snapshot_log(self)
 
     @property
     def address(self) -> str:
-        """The name of the table for tools that follow data from place to place."""
         return f"iceberg://{self.catalog}/{self.table}"
 
     def below(self, home: str | Path) -> IcebergSource:  # noqa: ARG002 - the catalog knows where it lies
-        """This source: it has no path."""
         return self
 
 
-@old_names_refused
 def iceberg(
     catalog: str,
     table: str,

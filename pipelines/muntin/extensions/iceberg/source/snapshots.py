@@ -144,18 +144,15 @@ class SnapshotLog(Log):
 
     @property
     def mark(self) -> int:
-        """The number of the newest snapshot."""
         return self.snapshots[-1].snapshot.snapshot_id if self.snapshots else 0
 
     def since(self, mark: int) -> range:
-        """The versions behind a snapshot."""
         versions = [
             version for version, each in enumerate(self.snapshots) if each.snapshot.snapshot_id == mark
         ]
         return range(versions[-1] + 1 if versions else 0, len(self.snapshots))
 
     def named(self, versions: Sequence[int]) -> str:
-        """Some snapshots, for people."""
         numbers = list(
             dict.fromkeys(str(self.snapshots[version].snapshot.snapshot_id) for version in versions)
         )
@@ -201,11 +198,9 @@ class SnapshotLog(Log):
         return Commit(version, operation, added, removed, new, data_removed=changed, gone=gone)
 
     def held(self, source: TableSource, version: int) -> list[Added]:  # noqa: ARG002 - as for every log
-        """The files of the table at a version."""
         return self._live(version) if version >= 0 else []
 
     def in_full(self, source: TableSource) -> TableSource:
-        """The source with the columns of its table."""
         check_fields(source, self.table.metadata)
         return with_columns_of(source, self.table.metadata)
 
@@ -231,7 +226,6 @@ class SnapshotLog(Log):
                 )
 
     def _operation(self, version: int) -> str:
-        """The name of what made a version."""
         if self.snapshots[version].back:
             return "put back"
         summary = self.snapshots[version].snapshot.summary

@@ -58,7 +58,6 @@ class Broker:
         self.client, self.error_log = to_ask(source)
 
     def topic(self) -> Topic:
-        """The topic as it is now."""
         from confluent_kafka import TopicCollection
         from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 

@@ -43,7 +43,6 @@ class Range:
 
     @property
     def size(self) -> int:
-        """The size of the range, in bytes."""
         return (self.high - self.low) * MESSAGE_BYTES
 
     def pieces(self) -> Iterator[Range]:

@@ -49,7 +49,6 @@ class Content:
 
     @property
     def size(self) -> int:
-        """The size in bytes."""
         return len(self.file) + self.number.nbytes + self.offset.nbytes
 
 
@@ -112,7 +111,6 @@ def file_system() -> AbstractFileSystem:
         cachable = False
 
         def open(self, path: str, *_: object, **__: object) -> io.BytesIO:
-            """A range without bad messages."""
             name, wanted = parsed(_with_scheme(path))
             range_content = content(_READINGS[name], wanted.address)
             if range_content.odd:
@@ -123,16 +121,13 @@ def file_system() -> AbstractFileSystem:
             return io.BytesIO(range_content.file)
 
         def glob(self, path: str, **_: object) -> list[str]:
-            """A path stands for itself."""
             return [path]
 
         def info(self, path: str, **_: object) -> dict[str, Any]:
-            """The facts that DuckDB asks for, apart from the content."""
             name, wanted = parsed(_with_scheme(path))
             return {"name": path, "size": len(content(_READINGS[name], wanted.address).file), "type": "file"}
 
         def exists(self, path: str, **_: object) -> bool:  # noqa: ARG002 - reading tells
-            """Whether it can be asked for."""
             return True
 
         def modified(self, path: str) -> datetime:  # noqa: ARG002 - never
@@ -140,7 +135,6 @@ def file_system() -> AbstractFileSystem:
             return datetime.fromtimestamp(0, UTC)
 
         def unstrip_protocol(self, name: str) -> str:
-            """The address as it is."""
             return _with_scheme(name)
 
     return Ranges()

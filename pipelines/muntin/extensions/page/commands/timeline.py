@@ -116,7 +116,6 @@ def _timelines(
 
 
 def _block(at: "Seen", shown: "Timeline") -> str:
-    """A timeline for people."""
     named = zip(at.pipeline.keys_of(shown.window), shown.key or (), strict=False)
     head = printable(", ".join([shown.window, *(f"{name}={value}" for name, value in named)]))
     if not shown.batches:

@@ -158,6 +158,5 @@ def _tell(part: ET.Element, mark: Mark) -> None:
 
 
 def _named(text: str) -> str:
-    """Colours by their names in the stylesheet."""
     names = {colour: name for name, colour in _COLOURS.items()}
     return re.sub(r"#0bad[0-9a-f]{2}", lambda match: f"var(--{names[match[0]]})", text)

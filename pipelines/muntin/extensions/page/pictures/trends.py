@@ -42,7 +42,6 @@ def _picture(trend: Trend) -> Drawing:
 
 
 def _bars(axes: Any, trend: Trend, values: np.ndarray, colour: str, at: int, name: str) -> None:  # noqa: ANN401 - matplotlib's
-    """The bars of one value, beside the bars of the other values."""
     from matplotlib.dates import date2num
 
     starts = date2num([from_us(us) for us in trend.start_us.tolist()])

@@ -195,7 +195,6 @@ def _us(moment: Any) -> int:  # noqa: ANN401 - an aware datetime
 
 
 def _last_reports(bound: Bound) -> list[BatchReport]:
-    """The reports of the last batches that were read."""
     table = bound.frame_sets[0].table
     read = accumulated(bound, table)
     some = zip(read.start_us[-RECENT:].tolist(), read.end_us[-RECENT:].tolist(), strict=True)
@@ -203,6 +202,5 @@ def _last_reports(bound: Bound) -> list[BatchReport]:
 
 
 def _last_verdicts(bound: Bound) -> list[Mapping[str, Any]]:
-    """The last verdict on each window that has a suite."""
     verdicts_of_windows = ((name, last_verdicts(bound.folder, name)) for name in bound.pipeline.expectations)
     return [verdicts[0] | {"window": name} for name, verdicts in verdicts_of_windows if verdicts]

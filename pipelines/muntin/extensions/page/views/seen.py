@@ -34,7 +34,6 @@ class Seen:
 
     @property
     def name(self) -> str:
-        """The name of the pipeline."""
         return self.pipeline.name
 
     def window(self, asked: str | None) -> str:
@@ -44,7 +43,6 @@ class Seen:
         return asked or next(iter(self.pipeline.windows))
 
     def keys(self, asked: str | None) -> tuple[str, ...]:
-        """The key columns of the window of this name, as `window`."""
         return self.pipeline.keys_of(self.window(asked))
 
 

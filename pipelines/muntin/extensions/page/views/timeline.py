@@ -81,7 +81,6 @@ class Timeline:
 
     @property
     def high_us(self) -> int:
-        """The end of the timeline."""
         last, length = self.batches[-1].end_us, self.batches[-1].end_us - self.batches[0].start_us
         return min(last + length, max([last, *(bar.end_us for bar in self.bars)]))
 
