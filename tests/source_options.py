@@ -13,7 +13,7 @@ _ROWS = {
     "dedupe_within": "within",
     "changes_within": "within",
 }
-_CSV = ("delimiter", "quote", "null", "encoding", "decimal", "header")
+_CSV = ("delimiter", "quote", "null", "encoding", "decimal", "header", "thousands", "skip_lines")
 
 
 def grouped(path: object = "", /, **options: Any) -> dict[str, Any]:

@@ -82,9 +82,12 @@ def test_the_name_of_a_folder_that_is_no_number(tmp_path: Path) -> None:
     assert case.rows("x") == [([3.0],)]
 
 
-def meant(text: str, kind: str, point: str) -> object:
+def meant(text: str, kind: str, point: str, thousands: str = "") -> object:
     """The number that a text is, in a type; None: it is none. Written down anew, without a cast of DuckDB's."""
     text = text.strip(" \t\n\r\f\v")
+    groups = re.split(r"[^-+0-9" + re.escape(thousands) + "]", text)[0].lstrip("-+").split(thousands) if thousands else []
+    if len(groups) > 1 and all(re.fullmatch("[0-9]{3}", each) for each in groups[1:]) and re.fullmatch("[1-9][0-9]{0,2}", groups[0]):
+        text = text.replace(thousands, "", len(groups) - 1)
     mark = re.escape(point)
     if re.fullmatch(r"(?i)[-+]?(nan|inf|infinity)", text):
         return repr(float(text)) if kind == "DOUBLE" else None
@@ -96,30 +99,30 @@ def meant(text: str, kind: str, point: str) -> object:
     return repr(exact)
 
 
-def judge(session: duckdb.DuckDBPyConnection, texts: list[str], kind: str, point: str) -> None:
+def judge(session: duckdb.DuckDBPyConnection, texts: list[str], kind: str, point: str, thousands: str) -> None:
     session.register("texts", pa.table({"x": texts}))
-    value = in_type(with_point("x", point), kind)
+    value = in_type(with_point("x", point, thousands), kind)
     for text, found in session.execute(f"SELECT x, TRY({value}) FROM texts").fetchall():
-        right = meant(text, kind, point)
+        right = meant(text, kind, point, thousands)
         if kind == "DOUBLE":
             assert (None if found is None else repr(found)) == right, text
         elif right is None or found is not None:  # DECIMAL has so many digits and no more
             assert (found is None) == (right is None), text
-            assert found is None or abs(found - Decimal(text.strip(" \t\n\r\f\v").replace(point, "."))) <= Decimal("0.0005"), text
+            assert found is None or abs(found - Decimal(str(right)[9:-2])) <= Decimal("0.0005"), text
 
 
 def drawn(seed: int) -> list[str]:
     draw = random.Random(seed)
-    parts = [*"10_.,eE-+x() \u0661", "27", "0x", "0b", "inf", "nan", "1.5", "2,5", "12", "3e2"]
+    parts = [*"10_.,eE-+x() '\u0661", "27", "123", "000", ".456", ",789", "'012", "0x", "0b", "inf", "nan", "1.5", "2,5", "12", "3e2"]
     return ["".join(draw.choices(parts, k=draw.randint(1, 5))) for _ in range(200)]
 
 
-@pytest.mark.parametrize("point", [".", ","])
+@pytest.mark.parametrize(("point", "thousands"), [(".", ""), (",", ""), (",", "."), (".", ","), (".", "'"), (",", " ")])
 @pytest.mark.parametrize("kind", ["DOUBLE", "DECIMAL(38,3)"])
-def test_drawn_texts_are_the_numbers_that_are_meant(kind: str, point: str) -> None:
+def test_drawn_texts_are_the_numbers_that_are_meant(kind: str, point: str, thousands: str) -> None:
     with duckdb.connect(config={"threads": 1}) as session:
         for seed in range(cases(200)):
-            judge(session, drawn(seed), kind, point)
+            judge(session, drawn(seed), kind, point, thousands)
 
 
 @at_length

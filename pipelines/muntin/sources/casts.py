@@ -119,19 +119,26 @@ def in_type(value: str, kind: str, *, cut: bool = False) -> str:
     return f"({value})::{kind}"
 
 
-def with_point(value: str, point: str) -> str:
-    """SQL for the text of a number with a decimal point. A point in the file's own spelling becomes what no
-    cast takes.
+def with_point(value: str, point: str, thousands: str = "") -> str:
+    """SQL for the text of a number with a decimal point. A point in the file's own spelling, and a mark of
+    thousands that stands elsewhere, become what no cast takes.
 
     >>> with_point("x", ".")
     'x'
     """
-    if point == ".":
+    if point == "." and not thousands:
         return value
-    return (
-        f"CASE WHEN typeof({value}) = 'VARCHAR' THEN translate(({value})::VARCHAR, '{point}.', '.{point}')"
-        f" ELSE ({value})::VARCHAR END"
-    )
+    text = f"({value})::VARCHAR"
+    pointed = f"translate({text}, '{point}.', '.{point}')" if point != "." else text
+    if thousands:
+        mark = thousands.replace("'", "''")
+        grouped = rf"\s*[-+]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d*)?([eE][-+]?\d+)?\s*"
+        plain = f"replace(replace({text}, '{mark}', ''), '{point}', '.')"
+        pointed = (
+            f"CASE WHEN contains({text}, '{mark}') AND regexp_full_match({text}, '{grouped}') THEN {plain}"
+            f" ELSE {pointed} END"
+        )
+    return f"CASE WHEN typeof({value}) = 'VARCHAR' THEN {pointed} ELSE {text} END"
 
 
 def _is_no_number(value: str, kind: str) -> str:

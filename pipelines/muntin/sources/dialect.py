@@ -10,6 +10,7 @@ from typing import Any, Literal
 from muntin.errors import DefinitionError
 
 UTF_8 = "utf-8"
+_THOUSANDS = ("", ".", ",", " ", "'")
 # of names and of source code, not of files
 _NO_ENCODINGS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
 
@@ -24,6 +25,8 @@ class Dialect:
         encoding: of the file, a name that Python knows.
         decimal: what stands before the decimals of a number, "." or ",".
         header: the names of the columns, of a file without a header; () if the first line is the header.
+        thousands: what stands between the thousands of a number; "": nothing does.
+        skip_lines: how many lines at the begin of a file are no part of its rows and header.
     """
 
     quote: str = '"'
@@ -31,6 +34,13 @@ class Dialect:
     encoding: str = UTF_8
     decimal: str = "."
     header: tuple[str, ...] = ()
+    thousands: str = ""
+    skip_lines: int = 0
+
+    @property
+    def made_plain(self) -> str:
+        """How a file becomes plain text: its encoding and, behind a plus, the lines to skip."""
+        return f"{self.encoding}+{self.skip_lines}" if self.skip_lines else self.encoding
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -80,6 +90,8 @@ def csv(
     encoding: str = UTF_8,
     decimal: str = ".",
     header: Sequence[str] = (),
+    thousands: str = "",
+    skip_lines: int = 0,
 ) -> FileFormat:
     """CSV, with a header unless its names are given.
 
@@ -91,6 +103,9 @@ def csv(
             begin of a file counts more.
         decimal: what stands before the decimals of a number, "." or ",".
         header: the names of the columns of files without a header.
+        thousands: what stands between the thousands of a number: ".", ",", " ", "'", or "" for nothing. It
+            may be left out; a number that has it elsewhere goes to the quarantine.
+        skip_lines: how many lines at the begin of a file are no part of the table, as 1 for Excel's `sep=;`.
 
     Raises:
         DefinitionError: what cannot be.
@@ -114,6 +129,18 @@ def csv(
     nulls = (null,) if isinstance(null, str) else tuple(null) if isinstance(null, Sequence) else ()
     refuse_unless(nulls and _are_texts(nulls), "null", null, 'give the texts that are null, as ["", "NA"]')
     refuse_unless(decimal in (".", ","), "decimal", decimal, 'choose "." or ","')
+    refuse_unless(
+        thousands in _THOUSANDS and thousands != decimal,
+        "thousands",
+        thousands,
+        f"choose one of {', '.join(map(repr, _THOUSANDS[1:]))}, but not decimal={decimal!r}",
+    )
+    refuse_unless(
+        type(skip_lines) is int and skip_lines >= 0,
+        "skip_lines",
+        skip_lines,
+        "give the number of lines above the header, as 1",
+    )
     names = tuple(header) if isinstance(header, Sequence) and not isinstance(header, str) else ()
     refuse_unless(
         (names or header == ()) and all(names) and _are_texts(names),
@@ -123,7 +150,8 @@ def csv(
     )
     if len({name.lower() for name in names}) < len(names):
         raise DefinitionError(f"header: a name stands twice in {list(names)!r}")
-    return FileFormat("csv", delimiter, Dialect(quote, nulls, _name(encoding), decimal, names))
+    how = Dialect(quote, nulls, _name(encoding), decimal, names, thousands, skip_lines)
+    return FileFormat("csv", delimiter, how)
 
 
 def _are_texts(given: Iterable[object]) -> bool:

@@ -49,17 +49,19 @@ def with_odd_cells(
             for name, kind in columns.items()
             if kind in _TEXTS and name in named and name not in source.types
         ]
-        return type(wrong)(
-            str(wrong) + "".join(_of_column(session, source, paths, read_as, name) for name in odd)
-        )
+        said = str(wrong)
+        for name in odd:
+            if more := _of_column(session, source, paths, read_as, name):
+                said = said.partition(f"; {name} is a text")[0] + more  # which knows less of it
+        return type(wrong)(said)
     return wrong
 
 
 def _of_column(
     session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: Reading, name: str
 ) -> str:
-    cell, rows = quoted(name), scan(source, paths, read_as)
-    number = f"{_number(source, cell)} IS NOT NULL"
+    cell, rows, how = quoted(name), scan(source, paths, read_as), source.dialect
+    number = f"{_number(cell, how.decimal, how.thousands)} IS NOT NULL"
     whole = (
         f"coalesce(bool_and(regexp_full_match({cell}::VARCHAR, '\\s*[-+]?\\d+\\s*')) FILTER (WHERE {number}),"
         " false)"
@@ -67,6 +69,8 @@ def _of_column(
     cells, numbers, integers = session.execute(
         f"SELECT count({cell}), count(*) FILTER (WHERE {number}), {whole} FROM {rows}"
     ).fetchall()[0]
+    if source.format == "csv" and numbers < cells and (marks := _other_marks(session, cell, rows)):
+        return f". Each cell of {name} is a number with {marks}; say it in format=sources.csv(...)"
     if not numbers or 2 * numbers < cells:
         return ""
     kind = "BIGINT" if integers else "DOUBLE"
@@ -82,19 +86,35 @@ def _of_column(
     )
 
 
-def _number(source: Source, cell: str) -> str:
-    """SQL for the number that a cell is as its file writes numbers; null where it is none."""
-    return f"TRY({in_type(with_point(f'({cell})::VARCHAR', source.dialect.decimal), 'DOUBLE')})"
+def _number(cell: str, decimal: str, thousands: str) -> str:
+    """SQL for the number that a cell is in a way to write numbers; null where it is none."""
+    return f"TRY({in_type(with_point(f'({cell})::VARCHAR', decimal, thousands), 'DOUBLE')})"
+
+
+_MARKS = {
+    (",", ""): 'decimal=","',
+    (",", "."): 'decimal=",", thousands="."',
+    (".", ","): 'thousands=","',
+}
+"""The ways in which people write decimals and thousands, other than plain -> the arguments."""
+
+
+def _other_marks(session: duckdb.DuckDBPyConnection, cell: str, rows: str) -> str:
+    """The ways to write numbers by which each cell is a number; "" where none is."""
+    counts = ", ".join(f"count({_number(cell, *marks)})" for marks in _MARKS)
+    cells, *numbers = session.execute(f"SELECT count({cell}), {counts} FROM {rows}").fetchall()[0]
+    ways = [said for said, count in zip(_MARKS.values(), numbers, strict=True) if count == cells]
+    return " or ".join(way for way in ways if not any(way.startswith(f"{other},") for other in ways))
 
 
 def _shown(
     session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: Reading, name: str
 ) -> list[str]:
     """The first cells that are no numbers, each with its place."""
-    out, cell = list[str](), quoted(name)
+    out, cell, how = list[str](), quoted(name), source.dialect
     for path in paths:
         rows = f"SELECT {cell}, row_number() OVER () AS muntin_number FROM {scan(source, [path], read_as)}"
-        odd = f"{cell} IS NOT NULL AND {_number(source, cell)} IS NULL"
+        odd = f"{cell} IS NOT NULL AND {_number(cell, how.decimal, how.thousands)} IS NULL"
         odd_cells = session.execute(
             f"SELECT {cell}::VARCHAR, muntin_number FROM ({rows}) WHERE {odd} LIMIT {_SHOWN - len(out)}"
         ).fetchall()

@@ -90,7 +90,7 @@ def _of_parquet(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPat
 
 def _of_text(source: Source, path: AnyPath) -> str:
     try:
-        data = content(str(path), source.dialect.encoding)
+        data = content(str(path), source.dialect.made_plain)
     except DamagedError as damaged:
         return damaged.problem
     headless = (

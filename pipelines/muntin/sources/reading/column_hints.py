@@ -25,6 +25,8 @@ _MAGIC = {
     "PAR1": 'Parquet does: say format="parquet"',
     "PK\x03\x04": "an Excel file or an archive does: save it as CSV",
 }
+_SEP = re.compile(r"(?i)sep=(.?)$")
+"""The first line of a file of Excel."""
 _VALUE = re.compile(r"[-+\d].*|")
 
 
@@ -34,6 +36,12 @@ def no_column(what: str, name: str, columns: Collection[str], source: Source) ->
     for magic, mend in _MAGIC.items() if source.format == "csv" else ():
         if names and names[0].startswith(magic):
             return f"{what}: no column {name!r}; the file begins as {mend}"
+    if source.format == "csv" and (sep := _SEP.match(names[0]) if names else None):
+        delimiter = sep[1] or source.separator
+        return (
+            f"{what}: no column {name!r}; the first line says how the file is written, and the header follows"
+            f" it: say format=sources.csv(delimiter={delimiter!r}, skip_lines=1)"
+        )
     return (
         f"{what}: no column {name!r}; there are"
         f" {', '.join(names)}{did_you_mean(name, names) or _of_csv(names, source)}"

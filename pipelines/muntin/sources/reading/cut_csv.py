@@ -44,7 +44,7 @@ class _Marks(NamedTuple):
 def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
     """The rows of a CSV file; None if its header cannot be read.
 
-    Empty lines are none, unless there is a single column. `data` is UTF-8.
+    Empty lines are none, unless there is a single column. `data`: UTF-8, skipped lines left out.
     """
     data = data if b"\n" in data else data.replace(b"\r", b"\n")
     marks = _Marks(
@@ -57,7 +57,7 @@ def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
     if head.fault or not_text(data[at : head.end]):
         return None
     cut = Cut(data, b"" if how.header else data[at : head.end] + b"\n")
-    line = 1 + data.count(b"\n", at, head.next)
+    line = 1 + how.skip_lines + data.count(b"\n", at, head.next)
     at = head.next
     usual = _usual(marks, head.cells)
     while at < len(data):

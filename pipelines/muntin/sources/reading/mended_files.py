@@ -47,8 +47,8 @@ def taken_apart(
     """
     with TemporaryDirectory(prefix="muntin-") as folder:
         out, how = Mended(source, paths), source.dialect
-        if how.encoding != UTF_8:
-            out = Mended(replace(source, dialect=replace(how, encoding=UTF_8)), paths)
+        if how.made_plain != UTF_8:
+            out = Mended(replace(source, dialect=replace(how, encoding=UTF_8, skip_lines=0)), paths)
         for number, path in enumerate(paths):
             if messages := source.content(path):  # the line of a message is its offset
                 parquet = Path(folder, f"{number}.parquet")
@@ -110,10 +110,10 @@ def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows
     if source.format not in ("csv", "json"):
         return None
     how, is_csv = source.dialect, source.format == "csv"
-    data, quote = content(path, how.encoding), how.quote if is_csv else ""
+    data, quote = content(path, how.made_plain), how.quote if is_csv else ""
     quick = lines(data, header=is_csv and not how.header, quote=quote)
     if len(quick) == rows:
-        return quick
+        return quick + how.skip_lines
     cut = _cut(session, source, path)
     return np.array(cut.line, np.int64) if len(cut) == rows else None
 
@@ -135,7 +135,7 @@ def _cut(
     def guessed(name: str) -> bool:
         return used(name) and name not in source.types
 
-    data = content(path, source.dialect.encoding)
+    data = content(path, source.dialect.made_plain)
     if source.format == "json":
         cut = cut_json(session, data, exact, guessed)
     elif (cut_of_csv := cut_csv(data, source.separator, source.dialect)) is not None:  # without rows, too

@@ -225,8 +225,9 @@ def uncast(source: Source, path: str, rejects: str) -> str:
 
     `rejects`: the name of the table. DuckDB's documentation says which columns it has.
     """
-    comma = source.dialect.decimal != "."  # of whole numbers the reader knows no fraction behind it
-    texts = {column for column, kind in source.types.items() if is_time(kind) or (comma and is_number(kind))}
+    # of whole numbers the reader knows no fraction behind a comma, and it takes thousands anywhere
+    marks = source.dialect.decimal != "." or bool(source.dialect.thousands)
+    texts = {column for column, kind in source.types.items() if is_time(kind) or (marks and is_number(kind))}
     types = {column: "VARCHAR" if column in texts else kind for column, kind in in_every_file(source).items()}
     columns = ", ".join(f"count({quoted(column)})" for column in types)
     notes = (
@@ -275,6 +276,7 @@ def _dialect(source: Source, *, only_header: bool = False, looked_at: bool = Tru
     parts += [header, _ALL_LINES, f"sample_size = {-1 if looked_at and not only_header else 1}"]
     parts += [f"nullstr = [{', '.join(map(literal, how.null))}]"] if "null" in said else []
     parts += [f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else []
+    parts += [f"thousands = {literal(how.thousands)}"] if how.thousands else []
     return ", ".join(parts)
 
 
@@ -294,10 +296,11 @@ def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
         folders = {name: source.types[name] for name in source.hive if name in source.types}
         reread = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind}
         said = {**reread, **source.columns, **folders}
-    point, out = source.dialect.decimal, {}
+    written, out = source.dialect, {}
 
     def value_of(name: str, kind: str) -> str:
-        return with_point(quoted(name), point) if is_number(kind) else quoted(name)
+        text = quoted(name)
+        return with_point(text, written.decimal, written.thousands) if is_number(kind) else text
 
     for name, kind in read_as.carried.items():
         lost = _LOST.get(kind, f"more than states have of a {kind}")

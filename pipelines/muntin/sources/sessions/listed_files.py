@@ -36,8 +36,8 @@ _SIZES = WeightedCache[str, int](1000)
 
 
 def encoding_of(source: Source) -> str | None:
-    """The encoding of a source's files; None where they are no text."""
-    return source.dialect.encoding if source.format in ("csv", "json") else None
+    """How a source's files of text become plain: `Dialect.made_plain`; None where they are no text."""
+    return source.dialect.made_plain if source.format in ("csv", "json") else None
 
 
 def address_of(path: str, encoding: str | None) -> str:

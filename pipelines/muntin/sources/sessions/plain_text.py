@@ -163,17 +163,25 @@ def facts_of(path: str) -> Facts:
     return stat.st_size, stat.st_mtime_ns, stat.st_ino
 
 
-def content(path: str, encoding: str) -> bytes:
-    """The content of a file in UTF-8. `encoding`: of a file without a byte order mark.
+def content(path: str, how: str) -> bytes:
+    """The content of a file in UTF-8. `how`: as `Dialect.made_plain` says it.
 
     A DamagedError by its checksum, its length or its end.
     """
-    return b"".join(parts(path, encoding))
+    return b"".join(parts(path, how))
 
 
-def parts(path: str, encoding: str) -> Iterator[bytes]:
-    """The content of a file in UTF-8, in parts."""
-    return in_utf_8(_unpacked(path), encoding)
+def parts(path: str, how: str) -> Iterator[bytes]:
+    """The content of a file in UTF-8, in parts. `how`: as `Dialect.made_plain` says it."""
+    encoding, _, skipped = how.partition("+")
+    left = int(skipped or 0)
+    for part in in_utf_8(_unpacked(path), encoding):
+        at = 0
+        while left and at < len(part):
+            end = part.find(b"\n", at)
+            left, at = left - (end >= 0), end + 1 if end >= 0 else len(part)
+        if at < len(part):
+            yield part[at:]
 
 
 def encoding_in(path: str, encoding: str) -> str:
