@@ -24,7 +24,7 @@ from muntin.tasks import Runner
 
 STEPS: Mapping[str, tuple[str, ...]] = {
     "accumulate: count the rows": ("jobs.accumulate.accumulate_split.count",),
-    "accumulate: scan, lift": ("jobs.accumulate.accumulate_split.stored", "jobs.accumulate.accumulate_split.slot_lift"),
+    "accumulate: scan, lift": ("jobs.accumulate.accumulate_split.stored", "jobs.accumulate.slot_lift.slot_lift"),
     "accumulate: seal": ("jobs.accumulate.accumulate_split.sealed",),
     "accumulate: arrange": ("jobs.accumulate.accumulate_split.arranged", "jobs.accumulate.accumulate_split.with_files"),
     "finalize: read": ("jobs.finalize.finalize_task.read_states", "jobs.finalize.finalize_task.in_order"),

@@ -11,7 +11,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.errors import MuntinError
-from muntin.jobs.accumulate import accumulate_task, shares_of_sources
+from muntin.jobs.accumulate import accumulate_bundle, accumulate_task, shares_of_sources
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import bind
 from muntin.store.paths import QUARANTINE, SharedPath, parse_states_path
@@ -46,7 +46,7 @@ def write(case: Hourly, at: int, x: Any, part: str = "") -> Path:
 @pytest.fixture
 def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
     """Whether each bundle came to an end; one task gets all batches."""
-    found, whole = list[bool](), accumulate_task.accumulate_bundle
+    found, whole = list[bool](), accumulate_bundle.accumulate_bundle
 
     def watched(*given: Any) -> Any:
         found.append(False)
@@ -54,7 +54,7 @@ def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
         found[-1] = True
         return done
 
-    monkeypatch.setattr(accumulate_task, "accumulate_bundle", watched)
+    monkeypatch.setattr(accumulate_bundle, "accumulate_bundle", watched)
     monkeypatch.setattr(shares_of_sources, "shares", lambda sizes, _: [list(range(len(sizes)))])
     return found
 
@@ -147,7 +147,7 @@ def test_an_hour_with_a_column_of_another_type_is_read_alone(tmp_path: Path, tog
 
 
 def after_the_first_bundle(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    whole, first = accumulate_task.accumulate_bundle, iter([True])
+    whole, first = accumulate_bundle.accumulate_bundle, iter([True])
 
     def and_then(*given: Any) -> Any:
         done = whole(*given)
@@ -155,7 +155,7 @@ def after_the_first_bundle(monkeypatch: pytest.MonkeyPatch, act: Callable[[], ob
             act()
         return done
 
-    monkeypatch.setattr(accumulate_task, "accumulate_bundle", and_then)
+    monkeypatch.setattr(accumulate_bundle, "accumulate_bundle", and_then)
 
 
 def test_a_file_that_changes_while_it_is_read_counts_by_what_it_becomes(

@@ -15,7 +15,7 @@ import pytest
 from muntin import Pipeline, Retain, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
-from muntin.jobs.accumulate import accumulate_task, shares_of_sources
+from muntin.jobs.accumulate import accumulate_bundle, accumulate_task, shares_of_sources
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated, manifest
@@ -114,7 +114,7 @@ def states(pipeline: Pipeline, root: Path) -> dict[str, list[Any]]:
 @pytest.fixture
 def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many batches came of each bundle, 0 of one that failed; one task gets all batches."""
-    found, whole = list[int](), accumulate_task.accumulate_bundle
+    found, whole = list[int](), accumulate_bundle.accumulate_bundle
 
     def watched(session: Any, share: Any, bundle: Any) -> Any:
         found.append(0)
@@ -122,7 +122,7 @@ def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         found[-1] = len(bundle.parts)
         return done
 
-    monkeypatch.setattr(accumulate_task, "accumulate_bundle", watched)
+    monkeypatch.setattr(accumulate_bundle, "accumulate_bundle", watched)
     monkeypatch.setattr(shares_of_sources, "shares", lambda sizes, _: [list(range(len(sizes)))])
     return found
 

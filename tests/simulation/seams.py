@@ -4,10 +4,12 @@ What is not listed here is the product's own: accumulate's commits, pending, rec
 windows, verdicts, publish, promotion, compaction, vacuum.
 """
 
+import pkgutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,13 +17,14 @@ import pyarrow as pa
 import pytest
 import tenacity.nap
 
+from muntin import jobs, sources, store
 from muntin.files import paths, readable
 from muntin.jobs.accumulate import accumulate
 from muntin.jobs.accumulate.earlier_states import joined_reading
 from muntin.jobs.finalize import finalize
 from muntin.jobs.housekeeping import compact
 from muntin.jobs.inputs.listings import of_files
-from muntin.jobs.publish import finish, publish
+from muntin.jobs.publish import publish, validate
 from muntin.jobs.published import ledger_segments, promotion, staged_windows, window_files
 from muntin.jobs.quarantine import refused_rows_kept
 from muntin.jobs.records import batch_reports
@@ -148,7 +151,13 @@ def _refused_rows(folder: str, snapshot: Snapshot) -> pa.Table:
 
 
 def _everywhere() -> Iterator[tuple[Any, str, Any]]:
-    """(module, name, stand-in) of what the jobs import to reach the disk."""
+    """(module, name, stand-in) of what the jobs import to reach the disk.
+
+    A module that is first imported while stand-ins stand would keep them.
+    """
+    for room in (jobs, sources, store):
+        for each in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            import_module(each.name)
     stand_ins_of = {"path_of": Place, "readable": str, "readable_footer": str}
     originals = {"path_of": paths.path_of, "readable": readable.readable, "readable_footer": readable.readable_footer}
     for module in [module for name, module in sorted(sys.modules.items()) if name.startswith("muntin.")]:
@@ -179,7 +188,7 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (finalize, "_results", stand_ins.results),
         (joined_reading, "read_batches", stand_ins.read_batches),
         (of_files, "source_files", stand_ins.source_files),
-        (finish, "validate_staged", stand_ins.validate_staged),
+        (validate, "validate_staged", stand_ins.validate_staged),
         (publish, "changed_windows", lambda *_: None),
         (publish, "make_tiers", lambda _bound: False),
         (publish, "texts", _texts),

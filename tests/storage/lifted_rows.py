@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
-from muntin.jobs.accumulate import slot_lift
+from muntin.jobs.accumulate import accumulate_split, slot_lift
 from muntin.states import slot_tables
 from muntin.states.rows_in_slots import LiftedStates, rows_in_slots
 from muntin.states.slot_tables import fits
@@ -106,7 +106,7 @@ def slots_made(layout: str) -> Iterator[list[LiftedStates | None]]:
         return made[-1]
 
     with (
-        mock.patch.object(slot_lift, "MANY_ROWS", 1),
+        mock.patch.object(accumulate_split, "MANY_ROWS", 1),
         mock.patch.object(slot_lift, "_AT_ONCE", 700),
         mock.patch.object(slot_lift, "rows_in_slots", kept),
         mock.patch.object(slot_lift, "fits", lambda *sizes: layout == "dense" and fits(*sizes)),

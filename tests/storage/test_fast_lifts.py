@@ -10,7 +10,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import read, windows
-from muntin.jobs.accumulate import slot_lift
+from muntin.jobs.accumulate import accumulate_split, slot_lift
 from muntin.states import slot_tables
 from muntin.states.rows_in_slots import rows_in_slots
 from tests.case_counts import some
@@ -121,7 +121,7 @@ def test_slots_of_frames_of_several_lengths(tmp_path: Path, seed: int) -> None:
     expected = written(tmp_path, "groups", pipeline)
     assert all(path.split("/")[3] == "20m_at_10m_15m" for path in expected)
     with (
-        mock.patch.object(slot_lift, "MANY_ROWS", 1),
+        mock.patch.object(accumulate_split, "MANY_ROWS", 1),
         mock.patch.object(slot_lift, "rows_in_slots", wraps=rows_in_slots) as slots,
     ):
         assert written(tmp_path, "slots", pipeline) == expected
@@ -138,7 +138,7 @@ def test_a_key_may_have_any_name(tmp_path: Path, key: str) -> None:
     )
     expected = written(tmp_path, "groups", pipeline)
     with (
-        mock.patch.object(slot_lift, "MANY_ROWS", 1),
+        mock.patch.object(accumulate_split, "MANY_ROWS", 1),
         mock.patch.object(slot_lift, "rows_in_slots", wraps=rows_in_slots) as slots,
     ):
         assert written(tmp_path, "slots", pipeline) == expected

@@ -15,7 +15,7 @@ from muntin import aggregates as agg
 from muntin import run, windows
 from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import SourceError
-from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
+from muntin.jobs.accumulate import accumulate_split, accumulate_task, slot_lift, split_rows
 from muntin.jobs.inspect.late import quarantined
 from muntin.states import keys as key_dictionary
 from muntin.states import slot_tables
@@ -97,7 +97,7 @@ def test_a_sum_that_may_not_fit_is_left_to_groups(tmp_path: Path, values: list[i
     pq.write_table(pa.table({"t": times, "i": signs}), tmp_path / "data/rows.parquet")
     pipeline = definition(tmp_path / "data", 0, {"wide": windows.tumbling("10m")}, {"whole": agg.sum("i")})
     expected = written(tmp_path, "groups", pipeline)
-    with mock.patch.object(slot_lift, "MANY_ROWS", 1):
+    with mock.patch.object(accumulate_split, "MANY_ROWS", 1):
         assert written(tmp_path, "slots", pipeline) == expected
 
 
@@ -106,6 +106,6 @@ def test_a_state_that_is_not_told_of_one_value_is_grouped(tmp_path: Path, aggreg
     """A list of values; a null of the row that counts, which is no row that does not count; a text."""
     write_rows(tmp_path / "data", 0, ("texts",))
     pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("10m")}, {"it": aggregate})
-    with mock.patch.object(slot_lift, "MANY_ROWS", 1), mock.patch.object(slot_lift, "rows_in_slots") as slots:
+    with mock.patch.object(accumulate_split, "MANY_ROWS", 1), mock.patch.object(slot_lift, "rows_in_slots") as slots:
         assert written(tmp_path, "slots", dataclasses.replace(pipeline))
     assert not slots.called

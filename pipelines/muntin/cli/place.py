@@ -10,7 +10,6 @@ from muntin.cli.output import is_quiet
 from muntin.definition.pipeline import Pipeline, at_home
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
-from muntin.files.near import near
 from muntin.jobs.state import home
 from muntin.jobs.state.definition_files import run_file
 from muntin.jobs.state.same_names import check_alone
@@ -118,6 +117,8 @@ def names_in(file: Path) -> list[str]:
 
 def _pipelines_in(file: Path) -> dict[str, Pipeline]:
     if not file.is_file():
+        from muntin.files.near import near
+
         there = near(str(file.absolute() / "*.py" if file.is_dir() else file.absolute()))
         what = f"{file} is a folder" if file.is_dir() else f"there is no file {file}"
         raise DefinitionError(

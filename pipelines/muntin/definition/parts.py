@@ -113,6 +113,11 @@ class Source(Protocol):
         ...
 
     @property
+    def needs_spark(self) -> str:
+        """The function that makes the source, where Spark reads its rows; "": this process can."""
+        ...
+
+    @property
     def upstream(self) -> Any | None:  # noqa: ANN401 - a pipeline, which is defined above
         """The pipeline whose windows are the rows; None where the rows are in files."""
         ...

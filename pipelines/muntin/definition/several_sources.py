@@ -40,6 +40,7 @@ class SeveralSources:
         member
     ) = None
     ambiguous = nonexistent = "quarantine"
+    needs_spark = ""
     dedupe = section = lookups = ()
 
     @property

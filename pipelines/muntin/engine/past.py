@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.protocols import Aggregate, Carry
-from muntin.engine.repeats import repeated
 from muntin.states.columns import ITEM_POSITION
 from muntin.states.frames import Frames, Ints, compiled
 from muntin.states.keys import contiguous
@@ -35,6 +34,8 @@ def exploded(windows: pa.Table, closed: Ints) -> tuple[pa.Table, Ints]:
     `windows`: a row a window; columns of lists are taken apart, all other columns are repeated. `closed`: a
     number of each window; repeated too.
     """
+    from muntin.engine.repeats import repeated
+
     columns = {name: contiguous(windows[name]) for name in windows.column_names}
     lists = {name for name, column in columns.items() if pa.types.is_list(column.type)}
     lengths = [

@@ -16,12 +16,10 @@ from muntin.definition.instants import instant_us
 from muntin.definition.remarks import remarks
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import MuntinError, SourceError
-from muntin.files.near import near
 from muntin.jobs.accumulate.readings import bounds_of, common_types, parts_of, types_of
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.inputs import first_inputs, inputs
 from muntin.jobs.inputs.listings.listing import first_intervals
-from muntin.jobs.publish.validate import find_suite
 from muntin.jobs.published.promotion import check_not_superseded
 from muntin.jobs.remarks import LARGE, lacking, remarked, unreadable
 from muntin.jobs.schema_check.same_versions import say_other_versions
@@ -29,10 +27,8 @@ from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.given_spans import tables_read
 from muntin.jobs.state.needed_packages import check_packages
 from muntin.jobs.state.source_note import noted
-from muntin.quality.suite import SuiteError, load_suite
 from muntin.sources.file_source import FileSource
 from muntin.sources.listing import splits
-from muntin.sources.spark_frames import SparkSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -133,6 +129,8 @@ def all_inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bo
     try:
         return inputs(bound, intervals, allow_missing=allow_missing, there=True)
     except SourceError as first:
+        from muntin.files.near import near
+
         missing = [interval for interval in intervals if _lacks(bound, interval)]
         others = (
             f"\n{len(missing)} intervals are without: {', '.join(map(str, missing))}"
@@ -220,7 +218,7 @@ def _smallest(bound: Bound, given: Inputs) -> list[SourceFile]:
 
 def _takes_long(bound: Bound, files: Sequence[SourceFile]) -> bool:
     """Whether the columns of a source are in large texts alone, or only Spark can tell them."""
-    if isinstance(bound.source, SparkSource):
+    if bound.source.needs_spark:
         return not noted(bound.folder, bound.source.member)
     return bool(files) and bound.source.format != "parquet" and files[0].size > LARGE
 
@@ -234,8 +232,12 @@ def check_suites(bound: Bound) -> None:
     """See that the suite of each window can be read, and that its critical expectations are known and speak
     of columns of the window.
     """
-    if bound.pipeline.expectations:
-        need("great_expectations")
+    if not bound.pipeline.expectations:
+        return
+    need("great_expectations")
+    from muntin.jobs.publish.validate import find_suite
+    from muntin.quality.suite import load_suite
+
     for window, path in bound.pipeline.expectations.items():
         _check_suite(bound, window, load_suite(find_suite(path)))
 
@@ -244,6 +246,8 @@ def _check_suite(bound: Bound, window: str, suite: Suite) -> None:
     columns = (*bound.keys_of(window), "window_start", "window_end", *bound.windows[window].columns)
     columns += (*bound.pipeline.results, "batch")
     with_states = bound.pipeline.retention.states_in_windows
+    from muntin.quality.suite import SuiteError
+
     for number, each in enumerate(suite.expectations, 1):
         where = f"{suite.path}: expectation {number} ({each.type})"
         _check_type(each, where)
@@ -259,6 +263,8 @@ def _check_type(each: Expectation, where: str) -> None:
     expectation_names = _core_expectations()
     like = "" if each.type in expectation_names else did_you_mean(each.type, expectation_names)
     if expectation_names and like:  # expectations of other packages are not listed there
+        from muntin.quality.suite import SuiteError
+
         raise SuiteError(f"{where}: Great Expectations has no such expectation{like}")
 
 

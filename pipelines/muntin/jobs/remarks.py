@@ -10,7 +10,6 @@ import duckdb
 
 from muntin.definition.remarks import of_naive_times, remarks
 from muntin.errors import SourceError
-from muntin.files.near import near, plain
 from muntin.jobs.accumulate.readings import parts_of
 from muntin.jobs.schema_check.first_files import first_with_rows
 from muntin.sources.file_source import FileSource
@@ -20,7 +19,6 @@ from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.sessions.duckdb_session import kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.listed_files import let_read
-from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +42,7 @@ def remarked(bound: Bound, given: Inputs) -> list[str]:
             :_TRIED
         ]
         small = [[file.path] for file in files if file.size <= LARGE or part.source.format == "parquet"]
-        if small and isinstance(part.source, FileSource | TableSource):
+        if small and (part.source.log or isinstance(part.source, FileSource)):
             with suppress(duckdb.Error, SourceError, OSError):  # reading says what is wrong
                 texts += _of_times(part, small)
     return texts
@@ -115,6 +113,8 @@ def lacking(bound: Bound, given: Inputs, intervals: Sequence[Interval]) -> list[
 
 def searched_for(source: FileSource, intervals: Sequence[Interval]) -> str:
     """The searched places for the files of some intervals, and the files there."""
+    from muntin.files.near import near, plain
+
     first, there = source.patterns(intervals[0]), near(source.patterns(intervals[0]))
     more = f" and so on, for {len(intervals)} batches up to {intervals[-1]}" if len(intervals) > 1 else ""
     return f"no file at {plain(first)} for the batch {intervals[0]}{more}{f'; {there}' if there else ''}"

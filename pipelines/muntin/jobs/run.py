@@ -17,8 +17,6 @@ from muntin.jobs.records.attempts import attempted
 from muntin.jobs.records.costs import metered
 from muntin.jobs.records.reports import RunReport
 from muntin.jobs.records.reports_table import utc_now
-from muntin.jobs.sending.send import after_run
-from muntin.jobs.sending.send import reported as reported_sinks
 from muntin.jobs.state.bound import Bound, bind, claimed
 from muntin.jobs.state.given_spans import tables_read
 from muntin.jobs.upkeep.rebuild import left_behind
@@ -151,7 +149,7 @@ def concluded(
     own = {from_us(interval.start_us) for interval in intervals}
     reports = steps.conclude(bound, intervals, finished, meter.cost, changed=changed)
     sending()
-    sent = after_run(bound, runner.spark)
+    sent, blocked = _sent(bound, runner)
     return RunReport(
         tuple(report for report in reports if report.interval_start in own),
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
@@ -162,10 +160,20 @@ def concluded(
         finished.changed,
         finished.promoted,
         tuple(lacking(bound)),
-        sinks=reported_sinks(sent),
-        blocked_sinks=sum(one.needs_a_person for one in sent),
+        sinks=sent,
+        blocked_sinks=blocked,
         tables=tables_read(bound),
     )
+
+
+def _sent(bound: Bound, runner: Runner) -> tuple[tuple[str, ...], int]:
+    """A line for each sink that got something or lacks something, and how many need a person."""
+    if not bound.sinks:
+        return (), 0
+    from muntin.jobs.sending.send import after_run, reported
+
+    sent = after_run(bound, runner.spark)
+    return reported(sent), sum(one.needs_a_person for one in sent)
 
 
 @contextmanager

@@ -1,39 +1,34 @@
 """Where a batch's rows are: files, a Delta table, what Spark reads, or another pipeline's windows; extensions
 add topics and tables.
-"""
 
-from __future__ import annotations
+A name is loaded when it is first used: a definition loads what it names.
+"""
 
 from typing import Any
 
-from muntin.registry import attribute_of, names_of
-from muntin.sources.dialect import csv, jsonl
-from muntin.sources.files import files
-from muntin.sources.reading.dimensions.lookup import lookup
-from muntin.sources.repeated_rows import changes, events
-from muntin.sources.spark_frames import spark
-from muntin.sources.tables import table
-from muntin.sources.time_arguments import at
-from muntin.sources.upstream_windows import windows
+from muntin.registry import attribute_of, names_of, of_home
 
-__all__ = [
-    "at",
-    "changes",
-    "csv",
-    "events",
-    "files",
-    "jsonl",
-    "lookup",
-    "spark",
-    "table",
-    "windows",
-]
+_NAMES = {
+    "dialect": "csv jsonl",
+    "file_arguments": "files",
+    "reading.dimensions.lookup": "lookup",
+    "repeated_rows": "changes events",
+    "spark_frames": "spark",
+    "tables": "table",
+    "time_arguments": "at",
+    "upstream_windows": "windows",
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+
+__all__ = [*sorted(_HOMES)]  # noqa: PLE0604 - __init__.pyi has each
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extension
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    if name in _HOMES:
+        return of_home(__name__, _HOMES, name)
     return attribute_of(__name__, "sources", name)
 
 
 def __dir__() -> list[str]:
     """The names of this module and of extensions: the error for a misspelt name proposes similar names."""
-    return sorted({*globals(), *names_of("sources")})
+    return sorted({*globals(), *__all__, *names_of("sources")})

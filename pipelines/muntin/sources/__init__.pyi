@@ -1,7 +1,7 @@
 from muntin.extensions.iceberg.source.declaration import iceberg
 from muntin.extensions.kafka.source import kafka
 from muntin.sources.dialect import csv, jsonl
-from muntin.sources.files import files
+from muntin.sources.file_arguments import files
 from muntin.sources.reading.dimensions.lookup import lookup
 from muntin.sources.repeated_rows import changes, events
 from muntin.sources.spark_frames import spark

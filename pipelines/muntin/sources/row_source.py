@@ -18,12 +18,13 @@ from muntin.sources.time_arguments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fsspec import AbstractFileSystem
 
     from muntin.definition.schedule import Schedule
     from muntin.definition.several_sources import Member
+    from muntin.sources.logged.log import Log
     from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.sources.repeated_rows import Changes, Events
     from muntin.sources.source import Content, OnBadFile, OnSchema
@@ -75,6 +76,8 @@ class RowSource(FilesAlone):
 
     listing = "muntin.jobs.inputs.listings.of_files"
     upstream = batch_column = None
+    log: ClassVar[Callable[[], Log] | None] = None
+    needs_spark = ""
     section = order = numbered = ()
     message_key: ClassVar[tuple[str, ...]] = ()
 

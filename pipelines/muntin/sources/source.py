@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
     from muntin.sources.dialect import Dialect
+    from muntin.sources.logged.log import Log
     from muntin.sources.logged.numbered_fields import NumberedField
 
     Columns = Mapping[str, str]  # name -> SQL: the type of a column, or what it is made of
@@ -62,6 +63,10 @@ class Source(parts.Source, Protocol):
     @property
     def listing(self) -> str:
         """The module that says which files a batch has: a `Listing` of `jobs/inputs`."""
+
+    @property
+    def log(self) -> Callable[[], Log] | None:
+        """Reads the log of a table; None: the source is no table."""
 
     @property
     def call(self) -> str:

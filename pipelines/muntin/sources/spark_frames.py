@@ -33,6 +33,7 @@ class SparkSource(LastingFiles):
     chosen: tuple[str, ...] = ()
 
     call = "sources.spark(...)"
+    needs_spark = "sources.spark"
     listing = "muntin.jobs.inputs.listings.of_spark"
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - the function is given the interval

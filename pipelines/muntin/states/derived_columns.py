@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -204,3 +204,17 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(parts, promote_options="default").replace_schema_metadata(
         footers[0] if alike else None
     )
+
+
+class Extent(NamedTuple):
+    """How many rows there are, and their least and greatest time, microseconds."""
+
+    rows: int
+    oldest: int
+    newest: int
+
+
+def extent_of(states: pa.Table, first: str, last: str) -> Extent | None:
+    """The extent of the rows of states; None without rows. `first`, `last`: columns with their times."""
+    ends = pc.min(states[first]).as_py(), pc.max(states[last]).as_py()
+    return Extent(row_count(states), *ends) if len(states) else None

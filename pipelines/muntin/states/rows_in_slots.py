@@ -13,11 +13,10 @@ from typing import NamedTuple, Self, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from muntin.definition.expressions import LISTS, What
 from muntin.states.columns import FRAME
-from muntin.states.derived_columns import row_count
+from muntin.states.derived_columns import Extent
 from muntin.states.frames import Ints
 from muntin.states.keys import DistinctValues, KeyDictionary, numbered_keys
 from muntin.states.listed_slots import AtExtreme, empty_lists, widened_slots
@@ -189,20 +188,6 @@ class Numbers:
         return pa.ListArray.from_arrays(
             pa.array(bounds, pa.int32()), pa.array(value, mask=None if valid.all() else ~valid)
         )
-
-
-class Extent(NamedTuple):
-    """How many rows there are, and their least and greatest time, microseconds."""
-
-    rows: int
-    oldest: int
-    newest: int
-
-
-def extent_of(states: pa.Table, first: str, last: str) -> Extent | None:
-    """The extent of the rows of states; None without rows. `first`, `last`: columns with their times."""
-    ends = pc.min(states[first]).as_py(), pc.max(states[last]).as_py()
-    return Extent(row_count(states), *ends) if len(states) else None
 
 
 class LiftedStates(NamedTuple):

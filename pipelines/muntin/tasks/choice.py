@@ -53,13 +53,11 @@ def place_of(given: Given = None, *, needed: str | None = None) -> str:
     'on Spark (local[2])'
     """
     runner_or_address = _chosen(given, needed)
-    from muntin.spark.session import spoken
+    place = str(runner_or_address)
+    if isinstance(runner_or_address, str):
+        from muntin.spark.session import spoken
 
-    place = (
-        f"on Spark ({spoken(runner_or_address)})"
-        if isinstance(runner_or_address, str)
-        else str(runner_or_address)
-    )
+        place = f"on Spark ({spoken(runner_or_address)})"
     return f"{place}, for {needed}" if needed and given is None else place
 
 

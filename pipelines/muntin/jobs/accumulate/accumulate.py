@@ -14,9 +14,6 @@ from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.earlier_states.joined_reading import read
 from muntin.jobs.accumulate.forgotten_rows import with_forgotten
 from muntin.jobs.accumulate.summaries import check_share, summaries
-from muntin.jobs.accumulate.wider_states import common_schema, in_types
-from muntin.jobs.deduplication.kept_decisions import commit_ids, keep_of_one
-from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions
 from muntin.jobs.inputs.dimensions.lookup_log import commit_met
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.materialised.materialise import inputs_of_run
@@ -95,8 +92,12 @@ def _accumulated(
     if not commit_refused(bound, refused_base, starts, written[QUARANTINE]):
         return bound.forgotten, [], intervals
     if bound.source.dedupe_within_us is not None:
+        from muntin.jobs.deduplication.kept_decisions import commit_ids
+
         commit_ids(bound, starts, written[IDS])
     if bound.pipeline.lookups:
+        from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions
+
         forget_other_versions(bound)
         commit_met(bound, starts, written[LOOKED_UP])
     lost = {
@@ -111,6 +112,8 @@ def _accumulated(
     batches = batches_of(bound.table(table), written[table], after)
     rests_on_more = bound.source.changes is not None or bool(bound.pipeline.lookups)
     if task_files.before is not None and len(starts) == 1 and not rests_on_more:
+        from muntin.jobs.deduplication.kept_decisions import keep_of_one
+
         keep_of_one(
             bound, task_files.before, batches_of(bound.table(IDS), written[IDS], after), batches.decided
         )
@@ -164,6 +167,8 @@ def _replacing(
     if len(schemas) == 1 and has_types(schemas[0], schema_before):
         adds, removes = replacement(folder, base.files, starts, new, keys)
         return Change(schemas[0], adds, removes, locks(starts))
+    from muntin.jobs.accumulate.wider_states import common_schema, in_types
+
     wide = common_schema([schema_before, *schemas])
     new = in_types(folder, new, wide, keys, bound.pipeline.intervals.after)
     adds, removes = replacement(folder, base.files, starts, new, keys)

@@ -10,12 +10,8 @@ from muntin.aggregates.aggregate import sealed
 from muntin.engine.merged_states import merged, runs
 from muntin.jobs.accumulate.bundle_states import encoding
 from muntin.jobs.accumulate.forgotten_rows import left_out, refused_left
-from muntin.jobs.accumulate.row_changes.later_rows import changed
-from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED, without_repeated
 from muntin.jobs.accumulate.shares import SplitResult, counted_split, taken
-from muntin.jobs.accumulate.slot_lift import slot_lift
 from muntin.jobs.accumulate.split_rows import Counted
-from muntin.jobs.deduplication.earlier import together
 from muntin.jobs.inputs.dimensions.lookup_log import name_of_met, write_met
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.records.reports import Counts
@@ -27,8 +23,7 @@ from muntin.sources.repeated_rows import once
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.checkpoint import arranged, frame_range, with_files
 from muntin.states.columns import FIRST_EVENT, FRAME, INSTANT, LAST_EVENT, ROW_BATCH
-from muntin.states.derived_columns import row_count
-from muntin.states.rows_in_slots import extent_of
+from muntin.states.derived_columns import extent_of, row_count
 from muntin.store.parquet import write_named
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, StatesPath
 
@@ -42,7 +37,12 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.sources.reading.taken_times import Taken
     from muntin.sources.source import Columns
-    from muntin.states.rows_in_slots import Extent
+    from muntin.states.derived_columns import Extent
+
+MANY_ROWS = 2**17
+"""So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows
+there, too.
+"""
 
 
 def accumulate_rows(
@@ -62,21 +62,30 @@ def accumulate_rows(
         session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(every, times, source.changes)}")
         split_rows = split_rows._replace(rows=ONCE)
         if source.dedupe_within_us is not None:
+            from muntin.jobs.accumulate.row_changes.split_deduplication import without_repeated
+
             compared = without_repeated(session, share, split, ONCE, split_rows.columns, times)
         if compared and compared.late:
             first = count(session, every, times, local=local)
         if compared and source.changes:
+            from muntin.jobs.accumulate.row_changes.later_rows import changed
+
             split_rows, compared = changed(session, share, split, split_rows, compared)
         counted = count(session, split_rows.rows, times)
     left = left_out(session, bound, split_rows.rows, split_rows.columns, times)
     times, columns = left.times, split_rows.columns
     read_paths = [path for path, rows in zip(split_rows.paths, by_file, strict=True) if rows]
     check_files(session, bound, columns, read_paths)
-    met = name_of_met(split_rows.met)
-    decided = together(compared.decided, (met,)) if compared else met
+    decided = name_of_met(split_rows.met)
+    if compared:
+        from muntin.jobs.deduplication.earlier import together
+
+        decided = together(compared.decided, (decided,))
     files: dict[str, WrittenFile | None] = {}
     for frames in bound.frame_sets:
         if compared and compared.repeated:  # a faulty row is refused, whatever it repeats
+            from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED
+
             extent = count(session, REPEATED, times).extent
             lifted(session, share, frames, REPEATED, columns, times, split.paths, extent)
         table, wider, extent = lifted(
@@ -140,10 +149,12 @@ def lifted(
     query = states(*asked, also=also)
     natural = described(session, query)
     kinds, wider = types_of_states(natural, share, frames, paths)
-    if at_most and (
-        in_slots := slot_lift(session, bound, frames, rows, columns, times, at_most, (natural, kinds))
-    ):
-        return sealed(in_slots.table, bound.fields), wider, in_slots.extent
+    if at_most and at_most.rows > MANY_ROWS:
+        from muntin.jobs.accumulate.slot_lift import slot_lift
+
+        in_slots = slot_lift(session, bound, frames, rows, columns, times, at_most, (natural, kinds))
+        if in_slots:
+            return sealed(in_slots.table, bound.fields), wider, in_slots.extent
     if held := rows_as_states(*asked, (natural, kinds), also=also):
         table = stored(session, held.query, held.kinds, natural).replace_schema_metadata(held.footer)
         return table, wider, extent_of(table, FRAME, FRAME)

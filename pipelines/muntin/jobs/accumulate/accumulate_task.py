@@ -12,16 +12,13 @@ import pyarrow.parquet as pq
 
 from muntin.errors import MuntinError, SourceError
 from muntin.files.readable import readable_footer
-from muntin.jobs.accumulate.accumulate_bundle import accumulate_bundle
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles
 from muntin.jobs.accumulate.gathered_files import gathered
 from muntin.jobs.accumulate.read_split import read_split
 from muntin.jobs.accumulate.shares import WrittenSplits, manifest
-from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
 from muntin.sources.listing import source_file
 from muntin.sources.reading.bad_files import check_pages
-from muntin.sources.reading.dimensions.answers import ANSWERS
 from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.sessions.fetched_files import fetched_once
 from muntin.sources.sessions.listed_files import let_read
@@ -66,7 +63,10 @@ def accumulate_share(share: Share) -> dict[str, Any]:
         ids = [File(**file) for file in written_bundles[-1].files.get(IDS, ()) if file["rows"]]
         if share.earlier and ids:  # the next splits are compared with these, too
             share = replace(share, earlier=share.earlier.knowing(ids))
-    session.unregister(ANSWERS)
+    if bound.dimensions:
+        from muntin.sources.reading.dimensions.answers import ANSWERS
+
+        session.unregister(ANSWERS)
     return {
         "splits": _with_new_columns([split for each in written_bundles for split in each.splits]),
         "files": {
@@ -97,6 +97,8 @@ def _together(session: DuckDBPyConnection, share: Share, parts: Sequence[Seen]) 
     try:
         files = [file for part in parts for file in part.files]
         with in_time(session, bundle.paths), fetched_once(files):
+            from muntin.jobs.accumulate.accumulate_bundle import accumulate_bundle
+
             check_pages(bundle.paths, share.bound.may_use)
             written_bundle = accumulate_bundle(session, share, bundle)
         same = as_they_are(share.bound.source, bundle.paths) == files
@@ -128,6 +130,8 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
     A file that is gone or damaged is to be read alone, which says what is wrong.
     """
     if bound.source.batch_column:
+        from muntin.jobs.accumulate.windows_together import seen_windows
+
         return seen_windows(bound, splits)
     last: pq.ParquetSchema | None = None
     number, out = 0, list[Seen | None]()

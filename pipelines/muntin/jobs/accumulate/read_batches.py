@@ -15,16 +15,12 @@ import pyarrow as pa
 from muntin.errors import StateError
 from muntin.jobs.accumulate.bundle_states import NOTHING, empty_states
 from muntin.jobs.accumulate.readings import readings
-from muntin.jobs.accumulate.row_changes.later_batches import with_later
 from muntin.jobs.accumulate.shares import manifest_of_batch
 from muntin.jobs.accumulate.shares_of_sources import accumulate_shares, dealt
-from muntin.jobs.deduplication.event_ids import SCHEMA
-from muntin.jobs.deduplication.kept_decisions import decided_of_nothing, earlier_ids, known_ids
 from muntin.jobs.inputs.dimensions.lookup_log import write_met
 from muntin.jobs.quarantine.refused_places import REFUSED
 from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.same_versions import say_other_workers
-from muntin.sources.reading.dimensions.answers import MET
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.parquet import write_named
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, StatesPath, parse_states_path
@@ -67,12 +63,22 @@ def read_batches(
 
     `schemas`: table of a frame set -> the columns of its states so far; None: there are none.
     """
-    noted_ids = known_ids(bound)
+    noted_ids = earlier = None
+    if bound.source.dedupe_within_us is not None:
+        from muntin.jobs.deduplication.kept_decisions import earlier_ids, known_ids
+
+        noted_ids = known_ids(bound)
     task_files = Read(
         {interval.start_us: [] for interval in given.files}, before=noted_ids.batches if noted_ids else None
     )
-    if source_readings := with_later(bound, readings(bound, given, schemas)):
-        earlier = earlier_ids(bound, noted_ids, list(given.files)) if noted_ids else None
+    source_readings = readings(bound, given, schemas)
+    if bound.source.changes:
+        from muntin.jobs.accumulate.row_changes.later_batches import with_later
+
+        source_readings = with_later(bound, source_readings)
+    if source_readings:
+        if noted_ids:
+            earlier = earlier_ids(bound, noted_ids, list(given.files))
         items = dealt(source_readings, 2 * runner.parallelism, earlier)
         results, task_files = _results(runner, items, task_files)
         say_other_workers(result["versions"] for result in results)
@@ -112,10 +118,15 @@ def _add_empty(
     """Add batches without files."""
     decided: Mapping[int, int] = {}
     if bound.source.dedupe_within_us is not None:
+        from muntin.jobs.deduplication.event_ids import SCHEMA
+        from muntin.jobs.deduplication.kept_decisions import decided_of_nothing
+
         ids = empty_states(bound.table(IDS), empty, {}, nothing=SCHEMA.empty_table())
         task_files.files[IDS] += ids
         decided = decided_of_nothing(bound, ids)
     if bound.pipeline.lookups:
+        from muntin.sources.reading.dimensions.answers import MET
+
         task_files.files[LOOKED_UP] += empty_states(
             bound.table(LOOKED_UP), empty, {}, nothing=MET.empty_table()
         )

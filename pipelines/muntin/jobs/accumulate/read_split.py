@@ -15,8 +15,6 @@ from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused
 from muntin.jobs.accumulate.bundle_states import NOTHING
 from muntin.jobs.accumulate.forgotten_rows import refused_left
-from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
-from muntin.jobs.accumulate.row_changes.split_deduplication import of_nothing
 from muntin.jobs.accumulate.shares import SplitResult, counted_split
 from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.inputs.dimensions.lookup_log import write_met
@@ -24,10 +22,8 @@ from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
 from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits
 from muntin.jobs.schema_check.contradictions import reported as contradicted
-from muntin.jobs.schema_check.fitting_files import fitting, with_odd_cells
 from muntin.sources.reading.bad_files import check_whole
 from muntin.sources.reading.column_hints import lacks_types
-from muntin.sources.reading.mended import Mended
 from muntin.sources.reading.row_groups import rows_of
 from muntin.sources.sessions.duckdb_session import careful_session, explained
 from muntin.store.contents import problem_of
@@ -42,6 +38,7 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.reading.mended import Mended
 
 
 def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> SplitResult:
@@ -50,11 +47,15 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
     if split.part:
         split = replace(split, rows=rows_of(split.paths[0], split.part))
         if split.rows == range(0):
+            from muntin.sources.reading.mended import Mended
+
             return _of_bad_rows(share, split, Mended(share.bound.source, split.paths))
     try:
         check_whole(share.bound.source, split.paths, share.bound.may_use, split.rows)
         return accumulate_rows(session, share, split, plainly(session, share.bound, split))
     except Exception as wrong:
+        from muntin.jobs.accumulate.lone_rows import may_be_of_a_row
+
         if not may_be_of_a_row(wrong):
             raise
         session.execute(f"DROP TABLE IF EXISTS {KEPT}")
@@ -85,6 +86,8 @@ def _contradicting(
     if conflicts and waits(share.bound):
         result = _of_bad_rows(share, split, waiting(share.bound, split.paths, conflicts))
         return result._replace(entry=result.entry | {"waits": True})
+    from muntin.jobs.schema_check.fitting_files import with_odd_cells
+
     raise contradicted(with_odd_cells(session, share.bound, split.paths, error), conflicts) from error
 
 
@@ -115,6 +118,8 @@ def _without_bad_rows(share: Share, split: Split) -> SplitResult | None:
 
     What is wrong with the rest is raised.
     """
+    from muntin.jobs.schema_check.fitting_files import fitting
+
     rows = None
     with (
         careful_session(share.bound.source, split.paths) as session,
@@ -140,6 +145,8 @@ def _of_good_rows(
     """The result without bad rows and, if that fails, without rows of which no state can be made; None if no
     row is left out.
     """
+    from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
+
     failed: Exception | None = None
     if rows.bad or files.differ:
         try:
@@ -157,6 +164,8 @@ def _of_good_rows(
 
 def _of_bad_rows(share: Share, split: Split, files: Mended) -> SplitResult:
     """The result of a split of which no row can be read."""
+    from muntin.jobs.accumulate.row_changes.split_deduplication import of_nothing
+
     bound = share.bound
     compared = of_nothing(share, split) if bound.source.dedupe_within_us is not None else None
     decided = compared.decided if compared else UNDECIDED

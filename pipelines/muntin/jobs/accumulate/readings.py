@@ -25,7 +25,6 @@ from muntin.jobs.inputs.listings.listing import listing
 from muntin.jobs.inputs.listings.of_several import telling
 from muntin.jobs.schema_check.definition_fit import check_aggregates
 from muntin.jobs.schema_check.first_files import columns_of, first_columns, first_with_rows
-from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.jobs.schema_check.source_columns import bound_types, check_sql
 from muntin.jobs.state.source_note import noted
 from muntin.sources.common_types import common_type
@@ -208,6 +207,8 @@ def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) -
     """Name -> SQL type of the columns: of earlier batches; of the files at hand; of these without bad rows;
     of the first files at all.
     """
+    from muntin.jobs.schema_check.fitting_files import fitting
+
     noted_columns = {**noted(bound.folder, bound.source.member), **bound.source.types}
     yield noted_columns
     yield {**_of_files(session, bound, pieces), **noted_columns}

@@ -28,13 +28,10 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.sources.reading.taken_times import Taken
     from muntin.sources.source import Columns
-    from muntin.states.rows_in_slots import Extent, LiftedStates
+    from muntin.states.derived_columns import Extent
+    from muntin.states.rows_in_slots import LiftedStates
     from muntin.states.slot_tables import Layout
 
-MANY_ROWS = 2**17
-"""So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows
-there, too.
-"""
 _AT_ONCE = 2**17
 _ARROW = {
     "TINYINT": pa.int8(),
@@ -64,7 +61,7 @@ def slot_lift(
     """
     pipeline, kinds = bound.pipeline, types[1]
     values = row_values(bound.fields, frames)
-    if values is None or extent.rows <= MANY_ROWS or not keys_fit(pipeline, kinds):
+    if values is None or not keys_fit(pipeline, kinds):
         return None
     asked, keys = (pipeline, rows, times, columns), {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for each in values.values() for sql in (each.sql, each.by) if sql)

@@ -26,16 +26,14 @@ from muntin.jobs.quarantine.refused_places import (
 from muntin.jobs.schema_check.first_files import check_names, check_times
 from muntin.sources.logged.table_changes import in_order, with_steps
 from muntin.sources.reading.column_types import check_numbers, column_types
-from muntin.sources.reading.dimensions.answers import TIMED, with_answers
 from muntin.sources.reading.dimensions.dimension import applied
-from muntin.sources.reading.footer_times import told_extent
 from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import cast_behind, quoted, scan, with_casts
 from muntin.sources.repeated_rows import TOO_LATE
 from muntin.sources.sessions.row_expressions import RowExpression
 from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
-from muntin.states.rows_in_slots import Extent
+from muntin.states.derived_columns import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,6 +127,8 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
         rows = KEPT
     if applied(source):
+        from muntin.sources.reading.dimensions.answers import with_answers
+
         rows, met = with_answers(session, source, rows, times.in_time, split.batch_us)
 
     def lost() -> pa.Table:
@@ -153,6 +153,8 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             return None
         # a footer with odd statistics; counting says what is wrong, if anything is
         with suppress(duckdb.DataError, duckdb.ProgrammingError):
+            from muntin.sources.reading.footer_times import told_extent
+
             extent = told_extent(session, source, paths, columns, times, split.rows)
             return extent and Counted(extent.rows, extent.rows, extent.newest, extent.oldest, exact=False)
         return None
@@ -185,6 +187,8 @@ def carefully(
     timed = staged(source, with_steps(read, split.steps), columns, ordinal=True)
     rows = in_order(f"({timed})", split.steps, columns)
     if applied(source):  # read into a table first: TRY is computed once, and the order of rows is settled
+        from muntin.sources.reading.dimensions.answers import TIMED, with_answers
+
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {rows}")
         rows, met = with_answers(session, source, TIMED, times.in_time, split.batch_us)
     all_faults = [*casts, *row_faults(session, bound, rows), *odd]

@@ -30,8 +30,6 @@ from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import ConflictError, SourceError, StateError
 from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.deduplication.decisions import decisions
-from muntin.jobs.deduplication.earlier import together
 from muntin.jobs.finalize.shard import shards_together
 from muntin.jobs.inputs.dimensions.lookup_log import noted_names
 from muntin.jobs.published.as_defined import note_table
@@ -85,6 +83,8 @@ def settled(bound: Bound, runner: Runner, asked: Iterable[int]) -> list[Pending]
 
 def wrongly_decided(bound: Bound, runner: Runner, windows: Sequence[Pending]) -> list[Interval]:
     """The batches of the history of a window whose states were made by a decision that is not right."""
+    from muntin.jobs.deduplication.decisions import decisions
+
     history_starts = reduce(
         np.intersect1d,
         (np.union1d(each.history.batches.start_us, each.history.waiting.start_us) for each in windows),
@@ -106,6 +106,8 @@ def _with_met(bound: Bound, starts: Ints, decided: Versions) -> Versions:
     """The names of decisions together with the names of what batches looked up."""
     if not bound.pipeline.lookups:
         return decided
+    from muntin.jobs.deduplication.earlier import together
+
     pairs = zip(decided.tolist(), noted_names(bound, starts).tolist(), strict=True)
     return np.array([together(name, (met,)) if name != UNDECIDED else name for name, met in pairs], np.uint64)
 

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from muntin.definition.instants import instant_us
 from muntin.definition.kinds import Carried, Chained, RowStates
-from muntin.engine.arrival.reading import note_after
 from muntin.engine.merged_states import tallies
 from muntin.engine.windows import combine_arranged, results, still_open
 from muntin.errors import DefinitionError
@@ -252,9 +251,12 @@ def _write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[s
             if isinstance(window.follows, Chained)
             else None
         )
-        table = (
-            note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
-        )
+        if held:
+            from muntin.engine.arrival.reading import note_after
+
+            table = note_after(arranged, held, at)
+        else:
+            table = still_open(combined, at, until, shard.bound.fields)
         columns = [contiguous(table[key]) for key in shard.keys]
         table = table.set_column(
             table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table)))

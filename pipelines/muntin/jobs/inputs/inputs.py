@@ -23,7 +23,6 @@ from muntin.jobs.inputs.upstream import SourceChanges, changes_of_upstream, seen
 from muntin.jobs.published.pending import accumulated, readable
 from muntin.jobs.records.reports_table import last_accumulated, report_of_source
 from muntin.sources.logged.table_files import log_of
-from muntin.sources.tables import TableSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -101,15 +100,11 @@ def source_changes(bound: Bound, *, unread: bool = False) -> SourceChanges:
 
     `unread`: batches of an upstream that were never read count, too.
     """
-    if members := [member for member in bound.members.values() if isinstance(member.source, TableSource)]:
+    if members := [member for member in bound.members.values() if member.source.log]:
         return SourceChanges(
             tuple(sorted({interval for member in members for interval in late_commits(member).intervals}))
         )
-    return (
-        late_commits(bound)
-        if isinstance(bound.source, TableSource)
-        else changes_of_upstream(bound, unread=unread)
-    )
+    return late_commits(bound) if bound.source.log else changes_of_upstream(bound, unread=unread)
 
 
 def late_commits(bound: Bound) -> SourceChanges:

@@ -20,7 +20,6 @@ from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.listing import SourceFile
-from muntin.sources.upstream_windows import WindowSource
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.paths import batches_of_windows
 from muntin.store.tier_files import expired_before
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
     from muntin.jobs.records.reports import ReadFile
+    from muntin.sources.upstream_windows import WindowSource
 
 _NOTE = "upstream.json"
 
@@ -174,9 +174,9 @@ def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
 
     None whose windows are gone, there or here: what was read of them stays.
     """
-    if not isinstance(bound.source, WindowSource):
+    if bound.source.upstream is None:
         return SourceChanges()
-    theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table
+    theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table  # type: ignore[arg-type]  # it has one
     batches = accumulated(bound, table)
     starts, there = theirs.entries.start_us, theirs.entries.position(batches.start_us) >= 0
     read_us = batches.start_us[there]

@@ -19,7 +19,6 @@ from muntin.jobs.published.pending import expired_to, refusal, without_states
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.outdated import versions
-from muntin.sources.spark_frames import SparkSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,9 +175,7 @@ def _batches(
     )
     asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
     inputs_of_batches, batches = list[Inputs](), []
-    by_spark = (
-        UNKNOWN if any(isinstance(each, SparkSource) for each in bound.pipeline.sources.values()) else None
-    )
+    by_spark = UNKNOWN if any(each.needs_spark for each in bound.pipeline.sources.values()) else None
     for interval in intervals:
         start = interval.start_us
         if interval in gone:
@@ -192,7 +189,7 @@ def _batches(
         files = given.files[interval]
         if start not in versions_by_start:
             batches.append(_planned(interval, files, "new"))
-        elif isinstance(bound.source, SparkSource):
+        elif bound.source.needs_spark:
             batches.append(_planned(interval, files, "unknown", UNKNOWN))
         elif start not in reports or reports[start]["version"] != versions_by_start[start]:
             batches.append(_planned(interval, files, "changed", "read, but not reported"))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from muntin.errors import ConflictError
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.publish import publish
-from muntin.jobs.publish.validate import validate_staged
 from muntin.jobs.records.approvals import said_of
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.store.store import after_conflicts
@@ -83,6 +82,8 @@ def finish(
         if not (validate and bound.pipeline.expectations and windows.windows):
             return windows, ()
         tell("validate")
+        from muntin.jobs.publish.validate import validate_staged
+
         return windows, tuple(validate_staged(bound, runner, windows, approval))
 
     given = [staged] if staged else []

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sources.spark_frames import SparkSource
-
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
 
@@ -18,9 +16,8 @@ def rows_need_spark(pipeline: Pipeline) -> str | None:
 
     No file is read.
     """
-    if any(isinstance(each, SparkSource) for each in pipeline.sources.values() or [pipeline.source]):
-        return "sources.spark"
-    return next((each.needs_spark for each in pipeline.to if each.needs_spark), None)
+    parts = (*(pipeline.sources.values() or [pipeline.source]), *pipeline.to)
+    return next((each.needs_spark for each in parts if each.needs_spark), None)
 
 
 def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:
@@ -28,13 +25,13 @@ def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:
 
     Reads the suites, if they are to `validate`.
     """
+    if (rows := rows_need_spark(pipeline)) or not (validate and pipeline.expectations):
+        return rows
     from muntin.jobs.publish.validate import find_suite
     from muntin.quality import load_suite
     from muntin.quality.pandas_rules import needs_spark
 
-    if rows := rows_need_spark(pipeline):
-        return rows
-    for window, path in pipeline.expectations.items() if validate else ():
+    for window, path in pipeline.expectations.items():
         if needs_spark(load_suite(find_suite(path))):
             return f"the expectations of {window!r}"
     return None

@@ -14,7 +14,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from muntin.sources.reading.mended_files import lines_of
 from muntin.sources.sessions.duckdb_session import described
 from muntin.sources.sessions.row_expressions import RowExpression, row_expressions
 from muntin.states.columns import FAULT, FILE_PATH, ROW_IN_SPLIT, SOURCE_ROWS
@@ -125,6 +124,8 @@ def with_lines(session: duckdb.DuckDBPyConnection, source: Source, table: pa.Tab
     """
     if source.format not in ("csv", "json") and not source.message_columns:
         return table
+    from muntin.sources.reading.mended_files import lines_of
+
     files, position = np.array(table["file"].to_pylist(), object), table["position"].to_numpy()
     line_numbers = np.full(len(table), _NO_LINE, np.int64)
     for path in dict.fromkeys(files.tolist()):

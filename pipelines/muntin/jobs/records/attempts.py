@@ -20,7 +20,6 @@ from uuid import uuid4
 from muntin.definition.instants import instant_us
 from muntin.errors import MuntinError
 from muntin.jobs.records.costs import NOTHING, Cost
-from muntin.jobs.records.out_of_memory import KILLED, out_of_memory, said
 from muntin.jobs.records.processes import is_gone, this_process
 from muntin.jobs.records.reports_table import utc_now
 from muntin.store.disk import write_whole
@@ -112,6 +111,8 @@ def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[RunNote
     try:
         yield noted
     except BaseException as wrong:
+        from muntin.jobs.records.out_of_memory import out_of_memory
+
         memory_error = out_of_memory(wrong, noted.attempt) if noted.attempt else None
         noted.fail(wrong)
         if memory_error:
@@ -142,6 +143,8 @@ def _joined(intervals: Sequence[Interval]) -> tuple[tuple[int, int], ...]:
 
 def failed(attempt: Attempt, wrong: BaseException) -> Attempt:
     """The attempt, failed now."""
+    from muntin.jobs.records.out_of_memory import said
+
     return replace(attempt, phase="failed", at_us=_now_us(), reason=first_line(said(wrong)))
 
 
@@ -182,6 +185,8 @@ def _forget_covered(state: AnyPath, attempt: Attempt) -> None:
             and all(attempt.covers(*span) for span in each.spans)
         ):
             if each.phase == "killed":
+                from muntin.jobs.records.out_of_memory import KILLED
+
                 log.warning("the run before failed at %s: %s", each.step, KILLED)
             with suppress(OSError, MuntinError):
                 _file(state, each.run).unlink()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.definition.time_limits import Freshness
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.records.batch_status import batch_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,6 +104,8 @@ def of_state(bound: Bound, now_us: int) -> list[Metric]:
     """The metrics of what is there, whoever ran it: lags, batches by state, and whether `fresh_within` is met
     where it is asked for.
     """
+    from muntin.jobs.records.batch_status import batch_states
+
     name, lags, states = bound.pipeline.name, _lags(bound, now_us), batch_states(bound, now_us)
     metrics = [
         *lags,

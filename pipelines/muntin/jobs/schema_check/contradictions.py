@@ -14,13 +14,13 @@ from muntin.errors import MuntinError, SourceError
 from muntin.jobs.schema_check.columns_of_files import binds
 from muntin.sources.common_types import common_type
 from muntin.sources.reading.column_types import column_types
-from muntin.sources.reading.mended import BadRow, Mended
 from muntin.sources.reading.sql_types import stored_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.reading.mended import Mended
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,8 @@ def reported(wrong: MuntinError, conflicts: Sequence[Contradiction]) -> MuntinEr
 
 def waiting(bound: Bound, paths: Sequence[str], conflicts: Sequence[Contradiction]) -> Mended:
     """Files as they count while their batch waits: each is a row of the quarantine."""
+    from muntin.sources.reading.mended import BadRow, Mended
+
     reasons = {each.path: each for each in conflicts}
     files = Mended(bound.source, paths)
     for path in paths:

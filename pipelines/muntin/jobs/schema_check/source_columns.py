@@ -19,7 +19,6 @@ from muntin.jobs.schema_check.contradictions import contradictions, waits
 from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.jobs.schema_check.definition_fit import check_fit
 from muntin.jobs.schema_check.first_files import check_names, check_times, first_with_rows
-from muntin.jobs.schema_check.fitting_files import fitting, with_odd_cells
 from muntin.jobs.state.source_note import noted
 from muntin.sources.reading.column_hints import lacks_types
 from muntin.sources.reading.column_types import check_numbers, column_types
@@ -124,6 +123,8 @@ def bound_types(
                 table: {} if schema is None else _described(session, schema)
                 for table, schema in state_schemas.items()
             }
+        from muntin.jobs.schema_check.fitting_files import with_odd_cells
+
         error = (
             lacks_types(session, bound.source, first) if isinstance(wrong, duckdb.BinderException) else None
         ) or error
@@ -147,6 +148,8 @@ def _of_good_rows(
     Where no file has a row left, no state has a type. A definition that no file fits is wrong, and not the
     files.
     """
+    from muntin.jobs.schema_check.fitting_files import fitting
+
     bad = misfit = False
     for piece in pieces:
         with fitting(session, bound, piece) as (of_copies, files):

@@ -16,7 +16,6 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.state.tiered import MOST, Tiered, tiered, tiered_history
-from muntin.jobs.tiles.new_tiles import NewTiles
 from muntin.timeline.closing import closing, watermarks
 from muntin.timeline.history import history
 from muntin.timeline.tiers import Tiles, due, names
@@ -72,6 +71,8 @@ def advanced(
 
     `most`: see `make_tiers`.
     """
+    from muntin.jobs.tiles.new_tiles import NewTiles
+
     wanted, new = _from_states(wanted, tier_table, batches), NewTiles(bound, tier_table, states, batches)
     missing = wanted.take(~wanted.among(new.kept_tiles))
     if not len(missing):

@@ -20,7 +20,6 @@ from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import current, published
 from muntin.jobs.records.reports_table import last_accumulated, newest_read
 from muntin.jobs.state import definition_note
-from muntin.jobs.upkeep.outdated import Outdated
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
+    from muntin.jobs.upkeep.outdated import Outdated
     from muntin.timeline.batches import Batches
 
 _INSPECTED = 100  # batches of another definition, to tell whether its schedule is the present schedule
@@ -74,6 +74,8 @@ def to_rebuild(bound: Bound) -> list[Outdated]:
 
 
 def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
+    from muntin.jobs.upkeep.outdated import Outdated
+
     reason = "no file any more" if purged else why
     return Outdated(from_us(interval.start_us), from_us(interval.end_us), reason, purged)
 

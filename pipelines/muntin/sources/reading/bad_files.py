@@ -21,8 +21,6 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.files.readable import readable_footer
-from muntin.sources.reading.cut_csv import cut_csv
-from muntin.sources.reading.cut_rows import LONGEST
 from muntin.sources.reading.scan import files_sql
 from muntin.sources.sessions.duckdb_session import said
 from muntin.sources.sessions.plain_text import DamagedError, content, opened
@@ -93,6 +91,9 @@ def _of_text(source: Source, path: AnyPath) -> str:
         data = content(str(path), source.dialect.made_plain)
     except DamagedError as damaged:
         return damaged.problem
+    from muntin.sources.reading.cut_csv import cut_csv
+    from muntin.sources.reading.cut_rows import LONGEST
+
     headless = (
         source.format == "csv"
         and bool(data)

@@ -11,7 +11,7 @@ from muntin.sources.reading.local_times import CHANGE, odd
 from muntin.sources.reading.row_times import event_time, local_time
 from muntin.sources.reading.scan import files_sql, literal, quoted
 from muntin.states.columns import EVENT_TIME
-from muntin.states.rows_in_slots import Extent
+from muntin.states.derived_columns import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

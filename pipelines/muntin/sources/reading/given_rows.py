@@ -20,8 +20,8 @@ from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.engine.given_spans import END, START, given_spans, repeated_rows
 from muntin.errors import SourceError
+from muntin.sources.file_arguments import files
 from muntin.sources.file_source import FileSource
-from muntin.sources.files import files
 from muntin.sources.listing import source_files
 from muntin.sources.logged.table_files import in_full, log_of, table_files
 from muntin.sources.reading.column_hints import no_column

@@ -14,7 +14,6 @@ import pyarrow as pa
 from muntin.files.paths import remove_folder
 from muntin.jobs.accumulate.bundles import MOST_BATCHES, MOST_BYTES, MOST_ROWS
 from muntin.jobs.accumulate.earlier_states.earlier_state import earlier_state, unchanged
-from muntin.jobs.accumulate.earlier_states.joined_batches import Joining, Part, join, schema_of
 from muntin.jobs.accumulate.read_batches import Read, read_batches
 from muntin.jobs.quarantine.refused_rows_kept import refused_otherwise
 from muntin.sources.listing import SourceFile
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.accumulate.earlier_states.earlier_state import Earlier
+    from muntin.jobs.accumulate.earlier_states.joined_batches import Joining, Part
     from muntin.jobs.inputs.listings.listing import Inputs
     from muntin.jobs.state.bound import Bound
     from muntin.store.store import Snapshot
@@ -46,6 +46,8 @@ def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapsh
     same = unchanged(bound, earlier, given.files, bases) if earlier else []
     if not earlier or not same:
         return read_batches(bound, runner, given, schemas)
+    from muntin.jobs.accumulate.earlier_states.joined_batches import schema_of
+
     scratch = bound.folder / "staging" / uuid4().hex
     try:
         again = replace(given, files={each: given.files[each] for each in same})
@@ -87,6 +89,8 @@ def _joined(
 
     `scratch`: a temporary folder for the new fields.
     """
+    from muntin.jobs.accumulate.earlier_states.joined_batches import Part, join, schema_of
+
     some = replace(
         bound,
         pipeline=replace(bound.pipeline, aggregates=bound.pipeline.row_aggregates),
@@ -159,6 +163,8 @@ def _added_otherwise(bound: Bound, earlier: Earlier, task_files: Read) -> Ints:
 
 def _items(bound: Bound, earlier: Earlier, table: str, new: Part, starts: Ints) -> Iterator[Joining]:
     """The work of each task: neighbouring batches, as many as make a file."""
+    from muntin.jobs.accumulate.earlier_states.joined_batches import Joining, Part
+
     snapshot, folder = earlier.store.snapshot(table), earlier.folder / table
     of_old, of_new = _by_batch(folder, snapshot.files, starts), _by_batch(new.folder, new.files, starts)
     for near in _stretches(starts, of_old):

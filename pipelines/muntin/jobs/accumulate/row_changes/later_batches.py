@@ -41,8 +41,6 @@ def with_later(bound: Bound, readings: Sequence[SourceSplits]) -> list[SourceSpl
     Where that is not known yet, or is otherwise by now, the batch is read again before windows are made; see
     `jobs.finalize.settle`. The files of a later batch must be there.
     """
-    if bound.source.changes is None:
-        return list(readings)
     _, later = later_of(bound, {split.batch_us for reading in readings for split in reading.splits})
     return [
         reading._replace(splits=[replace(split, later=later[split.batch_us]) for split in reading.splits])

@@ -20,7 +20,6 @@ from muntin.sources.listing import source_files
 from muntin.sources.logged.table_files import files_now, in_full
 from muntin.sources.reading.dimensions.answers import MET
 from muntin.sources.reading.dimensions.reading import read_dimension
-from muntin.sources.tables import TableSource
 from muntin.states.sorted import instants
 from muntin.store.parquet import write_named
 from muntin.store.paths import DIMENSIONS
@@ -179,7 +178,7 @@ def _read(bound: Bound, name: str, lookup: Lookup) -> tuple[Dimension, pa.Table]
 def _files(lookup: Lookup) -> tuple[Source, Sequence[SourceFile]]:
     """The source with what its log tells of it, and all its files as they are now."""
     source = replace(lookup.source, event_time=lookup.since)
-    if isinstance(source, TableSource):
+    if source.log:
         full = in_full(source)
         return full, files_now(full)
     if not isinstance(source, FileSource):  # of an extension

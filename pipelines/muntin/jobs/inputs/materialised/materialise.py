@@ -19,7 +19,6 @@ from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.of_several import check_kept, telling, together
 from muntin.jobs.inputs.materialised.written import ordered, quoted
 from muntin.sources.listing import SourceFile
-from muntin.sources.spark_frames import SparkSource
 from muntin.spark.workers_python import about_python
 from muntin.store.paths import MATERIALISED
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.spark_frames import SparkSource
     from muntin.tasks import Runner
 
 
@@ -172,7 +172,7 @@ def inputs_of_run(
                     )
             yield together(parts)
         return
-    if not isinstance(bound.source, SparkSource):
+    if not bound.source.needs_spark:
         yield inputs(bound, intervals, allow_missing=allow_missing, keep=True)
         return
     try:
