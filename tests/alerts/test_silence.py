@@ -68,7 +68,7 @@ def test_windows_that_fall_behind_are_told_also_where_the_run_failed(hook: Webho
     assert (posted["title"], posted["type"]) == ("shop: not fresh, [2024-01-01, 2024-01-02)", "warning")
     assert posted["message"].splitlines()[:2] == [
         "pipeline shop, interval [2024-01-01, 2024-01-02) UTC",
-        "  its windows are more than 26h behind: run scheduled__1 has not published",
+        "  run scheduled__1 has not published 26h after its interval",
     ]
 
 
@@ -80,24 +80,34 @@ def test_runs_that_leave_the_newest_windows_as_they_are_are_not_told(
 
 
 @pytest.mark.parametrize(
-    ("within_us", "windows", "root", "is_told"),
+    ("within_us", "windows", "root", "interval", "is_told"),
     [
-        (AGES_US, ["hour"], "state", False),  # another run has published
-        (1, ["hour"], "state", True),
-        (AGES_US, ["hour", "day"], "state", True),  # nothing is published of one of them
-        (AGES_US, ["hour"], "nowhere", True),
-        (AGES_US, ["hour"], "hdfs://somewhere", True),  # nobody can look
+        (1, ["hour"], "state", (0, 1), False),  # another run has published it
+        (AGES_US, ["hour"], "state", (1, 2), True),
+        (AGES_US, ["hour"], "state", None, False),  # a run for assets: the next interval is not over for so long
+        (1, ["hour"], "state", None, True),
+        (AGES_US, ["hour", "day"], "state", (0, 1), True),  # nothing is published of one of them
+        (AGES_US, ["hour"], "nowhere", (0, 1), True),
+        (AGES_US, ["hour"], "hdfs://somewhere", (0, 1), True),  # nobody can look
     ],
 )
 def test_what_readers_see_decides_and_not_the_run(
-    tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch, within_us: int, windows: list[str], root: str, is_told: bool
+    tmp_path: Path,
+    hook: Webhook,
+    monkeypatch: pytest.MonkeyPatch,
+    within_us: int,
+    windows: list[str],
+    root: str,
+    interval: tuple[int, int] | None,
+    is_told: bool,
 ) -> None:
     monkeypatch.setenv("MUNTIN_ALERTS", hook.address())
     hourly = Hourly(tmp_path)
     hourly.write("00.parquet", {"at": times(1)})
     hourly.run()
-    at = context(queued_at="2024-01-02T00:00:03Z")
-    tell_of_lag(at, "hourly", ["env:MUNTIN_ALERTS"], within_us, windows, str(tmp_path), root)
+    start, end = (f"2024-01-01T0{border}:00:00Z" for border in interval) if interval else (None, None)
+    at = context(queued_at="2024-01-01T01:00:03Z", data_interval_start=start, data_interval_end=end)
+    tell_of_lag(at, "hourly", ["env:MUNTIN_ALERTS"], within_us, windows, 3_600_000_000, str(tmp_path), root)
     assert bool(hook.posted) is is_told
 
 

@@ -116,7 +116,8 @@ def test_where_a_question_waits_that_comes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lag_us", "says"), [(None, "nothing is published"), (3 * 3_600_000_000, "windows are 3 h behind"), (7_200_000_000, None)]
+    ("lag_us", "says"),
+    [(None, "nothing is published"), (3 * 3_600_000_000, "an interval that ended 3 h ago is not published"), (7_200_000_000, None)],
 )
 def test_windows_that_are_not_fresh_call(lag_us: int | None, says: str | None) -> None:
     calls = _of_freshness(status(fresh=Freshness(7_200_000_000, lag_us)))

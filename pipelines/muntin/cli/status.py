@@ -239,5 +239,5 @@ def _told(each: "Stretch", at: Callable[[datetime], str], again: _Again) -> list
 def _fresh(one: "PipelineStatus") -> list[str]:
     if (fresh := one.fresh) is None:
         return []
-    behind = "nothing is published" if fresh.lag_us is None else f"{lasting(fresh.lag_us)} behind"
-    return [f"fresh within {spell(fresh.within_us)}: {'yes' if fresh.met else 'no'}, {behind}"]
+    met = "yes" if fresh.met else "no"
+    return [f"fresh within {spell(fresh.within_us)}: {met}, {fresh.in_words(lasting)}"]

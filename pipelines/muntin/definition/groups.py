@@ -25,8 +25,9 @@ class Limits:
             too old. It keeps times in a wrong unit, as milliseconds read as seconds, and the instant 0 from
             making windows of 1970.
         max_ahead: rows further ahead of their interval's end are quarantined.
-        fresh_within: how far published windows may be behind the clock, as "2h": the page, `muntin status`
-            and metrics say whether they are further behind. No part of states and results. None: no target.
+        fresh_within: how long after the end of its interval a batch is published at the latest, as "3h": the
+            page, `muntin status` and metrics say whether one is later. No part of states and results. None:
+            no target.
         idle_after: of several sources under watermark="events": how far the newest event of a source may be
             behind the end of a batch, as "2h". A source that is further behind does not hold the watermark
             back. None: each source does.
@@ -46,12 +47,15 @@ class Limits:
         not_negative(self.max_ahead, "max_ahead")
         for name in ("max_behind", "idle_after"):
             _us_of(self, name)
-        if self.fresh_within is not None:
-            positive(self.fresh_within, "fresh_within")
+        _ = self.fresh_within_us
 
     @property
     def max_ahead_us(self) -> int:
         return not_negative(self.max_ahead, "max_ahead")
+
+    @property
+    def fresh_within_us(self) -> int | None:
+        return None if self.fresh_within is None else positive(self.fresh_within, "fresh_within")
 
     @property
     def max_behind_us(self) -> int | None:

@@ -53,7 +53,6 @@ from muntin.definition.time_limits import (
     OnFailure,
     ask_within_us,
     check_retention,
-    within_us,
 )
 
 
@@ -172,7 +171,6 @@ class Pipeline:
             self.intervals,
             self.origin.changes.within_us if self.origin.changes else 0,
         )
-        within_us(self.limits.fresh_within, self.intervals)
         ask_within_us(self.on_failure, self.expectations)
         object.__setattr__(
             self,
@@ -263,7 +261,7 @@ class Pipeline:
 
     @property
     def fresh_within_us(self) -> int | None:
-        return within_us(self.limits.fresh_within, self.intervals)
+        return self.limits.fresh_within_us
 
     @property
     def ask_within_us(self) -> int | None:

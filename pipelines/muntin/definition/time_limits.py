@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -84,37 +84,48 @@ _SECOND_US = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """The target of a pipeline and its lag, microseconds. `lag_us`: None before anything is published."""
+    """The target of a pipeline, and how long ago the first interval without a publication ended,
+    microseconds. `late_us`: negative while that interval lasts; None before anything is published.
+    """
 
     within_us: int
-    lag_us: int | None
+    late_us: int | None
 
     @property
     def met(self) -> bool:
-        """Whether all published windows reach far enough."""
-        return self.lag_us is not None and self.lag_us <= self.within_us
+        """Whether no interval has waited longer for its publication than the target allows."""
+        return self.late_us is not None and self.late_us <= self.within_us
 
     def to_dict(self) -> dict[str, float | bool | None]:
-        """The target, how far it is from it, both in seconds, and whether it is met, as JSON has them."""
-        lag_s = None if self.lag_us is None else self.lag_us / _SECOND_US
-        return {"within_s": self.within_us / _SECOND_US, "lag_s": lag_s, "met": self.met}
+        """The target, how long an interval has waited, both in seconds, and whether it is met, as JSON has
+        them.
+        """
+        late_s = None if self.late_us is None else max(0, self.late_us) / _SECOND_US
+        return {"within_s": self.within_us / _SECOND_US, "late_s": late_s, "met": self.met}
+
+    def in_words(self, spell_us: Callable[[int], str]) -> str:
+        """How long an interval has waited, for people."""
+        if self.late_us is None:
+            return "nothing is published"
+        if self.late_us <= 0:
+            return "every interval that has ended is published"
+        return f"an interval that ended {spell_us(self.late_us)} ago is not published"
 
 
-def within_us(asked: Duration | None, schedule: Schedule) -> int | None:
-    """The target that a definition asks for, in microseconds; None: it asks for none."""
-    if asked is None:
+def freshness(
+    within_us: int | None, newest_us: Iterable[int | None], schedule: Schedule, now_us: int
+) -> Freshness | None:
+    """How far a pipeline is from its target; None: it has none.
+
+    `newest_us`: of each window the start of the newest published batch, if any.
+    """
+    if within_us is None:
         return None
-    us, batch = positive(asked, "fresh_within"), schedule.around(schedule.first_border_us)
-    if us <= (length_us := batch.end_us - batch.start_us):
-        length = spell(length_us)
-        raise DefinitionError(
-            f"fresh_within: {spell(us)} can never be met: a batch takes {length} and is read when it has "
-            "ended, so that windows are "
-            f"{length} behind just before the next one; give more, as "
-            f'limits=Limits(fresh_within="{spell(2 * length_us)}"), '
-            "or shorter intervals"
-        )
-    return us
+    newest = [*newest_us]
+    starts = [start for start in newest if start is not None]
+    if not starts or len(starts) < len(newest):
+        return Freshness(within_us, None)
+    return Freshness(within_us, now_us - schedule.after(schedule.after(min(starts))))
 
 
 OnFailure = Literal["hold", "ask"] | Mapping[Literal["ask"], Duration]

@@ -150,12 +150,19 @@ def test_who_asks_has_one_task_more():
     assert airflow_dag(asking).get_task("ask").response_timeout == timedelta(minutes=90)
 
 
-def test_what_is_left_of_fresh_within_after_an_interval_is_a_deadline():
+def test_fresh_within_is_a_deadline_from_the_end_of_an_interval():
     made = airflow_dag(pipeline(limits=Limits(fresh_within="90m"), alerts=alerts.to("alerts", print, silent_after="2h")))
     silence, fresh = made.deadline
-    assert (silence.interval, fresh.interval) == (timedelta(hours=2), timedelta(minutes=30))
+    assert (silence.interval, fresh.interval) == (timedelta(hours=2), timedelta(minutes=90))
     assert fresh.callback.path == "muntin.extensions.airflow.observed.freshness.tell_of_lag"
-    known = {"pipeline": "small", "channels": ["alerts"], "within_us": 5_400_000_000, "windows": ["hour"], "root": None}
+    known = {
+        "pipeline": "small",
+        "channels": ["alerts"],
+        "within_us": 5_400_000_000,
+        "windows": ["hour"],
+        "batch_us": 3_600_000_000,
+        "root": None,
+    }
     assert fresh.callback.kwargs == known | {"home": str(home_of(__file__))}
     (alone,) = airflow_dag(pipeline(limits=Limits(fresh_within="90m"))).deadline
     assert alone.callback.kwargs["channels"] == []

@@ -88,4 +88,4 @@ def test_lineage_says_whether_what_is_published_is_fresh(
     shop = replace(load_pipeline(Path(dags["shop"].fileloc)), limits=Limits(fresh_within=within))
     lineage.published(bind(shop, root), ["half_day"], dags["shop"].get_task("publish"))
     (extra,) = collector.collected_assets.extra
-    assert (extra.key, extra.value["met"], extra.value["lag_s"] > 365 * 86400) == ("muntin.fresh", met, True)
+    assert (extra.key, extra.value["met"], extra.value["late_s"] > 365 * 86400) == ("muntin.fresh", met, True)

@@ -145,14 +145,14 @@ def silence(
 def not_fresh(
     pipeline: str, run: str, interval: Interval | None, within: str, question: Question | None = None
 ) -> Message:
-    """The message of windows that fall further behind the clock than `fresh_within` allows.
+    """The message of a batch that is not published as soon as `fresh_within` asks.
 
     `question`: that the run waits for.
     """
     batch = f", interval {interval} UTC" if interval else ""
     head = Part(
         f"pipeline {pipeline}{batch}",
-        (f"its windows are more than {within} behind: run {run} has not published",),
+        (f"run {run} has not published {within} after its interval",),
     )
     data = Part("what was published before stays as it is")
     go_on = Part("look at the run's tasks; muntin status says which batch waits, and for what")

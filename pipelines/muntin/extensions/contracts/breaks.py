@@ -137,7 +137,7 @@ def _of_checks(table: str, before: Mapping[str, str], now: Mapping[str, str]) ->
 def _of_times(before: Mapping[str, float | str], now: Mapping[str, float | str]) -> Iterator[Break]:
     for name, what, more_is_worse in (
         ("frequency", "windows come less often, or at other times (schedule)", True),
-        ("latency", "windows may be further behind (fresh_within)", True),
+        ("latency", "batches may be published later (fresh_within)", True),
         ("retention", "windows are kept for less time (retain)", False),
     ):
         one, other = before.get(name), now.get(name)

@@ -193,7 +193,7 @@ def _service(pipeline: Pipeline) -> Iterator[dict[str, Any]]:
         yield _lasting(
             "latency",
             pipeline.fresh_within_us,
-            "how far published windows may be behind the clock (fresh_within)",
+            "how long after its interval a batch is published (fresh_within)",
         )
     if pipeline.retention.windows_us is not None:
         yield _lasting(

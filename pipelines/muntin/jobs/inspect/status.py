@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
-from muntin.definition.time_limits import Freshness
+from muntin.definition.time_limits import Freshness, freshness
 from muntin.files.paths import folders_in, sizes_below
 from muntin.jobs.inspect.open_windows import open_count, open_since
 from muntin.jobs.published.as_defined import other_windows
@@ -166,13 +166,13 @@ def status(
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
     now_us = instant_us(utc_now(), "now") if now_us is None else now_us
     states = batch_states(bound, now_us, windows=windows, airflow_runs=airflow_runs)
-    within_us, known_us = pipeline.fresh_within_us, from_tables.watermark
-    lag_us = None if known_us is None else now_us - instant_us(known_us, "watermark")
+    last = [window.last for window in from_tables.windows]
+    newest = [None if start is None else instant_us(start, "batch") for start in last]
     return replace(
         from_tables,
         states=states,
         redefined=tuple(other_windows(bound)),
-        fresh=None if within_us is None else Freshness(within_us, lag_us),
+        fresh=freshness(pipeline.fresh_within_us, newest, pipeline.intervals, now_us),
         waiting=tuple(map(from_us, waiting)),
         missing=tuple((from_us(a), from_us(b)) for a, b in holes),
         sinks=tuple(standings(bound)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from muntin.definition.instants import BEFORE_ALL, instant_us
-from muntin.definition.time_limits import Freshness
+from muntin.definition.time_limits import Freshness, freshness
 from muntin.jobs.published.window_tables import published
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ KINDS = {
     "muntin.batches": Kind(
         "gauge", "{batch}", "batches that are waiting, running, failed, held, published or corrected"
     ),
-    "muntin.fresh": Kind("gauge", "1", "1 if all windows are as fresh as `fresh_within` asks, else 0"),
+    "muntin.fresh": Kind("gauge", "1", "1 if batches are published as soon as `fresh_within` asks, else 0"),
 }
 
 
@@ -111,19 +111,15 @@ def of_state(bound: Bound, now_us: int) -> list[Metric]:
         *lags,
         *(Metric("muntin.batches", count, name, state=state) for state, count in states.counts.items()),
     ]
-    fresh = _freshness(bound, lags)
+    fresh = of_pipeline(bound, now_us)
     return [*metrics, Metric("muntin.fresh", int(fresh.met), name)] if fresh else metrics
 
 
-def freshness(bound: Bound, now_us: int) -> Freshness | None:
+def of_pipeline(bound: Bound, now_us: int) -> Freshness | None:
     """How far what is published is from `fresh_within`; None: the definition has no target."""
-    return _freshness(bound, _lags(bound, now_us))
-
-
-def _freshness(bound: Bound, lags: Sequence[Metric]) -> Freshness | None:
-    if (within_us := bound.pipeline.fresh_within_us) is None:
-        return None
-    return Freshness(within_us, max((round(lag.value * _SECOND_US) for lag in lags), default=None))
+    ledgers = (published(bound.store, window).ledger for window in bound.windows)
+    newest = (int(each.entries.start_us[-1]) if each and len(each.entries) else None for each in ledgers)
+    return freshness(bound.pipeline.fresh_within_us, newest, bound.pipeline.intervals, now_us)
 
 
 def _lags(bound: Bound, now_us: int) -> list[Metric]:

@@ -1,9 +1,9 @@
-"""Freshness: `fresh_within` of a definition as a deadline of Airflow, which tells while windows fall behind,
-not after.
+"""Freshness: `fresh_within` of a definition as a deadline of Airflow, which tells while a batch is late, not
+after.
 
-interval      [ ............ ]                    fresh_within: from the start of a batch to its publication
-at the latest, queued                        x                   since until then the windows end where the
-batch begins deadline                      | <- the rest -> !
+interval      [ ............ ]
+queued                        x
+deadline                      | <- fresh_within -> !       published at the latest
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ log = logging.getLogger("muntin")
 
 
 def fresh_by(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> list[Any]:
-    """The deadline of each run: what is left of `fresh_within` once an interval has ended. [] unless the
-    definition has a target.
+    """The deadline of each run: `fresh_within`. [] unless the definition has a target.
 
     It counts from when the run was queued, so that runs of old intervals have as long, and runs for assets
     have it, too. `where`: the project's folder `home`, and the `root` of the state as `airflow_dag` has it.
@@ -39,10 +38,10 @@ def fresh_by(pipeline: Pipeline, where: Mapping[str, Any] | None = None) -> list
     first = pipeline.intervals.around(pipeline.intervals.first_border_us)
     channels = [channel for channel in alerts.channels if isinstance(channel, str)] if alerts else []
     kwargs = {"pipeline": pipeline.name, "channels": channels, "within_us": within_us}
-    kwargs |= {"windows": [*pipeline.windows], **(where or {})}
+    kwargs |= {"windows": [*pipeline.windows], "batch_us": first.end_us - first.start_us, **(where or {})}
     if pipeline.ask_within_us is not None:
         kwargs |= {"asking": {**(where or {}), "within_us": pipeline.ask_within_us}}
-    left = timedelta(microseconds=within_us - (first.end_us - first.start_us))
+    left = timedelta(microseconds=within_us)
     callback = SyncCallback("muntin.extensions.airflow.observed.freshness.tell_of_lag", kwargs=kwargs)
     return [
         DeadlineAlert(
@@ -57,11 +56,12 @@ def tell_of_lag(
     channels: Sequence[str],
     within_us: int,
     windows: Sequence[str] = (),
+    batch_us: int = 0,
     home: str | None = None,
     root: str | None = None,
     asking: Mapping[str, Any] | None = None,
 ) -> None:
-    """Send the message of windows that fall behind `fresh_within`. Airflow's executor calls it, outside of
+    """Send the message of a batch that is later than `fresh_within`. Airflow's executor calls it, outside of
     the run.
 
     Without channels it is a line of the callback's log, beside the missed deadline that Airflow shows. A run
@@ -70,11 +70,17 @@ def tell_of_lag(
     """
     from muntin.extensions.airflow.alerting import addresses_of, host
     from muntin.extensions.airflow.silence import interval_of_run, question_of
+    from muntin.jobs.records.reports_table import utc_now
 
     run = context["dag_run"]
     if run["run_type"] == "backfill" or run["state"] == "success" or _is_old(run):
         return
-    if windows and Freshness(within_us, _lag_us(pipeline, windows, home, root)).met:
+    interval, newest = interval_of_run(run), _newest_us(pipeline, windows, home, root) if windows else None
+    late_us = None if newest is None else instant_us(utc_now(), "now") - newest - 2 * batch_us
+    due = (
+        newest is not None and newest >= interval.start_us if interval else Freshness(within_us, late_us).met
+    )
+    if due:
         log.info(
             "%s: run %s has not published, and its windows are fresh all the same: another run has",
             pipeline,
@@ -82,20 +88,18 @@ def tell_of_lag(
         )
         return
     question = question_of(pipeline, run["dag_run_id"], asking)
-    message = host().not_fresh(pipeline, run["dag_run_id"], interval_of_run(run), spell(within_us), question)
+    message = host().not_fresh(pipeline, run["dag_run_id"], interval, spell(within_us), question)
     log.warning(message.title)
     for channel in channels:
         host().send(addresses_of(channel), message)
 
 
-def _lag_us(pipeline: str, windows: Sequence[str], home: str | None, root: str | None) -> int | None:
-    """How far the windows that readers see are behind the clock; None where nothing is published, or where it
-    cannot be said.
+def _newest_us(pipeline: str, windows: Sequence[str], home: str | None, root: str | None) -> int | None:
+    """The start of the newest batch that all windows of readers have; None where nothing is published, or
+    where it cannot be said.
     """
-    from muntin.definition.instants import BEFORE_ALL
     from muntin.extensions.airflow.silence import root_at
     from muntin.jobs.published.window_tables import current
-    from muntin.jobs.records.reports_table import utc_now
     from muntin.store.delta import DeltaStore
 
     try:
@@ -104,10 +108,8 @@ def _lag_us(pipeline: str, windows: Sequence[str], home: str | None, root: str |
     except Exception as wrong:  # noqa: BLE001 - who watches tells rather once too often
         log.warning("%s: what is published cannot be read: %s", pipeline, wrong)
         return None
-    known_us = min(
-        int(each.entries.watermark_us.max()) if each and len(each.entries) else BEFORE_ALL for each in ledgers
-    )
-    return None if known_us <= BEFORE_ALL // 2 else instant_us(utc_now(), "now") - known_us
+    newest = [int(each.entries.start_us[-1]) for each in ledgers if each and len(each.entries)]
+    return min(newest) if newest and len(newest) == len(ledgers) else None
 
 
 def _is_old(run: Mapping[str, Any]) -> bool:

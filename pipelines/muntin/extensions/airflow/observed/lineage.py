@@ -41,11 +41,11 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
     from muntin.definition.instants import instant_us
     from muntin.extensions.airflow.observed.column_lineage import emit_columns
     from muntin.jobs.published.window_tables import table_of
-    from muntin.jobs.records.metrics import freshness
+    from muntin.jobs.records.metrics import of_pipeline
     from muntin.jobs.records.reports_table import utc_now
 
     if tables := {window: str(table_of(bound, window)) for window in windows}:
-        fresh = freshness(bound, instant_us(utc_now(), "now"))
+        fresh = of_pipeline(bound, instant_us(utc_now(), "now"))
         _collect(task, _states(bound), [*tables.values()], {FRESH: fresh.to_dict()} if fresh else {})
         emit_columns(bound, tables)
 

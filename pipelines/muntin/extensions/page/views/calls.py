@@ -162,14 +162,9 @@ def _of_unpublished(pipeline_place: Place, now: PipelineStatus, around: Around) 
 def _of_freshness(now: PipelineStatus) -> list[Call]:
     if now.fresh is None or now.fresh.met:
         return []
-    behind = (
-        "nothing is published"
-        if now.fresh.lag_us is None
-        else f"windows are {lasting(now.fresh.lag_us)} behind"
-    )
     return [
         Call(
-            f"not fresh: {behind}, the target is {lasting(now.fresh.within_us)}",
+            f"not fresh: {now.fresh.in_words(lasting)}, the target is {lasting(now.fresh.within_us)}",
             "see which batch waits, and for what",
         )
     ]
