@@ -36,9 +36,9 @@ class SeveralSources:
 
     members: Mapping[str, Source]
 
-    upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = changes = (
-        member
-    ) = None
+    log = upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = (
+        changes
+    ) = member = None
     ambiguous = nonexistent = "quarantine"
     needs_spark = ""
     dedupe = section = lookups = ()
